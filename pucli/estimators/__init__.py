@@ -1,0 +1,20 @@
+"""The scikit-learn estimators, one family per file; imported when first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    from pucli.methods import METHODS, estimator_class
+
+    for method in METHODS.values():
+        if method.estimator.endswith(f":{name}"):
+            return estimator_class(method)
+    raise AttributeError(f"module 'pucli.estimators' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from pucli.methods import METHODS
+
+    return sorted({method.estimator.split(":")[1] for method in METHODS.values()})

@@ -1,0 +1,33 @@
+"""Folds for positive-unlabeled rows: labelled and unlabeled rows are each dealt evenly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.errors import UsageError
+from pucli.seeding import stream
+
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+def pu_folds(s: np.ndarray, n_folds: int, seed: int, repeats: int = 1) -> list[list[Fold]]:
+    """Return, for each repeat, `n_folds` pairs (training rows, validation rows), sorted row numbers.
+
+    s : (n,) labelling indicator. Labelled and unlabeled rows are shuffled and dealt to the folds in turn, so their
+    counts differ by at most one. Raises UsageError where there are fewer labelled (or unlabeled) rows than folds.
+    """
+    labelled, unlabeled = np.flatnonzero(s == 1), np.flatnonzero(s != 1)
+    for rows, kind in ((labelled, "labelled"), (unlabeled, "unlabeled")):
+        if len(rows) < n_folds:
+            raise UsageError(
+                f"{len(rows)} {kind} rows cannot fill {n_folds} folds: each fold needs one. "
+                f"Use fewer folds (--cv {max(len(rows), 2)}) or more {kind} rows."
+            )
+    result = []
+    for repeat in range(repeats):
+        rng = stream(seed, "folds", repeat)
+        home = np.empty(len(s), dtype=np.int64)
+        home[rng.permutation(labelled)] = np.arange(len(labelled)) % n_folds
+        home[rng.permutation(unlabeled)] = np.arange(len(unlabeled)) % n_folds
+        result.append([(np.flatnonzero(home != fold), np.flatnonzero(home == fold)) for fold in range(n_folds)])
+    return result

@@ -1,0 +1,71 @@
+"""Grids: named series, expansion, and the order of regularisation that breaks ties."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pucli.errors import UsageError, unknown
+
+SERIES: dict[str, list[float]] = {
+    # Wang 2024, section 3.6.4: 10^-4 ... 10^4.
+    "decades": [float(f"1e{k}") for k in range(-4, 5)],
+    # Wang 2024, section 3.4.3: {1, ..., 5} x {0.1, 1, 10, 100}, and {0.01, 0.02, ..., 0.5}.
+    "fives": sorted({round(a * b, 10) for a in (1, 2, 3, 4, 5) for b in (0.1, 1.0, 10.0, 100.0)}),
+    "hundredths": [round(0.01 * k, 2) for k in range(1, 51)],
+}
+
+# From the strongest to the weakest pull on the model: -1 means that larger values regularise more, +1 smaller ones.
+REGULARISATION: dict[str, int] = {
+    "lam": -1,
+    "lam1": -1,
+    "lam2": -1,
+    "alpha": -1,
+    "width": -1,
+    "c": 1,
+    "C": 1,
+    "c_p": 1,
+    "c_u": 1,
+    "sigma": -1,
+    "n_neighbors": -1,
+    "gamma": 1,
+}
+
+
+def series(name: str) -> list[float]:
+    """Return the named series of values."""
+    if name not in SERIES:
+        raise unknown("grid series", name, SERIES)
+    return list(SERIES[name])
+
+
+def resolve(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the grid with named series replaced by their values; each parameter needs at least one value."""
+    resolved = {}
+    for key, values in grid.items():
+        if isinstance(values, str):
+            values = series(values)
+        elif not isinstance(values, Sequence):
+            values = [values]
+        if not values:
+            raise UsageError(f"grid of {key!r} is empty: give at least one value.")
+        resolved[key] = list(values)
+    return resolved
+
+
+def expand(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return all points of a grid, in the order of its keys, the last one running fastest."""
+    resolved = resolve(grid)
+    return [dict(zip(resolved, values, strict=True)) for values in itertools.product(*resolved.values())]
+
+
+def regularisation_key(point: Mapping[str, Any]) -> tuple:
+    """Sort key that puts the more regularised point first.
+
+    Parameters are compared in the order of `REGULARISATION`, then all others by name, smaller first. The order in
+    which a grid lists its values plays no part.
+    """
+    known = [REGULARISATION[k] * float(point[k]) for k in REGULARISATION if isinstance(point.get(k), int | float)]
+    others = sorted((k, str(v)) for k, v in point.items() if k not in REGULARISATION)
+    return (*known, *others)

@@ -1,0 +1,86 @@
+"""Scores and rules of choice that read labels of labelled rows only.
+
+All of them are functions of four counts per validation fold: labelled rows predicted positive, labelled rows,
+unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive), zero
+where nothing is predicted positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.errors import unknown
+from pucli.tuning.grids import regularisation_key
+
+RULES: dict[str, str] = {
+    "puf": "mean over folds of PUF; ties go to the more regularised point (Wang 2024, section 3.6.4)",
+    "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
+    "puf-pooled-1se": "of the points whose pooled PUF is within one standard error of the best and that predict both "
+    "classes, the one with the strongest ridge",
+}
+DENOMINATORS = {"unlabeled": "unlabeled rows (case-control)", "all": "all rows (single training set)"}
+
+
+class Scores(NamedTuple):
+    """score, standard error, and whether one class only is predicted; each (n_points,)."""
+
+    score: np.ndarray
+    standard_error: np.ndarray
+    constant: np.ndarray
+
+
+def check_rule(rule: str, denominator: str) -> None:
+    """Raise UsageError for an unknown rule or denominator, with the nearest names."""
+    if rule not in RULES:
+        raise unknown("score", rule, RULES)
+    if denominator not in DENOMINATORS:
+        raise unknown("denominator", denominator, DENOMINATORS)
+
+
+def _puf(counts: np.ndarray, denominator: str) -> np.ndarray:
+    """PUF from counts (..., 4): labelled positive, labelled, unlabeled positive, unlabeled."""
+    tp, n_l, pu, n_u = np.moveaxis(counts.astype(float), -1, 0)
+    share = pu / n_u if denominator == "unlabeled" else (tp + pu) / (n_l + n_u)
+    # Case-control: nothing unlabeled predicted positive counts as half a row, so that PUF stays finite.
+    share = np.where((share == 0) & (tp > 0), 0.5 / n_u, share)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(share > 0, (tp / n_l) ** 2 / share, 0.0)
+
+
+def score_counts(counts: np.ndarray, rule: str, denominator: str) -> Scores:
+    """Score points from `counts` (n_points, repeats, folds, 4).
+
+    The standard error is that of the mean of the per-fold scores, over all folds of all repeats.
+    """
+    per_fold = _puf(counts, denominator).reshape(len(counts), -1)
+    n_folds = per_fold.shape[1]
+    error = per_fold.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(counts))
+    pooled = counts.sum(axis=(1, 2))
+    score = per_fold.mean(axis=1) if rule == "puf" else _puf(pooled, denominator)
+    positive = pooled[:, 0] + pooled[:, 2]
+    constant = (positive == 0) | (positive == pooled[:, 1] + pooled[:, 3])
+    return Scores(score, error, constant)
+
+
+def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: str) -> int:
+    """Return the index of the chosen point; ties are broken by `regularisation_key`, never by position."""
+    best = scores.score.max()
+    tolerance = 1e-12 * max(1.0, abs(best))
+    candidates = np.flatnonzero(scores.score >= best - tolerance).tolist()
+    if rule == "puf-pooled-1se":
+        both = np.flatnonzero(~scores.constant).tolist()
+        if both:
+            top = min(both, key=lambda i: (-scores.score[i], regularisation_key(points[i])))
+            floor = scores.score[top] - scores.standard_error[top]
+            near = [i for i in both if scores.score[i] >= floor]
+            strongest = max(_ridge(points[i]) for i in near)
+            near = [i for i in near if _ridge(points[i]) == strongest]
+            return min(near, key=lambda i: (-scores.score[i], regularisation_key(points[i])))
+    return min(candidates, key=lambda i: regularisation_key(points[i]))
+
+
+def _ridge(point: Mapping[str, Any]) -> float:
+    return float(point.get("lam", point.get("lam2", 0.0)))
