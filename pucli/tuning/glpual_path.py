@@ -45,6 +45,7 @@ class GlobalLocalPath:
         self.defaults = {**_defaults(method), **params}
         self.X, self.s, self.folds = np.ascontiguousarray(X), s, folds
         self.cache = cache
+        self._fold_id = hash(b"".join(valid.tobytes() for repeat in folds for _, valid in repeat))
         self.distances = squared_distances(self.X)
         self._features: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}
         k = self.defaults["n_neighbors"]
@@ -130,8 +131,10 @@ class GlobalLocalPath:
     ) -> np.ndarray:
         """One LAPACK factorisation a point; with a cache, the other method's counts are kept for its own turn."""
         result = np.empty((len(points), 4), dtype=np.int64)
+        tol, max_iter = self.defaults.get("tol", 1e-6), self.defaults.get("max_iter") or 1000
         keys = [
-            (group, where, self.squared, len(self.folds), *_path_order(p), p["c_p"], p["n_neighbors"]) for p in points
+            (self.squared, group, where, self._fold_id, tol, max_iter, *_path_order(p), p["c_p"], p["n_neighbors"])
+            for p in points
         ]
         if self.cache is not None and all(key in self.cache for key in keys):
             result[:] = [self.cache[key] for key in keys]
@@ -139,7 +142,6 @@ class GlobalLocalPath:
         Zp, Zu = np.ascontiguousarray(Z[data.labelled]), Z[~data.labelled]
         G_u, s_u = Zu.T @ Zu, Zu.sum(axis=0)
         ridge = np.diag_indices(Z.shape[1] - 1)
-        tol, max_iter = self.defaults.get("tol", 1e-6), self.defaults.get("max_iter") or 1000
         sigma, G_r, a, previous = None, np.empty(0), np.zeros(len(Zp)), None
         for p in sorted(range(len(points)), key=lambda p: _path_order(points[p])):
             point = points[p]
@@ -173,7 +175,7 @@ class GlobalLocalPath:
                 if squared == self.squared:
                     result[p] = count
                 elif self.cache is not None:
-                    self.cache[(*keys[p][:2], squared, *keys[p][3:])] = count
+                    self.cache[squared, *keys[p][1:]] = count
         return result
 
     def _thesis(self, width: float, points: list[dict], where: tuple[int, int], data: _FoldData) -> np.ndarray:
