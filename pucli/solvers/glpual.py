@@ -31,6 +31,12 @@ from pucli.kernels.graph import laplacian_product
 # Sweeps between Newton rounds, and steps in a round: sweeps find the free set, Newton solves on it.
 NEWTON_EVERY = 5
 NEWTON_STEPS = 3
+# Sweeps after which pairs are moved as well: with a strong ridge the intercept couples all labelled rows, and single
+# coordinates crawl along 1'a = constant.
+PAIRS_AFTER = 5
+# Sweeps with w maintained before the Gram matrix takes over, and the number of labelled rows it is formed for.
+SWEEPS_BEFORE_GRAM = 25
+GRAM_ROWS = 4000
 
 
 class Fit(NamedTuple):
@@ -68,44 +74,50 @@ def quadratic_part(Z, labelled, edges, lam, c_u):
 
 
 @njit(cache=True)
-def box_ascent_weights(Z, V, w, a, upper, c_u_rows, half_bw, tol, max_iter):
-    """Coordinate ascent on the dual with the coefficients w maintained; for more labelled rows than features.
+def box_ascent_weights(Y, v, a, upper, constant, half_b, tol, max_iter):
+    """Coordinate ascent on the dual with v = Y'a - 2 half_b maintained; for more labelled rows than features.
 
-    Z : (n_p, r) labelled rows; V = Z A^-1 : (n_p, r); w and a are updated in place and stay consistent,
-    w = A^-1 (Z'a - b). half_bw = b'/2, c_u_rows = n_u c_u. Stops when the gap is below tol times the objective.
-    Returns (sweeps, gap, objective).
+    In the coordinates of A = C C', Y = Zp C^-T : (n_p, r), half_b = C^-1 b / 2 and v = C'w, so that f = Y v. v and a
+    are updated in place. constant = n_u c_u. Stops when the gap is below tol times the objective. Returns (sweeps,
+    gap, objective).
     """
-    n, r = Z.shape
+    n, r = Y.shape
     curvature = np.empty(n)
     for i in range(n):
-        curvature[i] = np.dot(Z[i], V[i])
+        total = 0.0
+        for k in range(r):
+            total += Y[i, k] * Y[i, k]
+        curvature[i] = total
     gap = np.inf
     objective = np.inf
     for sweep in range(max_iter + 1):
         gap = 0.0
-        hinge = 0.0
-        quadratic = 0.0
+        objective = constant
+        for k in range(r):
+            objective += half_b[k] * v[k]
         for i in range(n):
-            f = np.dot(Z[i], w)
+            f = 0.0
+            for k in range(r):
+                f += Y[i, k] * v[k]
             loss = upper * max(0.0, 1.0 - f)
-            hinge += loss
             gap += loss - a[i] * (1.0 - f)
-            quadratic += 0.5 * a[i] * f
-        objective = quadratic + np.dot(half_bw, w) + c_u_rows + hinge
+            objective += loss + 0.5 * a[i] * f
         if gap <= tol * objective or sweep == max_iter:
             return sweep, gap, objective
         if sweep % NEWTON_EVERY == NEWTON_EVERY - 1:
-            _newton_weights(Z, V, w, a, upper)
+            _newton_weights(Y, v, a, upper)
         for i in range(n):
             if curvature[i] <= 0.0:
                 continue
-            f = np.dot(Z[i], w)
+            f = 0.0
+            for k in range(r):
+                f += Y[i, k] * v[k]
             new = min(max(a[i] + (1.0 - f) / curvature[i], 0.0), upper)
             step = new - a[i]
             if step != 0.0:
                 a[i] = new
                 for k in range(r):
-                    w[k] += step * V[i, k]
+                    v[k] += step * Y[i, k]
     return max_iter, gap, objective
 
 
@@ -136,6 +148,8 @@ def box_ascent_gram(Q, q, a, upper, constant, tol, max_iter):
             return sweep, gap, objective, f
         if sweep % NEWTON_EVERY == NEWTON_EVERY - 1:
             _newton_gram(Q, f, a, upper)
+        if sweep >= PAIRS_AFTER:
+            _pair_steps(Q, f, a, upper)
         for i in range(n):
             if Q[i, i] <= 0.0:
                 continue
@@ -146,6 +160,50 @@ def box_ascent_gram(Q, q, a, upper, constant, tol, max_iter):
                 for k in range(n):
                     f[k] += step * Q[i, k]
     return max_iter, gap, objective, f
+
+
+@njit(cache=True)
+def _pair_steps(Q, f, a, upper):
+    """Raise one coordinate and lower another by as much, the most violating pair first; update a and f in place."""
+    n = Q.shape[0]
+    for _ in range(n):
+        i, j = -1, -1
+        for k in range(n):
+            if a[k] < upper and (i < 0 or f[k] < f[i]):
+                i = k
+            if a[k] > 0.0 and (j < 0 or f[k] > f[j]):
+                j = k
+        if i < 0 or j < 0 or f[j] - f[i] <= 1e-12:
+            return
+        curvature = max(Q[i, i] + Q[j, j] - 2.0 * Q[i, j], 1e-14 * Q[i, i])
+        step = min((f[j] - f[i]) / curvature, upper - a[i], a[j])
+        a[i] = min(a[i] + step, upper)
+        a[j] = max(a[j] - step, 0.0)
+        for k in range(n):
+            f[k] += step * (Q[i, k] - Q[j, k])
+
+
+@njit(cache=True)
+def box_ascent(Y, v, a, upper, constant, half_b, tol, max_iter):
+    """Coordinate ascent for more labelled rows than features: `box_ascent_weights`, then the Gram matrix if it crawls.
+
+    Arguments as in `box_ascent_weights`; v and a are updated in place and consistent. Returns the number of sweeps.
+    """
+    n, r = Y.shape
+    first = min(max_iter, SWEEPS_BEFORE_GRAM) if n <= GRAM_ROWS else max_iter
+    sweeps, gap, objective = box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)
+    if gap <= tol * objective or sweeps == max_iter:
+        return sweeps
+    Q = np.dot(Y, Y.T)
+    q = 2.0 * np.dot(Y, half_b)
+    rest = constant - 2.0 * np.dot(half_b, half_b)
+    more, gap, objective, _ = box_ascent_gram(Q, q, a, upper, rest, tol, max_iter - sweeps)
+    for k in range(r):
+        total = -2.0 * half_b[k]
+        for i in range(n):
+            total += a[i] * Y[i, k]
+        v[k] = total
+    return sweeps + more
 
 
 @njit(cache=True)
@@ -210,24 +268,18 @@ def _newton_gram(Q, f, a, upper):
 
 
 @njit(cache=True)
-def _newton_weights(Z, V, w, a, upper):
-    """As `_newton_gram`, with the coefficients w maintained in place of f."""
+def _newton_weights(Y, v, a, upper):
+    """As `_newton_gram`, with v maintained in place of f."""
     for _ in range(NEWTON_STEPS):
         free = _free(a, upper)
         k = free.shape[0]
         if k == 0:
             return
-        M = np.empty((k, k))
-        g = np.empty(k)
-        for p in range(k):
-            g[p] = 1.0 - np.dot(Z[free[p]], w)
-            for s in range(k):
-                M[p, s] = np.dot(Z[free[p]], V[free[s]])
-        move = _box_newton(M, g, a[free], upper)
+        rows = Y[free]
+        move = _box_newton(np.dot(rows, rows.T), 1.0 - np.dot(rows, v), a[free], upper)
         for p in range(k):
             a[free[p]] = min(max(a[free[p]] + move[p], 0.0), upper)
-            if move[p] != 0.0:
-                w += move[p] * V[free[p]]
+        v += np.dot(move, rows)
 
 
 def objective(w, Z, labelled, edges, lam, c_p, c_u, squared=False):
@@ -253,25 +305,25 @@ def solve_glpual(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, tol=1e-6, max_iter=1
     max_iter : sweeps over the labelled rows.
     """
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
-    Zp = np.ascontiguousarray(Z[labelled])
+    Zp = Z[labelled]
     n_p = len(Zp)
-    factor = cho_factor(A, lower=True, check_finite=False)
+    constant = c_u * (len(Z) - n_p)
+    C = cho_factor(A, lower=True, check_finite=False)[0]
+    Y = solve_triangular(C, np.column_stack([Zp.T, b]), lower=True, check_finite=False)
+    Yp, yb = Y[:, :-1], Y[:, -1]
     a = np.zeros(n_p)
-    constant = c_u * np.count_nonzero(~labelled)
     if n_p <= Z.shape[1]:
-        Y = solve_triangular(factor[0], np.column_stack([Zp.T, b]), lower=True, check_finite=False)
-        Yp, yb = Y[:, :-1], Y[:, -1]
         Q, q = Yp.T @ Yp, Yp.T @ yb
-        n_iter, gap, _, _ = box_ascent_gram(Q, q, a, c_p, constant - 0.5 * yb @ yb, tol, max_iter)
+        n_iter = box_ascent_gram(Q, q, a, c_p, constant - 0.5 * yb @ yb, tol, max_iter)[0]
     else:
-        V = np.ascontiguousarray(cho_solve(factor, Zp.T, check_finite=False).T)
-        start = cho_solve(factor, -b, check_finite=False)
-        n_iter, gap, _ = box_ascent_weights(Zp, V, start, a, c_p, constant, 0.5 * b, tol, max_iter)
-    w = cho_solve(factor, Zp.T @ a - b, check_finite=False)
+        n_iter = box_ascent(np.ascontiguousarray(Yp.T), -yb, a, c_p, constant, 0.5 * yb, tol, max_iter)
+    v = Yp @ a - yb
+    w = solve_triangular(C, v, lower=True, trans=1, check_finite=False)
+    # The gap and the objective at the returned w, in the form that needs no further pass over the unlabeled rows.
     margin = 1.0 - Zp @ w
-    gap = max(float(np.sum(c_p * np.maximum(margin, 0.0) - a * margin)), 0.0)
-    value = objective(w, Z, labelled, edges, lam, c_p, c_u)
-    # The sweep that stopped measured the gap before the last refinement of w: allow for rounding.
+    hinge = c_p * np.maximum(margin, 0.0)
+    gap = max(float(np.sum(hinge - a * margin)), 0.0)
+    value = float(0.5 * v @ v + b @ w + constant + hinge.sum())
     return Fit(w, a, value, gap, int(n_iter), bool(gap <= tol * value * 1.01 + 1e-12))
 
 
@@ -288,5 +340,5 @@ def solve_gllc(Z, labelled, edges, lam, c_p=1.0, c_u=0.1) -> Fit:
     a = 2.0 * c_p * (1.0 - Zp @ w)
     gradient = A @ w + b - Zp.T @ a
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
-    value = objective(w, Z, labelled, edges, lam, c_p, c_u, squared=True)
+    value = float(0.5 * (w @ A @ w) + b @ w + c_u * (len(Z) - len(Zp)) + c_p * np.sum((1.0 - Zp @ w) ** 2))
     return Fit(w, a, value, max(gap, 0.0), 1, True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.solvers.glpual import box_ascent_weights
+from pucli.solvers.glpual import box_ascent
 
 
 @njit(cache=True)
@@ -26,15 +26,19 @@ def _cholesky(A):
 
 
 @njit(cache=True)
-def _solve(C, x):
-    """Overwrite x with the solution of C C' x = x, C lower triangular."""
-    r = C.shape[0]
-    for i in range(r):
+def _forward(C, x):
+    """Overwrite x with the solution of C x = x, C lower triangular."""
+    for i in range(C.shape[0]):
         for k in range(i):
             x[i] -= C[i, k] * x[k]
         x[i] /= C[i, i]
-    for i in range(r - 1, -1, -1):
-        for k in range(i + 1, r):
+
+
+@njit(cache=True)
+def _backward(C, x):
+    """Overwrite x with the solution of C'x = x, C lower triangular."""
+    for i in range(C.shape[0] - 1, -1, -1):
+        for k in range(i + 1, C.shape[0]):
             x[i] -= C[k, i] * x[k]
         x[i] /= C[i, i]
 
@@ -75,7 +79,7 @@ def linear_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled
     positive = np.zeros((table.shape[0], 2), np.int64)
     G_r = np.zeros((r, r))
     A = np.empty((r, r))
-    V = np.empty((n_p, r))
+    Y = np.empty((n_p, r))
     a = np.zeros(n_p)
     w = np.empty(r)
     difference = np.empty(r)
@@ -111,18 +115,20 @@ def linear_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled
         if squared:
             for k in range(r):
                 w[k] = 2.0 * c_p * s_p[k] - 2.0 * half_b[k]
-            _solve(A, w)
+            _forward(A, w)
         else:
+            _forward(A, half_b)
             for k in range(r):
                 w[k] = -2.0 * half_b[k]
             for i in range(n_p):
                 a[i] = min(a[i], c_p)
                 for k in range(r):
-                    V[i, k] = Zp[i, k]
-                    w[k] += a[i] * Zp[i, k]
-                _solve(A, V[i])
-            _solve(A, w)
-            box_ascent_weights(Zp, V, w, a, c_p, c_u * (n - n_p), half_b, tol, max_iter)
+                    Y[i, k] = Zp[i, k]
+                _forward(A, Y[i])
+                for k in range(r):
+                    w[k] += a[i] * Y[i, k]
+            box_ascent(Y, w, a, c_p, c_u * (n - n_p), half_b, tol, max_iter)
+        _backward(A, w)
         for i in range(Z_valid.shape[0]):
             f = 0.0
             for k in range(r):

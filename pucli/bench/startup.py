@@ -1,0 +1,36 @@
+"""How long the command line takes to answer: `pucli --help`, and `pucli train` from a warm cache."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pucli.bench._timing import best_of
+
+
+def run(progress=None) -> dict[str, Any]:
+    """Return the table of `pucli bench startup`; the data set wifi must be at hand (`pucli fetch wifi`)."""
+    tell = progress or (lambda done, total: None)
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(Path(folder) / "model.skops")
+        commands = [
+            ("pucli --help", ["--help"], "under 0.3 s"),
+            ("pucli train --method glpual --dataset wifi", _train(model), "under 3 s"),
+            ("python -c pass", None, None),
+        ]
+        for step, (name, arguments, target) in enumerate(commands):
+            tail = ["-c", "pass"] if arguments is None else ["-m", "pucli", *arguments]
+            call = partial(subprocess.run, [sys.executable, *tail], check=True, capture_output=True)
+            seconds = best_of(call, 5)
+            rows.append({"name": name, "seconds": seconds, **({"target": target} if target else {})})
+            tell(step + 1, len(commands))
+    return {"title": "Commands from start to end, warm caches, best of five", "rows": rows}
+
+
+def _train(model: str) -> list[str]:
+    return ["train", "--method", "glpual", "--dataset", "wifi", "--model", model]
