@@ -1,0 +1,89 @@
+"""One file out of a gz, zip or tar archive.
+
+The names inside an archive are compared, never used as paths: what is found is written to the one path the caller
+gives, so an archive with `../` or absolute names, links or devices cannot write anywhere else. A size limit stops
+archives that grow without bound when unpacked.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import shutil
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+SIZE_LIMIT = 4 * 2**30  # bytes
+_CHUNK = 2**20
+
+
+class ArchiveError(Exception):
+    """The archive is damaged, lacks the member, or unpacks to more than the limit."""
+
+
+def unpack(source: Path, target: Path, member: str | None = None, *, limit: int = SIZE_LIMIT) -> None:
+    """Write the content of `source` to `target`, unpacked if it is an archive.
+
+    Parameters
+    ----------
+    source : a gz file, a zip or tar archive (gz, bz2, xz), or a plain file. Recognised by content, not by name.
+    target : the file to write.
+    member : name in the archive; its last part is enough where that is unique. Without it, `source` is a gz file or
+        a plain file, which is copied.
+    limit : largest size of the unpacked file, in bytes.
+
+    Raises
+    ------
+    ArchiveError
+        The archive is damaged, has no such member or more than one, or the member is larger than `limit`.
+    """
+    try:
+        if member is None:
+            if _is_gzip(source):
+                with gzip.open(source) as stream:
+                    _write(stream, target, limit)
+            else:
+                shutil.copyfile(source, target)
+        elif zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                names = [info.filename for info in archive.infolist() if not info.is_dir()]
+                with archive.open(_find(names, member)) as stream:
+                    _write(stream, target, limit)
+        elif tarfile.is_tarfile(source):
+            with tarfile.open(source) as tar:
+                regular = {info.name: info for info in tar.getmembers() if info.isfile()}
+                with tar.extractfile(regular[_find(list(regular), member)]) as stream:  # type: ignore[union-attr]
+                    _write(stream, target, limit)
+        else:
+            raise ArchiveError("neither a zip nor a tar archive")
+    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
+        raise ArchiveError(f"damaged archive ({error})") from error
+    except (RuntimeError, NotImplementedError) as error:  # zipfile: encrypted, or an unknown compression
+        raise ArchiveError(f"cannot unpack ({error})") from error
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
+
+
+def _find(names: list[str], member: str) -> str:
+    if member in names:
+        return member
+    found = [name for name in names if PurePosixPath(name.replace("\\", "/")).name == member]
+    if len(found) != 1:
+        raise ArchiveError(f"{'no' if not found else 'more than one'} file {member!r} in the archive")
+    return found[0]
+
+
+def _write(stream: IO[bytes] | gzip.GzipFile, target: Path, limit: int) -> None:
+    written = 0
+    with target.open("wb") as output:
+        while chunk := stream.read(_CHUNK):
+            written += len(chunk)
+            if written > limit:
+                raise ArchiveError(f"unpacks to more than {limit} bytes")
+            output.write(chunk)

@@ -1,0 +1,314 @@
+"""The data catalogue: what `datasets.yaml` may say, and the message when it says something else.
+
+An entry names its files with their SHA-256, how they are read, which rows, classes and columns are taken, and the
+hash of the (X, y) that must result. So a published count can be checked against a declared choice of rows, and a
+choice that is not documented by the publication is marked as guessed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+
+from pucli.declared import declared_path
+from pucli.errors import UsageError, unknown
+
+Value = StrictInt | StrictStr
+Column = StrictInt | StrictStr
+FileName = Annotated[str, Field(pattern=r"^[^/\\\x00]*[^/\\\x00.][^/\\\x00]*$")]  # no path, not "." or ".."
+Folder = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Mirror(_Declared):
+    """An address of a file, or of an archive (zip, tar) with the file in it under the name `member`."""
+
+    url: str
+    member: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_address(cls, value: Any) -> Any:
+        return {"url": value} if isinstance(value, str) else value
+
+
+class Reader(_Declared):
+    """How a file is read into a table; columns without a header are numbered from 0."""
+
+    kind: Literal["table", "excel", "arff", "mat"] = "table"
+    separator: Literal["comma", "tab", "blank", "semicolon"] = "comma"
+    header: Literal["none", "first"] = "first"
+    skip: int = 0
+    columns: list[StrictStr] | None = None
+    sheet: str | None = None
+    features: str = "X"
+    labels: str = "labels"
+
+
+class File(_Declared):
+    """One file: SHA-256 of its uncompressed content, addresses in the order they are tried, and other packagings.
+
+    `sha256` may be missing only where no copy was at hand to compute it; then the entry's `content_sha256` decides.
+    """
+
+    name: FileName
+    sha256: Sha256 | None = None
+    mirrors: list[Mirror] = []
+    reader: Reader | None = None
+    alternatives: list[File] = []
+
+    def packagings(self) -> list[File]:
+        """Return this file and its alternatives, in the order they are tried."""
+        return [self, *self.alternatives]
+
+
+class Target(_Declared):
+    """The label column and its classes; `positive` becomes +1 and `negative` -1, all other rows are left out.
+
+    Without `positive` the set is multi-class. Without `negative`, every other class is negative.
+    """
+
+    column: Column | None = None
+    positive: list[Value] | None = None
+    negative: list[Value] | None = None
+
+
+class Sort(_Declared):
+    column: Column
+    order: Literal["ascending", "descending"] = "ascending"
+    ignore_case: bool = False
+
+
+class Rows(_Declared):
+    """The choice of rows, applied in the order of the fields. Slices count rows from 1 and include both ends."""
+
+    drop_first: int = 0
+    first: int | None = None
+    sort: Sort | None = None
+    slices: list[tuple[int, int]] | None = None
+    take: dict[Value, StrictInt | Literal["all"]] | None = None
+
+
+class Features(_Declared):
+    """The choice and encoding of columns.
+
+    `take` (default: all but the label) less `drop`. `codes`: text becomes the rank of the value among the sorted
+    distinct values of the chosen rows, as R's data.matrix does. `one_hot`: one 0/1 column per value. `values`: cells
+    replaced before anything else. `fill`: what stands for a missing number.
+    """
+
+    take: list[Column] | None = None
+    drop: list[Column] = []
+    codes: list[Column] = []
+    one_hot: list[Column] | Literal["all", "text"] = []
+    values: dict[str, float] = {}
+    fill: dict[Column, Literal["median", "zero", "drop"]] = {}
+
+
+class Published(_Declared):
+    """Counts stated by the publication, after the choice of rows, classes and columns."""
+
+    positive: int | None = None
+    negative: int | None = None
+    rows: int | None = None
+    features: int | None = None
+
+
+class Entry(_Declared):
+    """One data set. Exactly one of `files`, `sklearn` and `generator` says where it comes from."""
+
+    name: str | None = None
+    title: str
+    page: str | None = None
+    licence: str | None = None
+    folder: Folder | None = None
+    files: list[File] = []
+    sklearn: Literal["breast_cancer", "wine", "iris", "digits"] | None = None
+    generator: str | None = None
+    parameters: dict[str, int | float] = {}
+    reader: Reader = Reader()
+    target: Target = Target()
+    rows: Rows = Rows()
+    features: Features = Features()
+    prior: float | None = Field(default=None, gt=0, lt=1)
+    selection: Literal["known", "guessed"] = "known"
+    note: str = ""
+    content_sha256: Sha256 | None = None
+    published: Published = Published()
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Entry:
+        origins = [name for name in ("files", "sklearn", "generator") if getattr(self, name)]
+        if len(origins) != 1:
+            raise ValueError(f"needs exactly one of 'files', 'sklearn', 'generator'; has {origins or 'none'}")
+        if self.selection == "guessed" and not self.note:
+            raise ValueError("a guessed selection needs a 'note' that says from what")
+        if self.target.negative and not self.target.positive:
+            raise ValueError("'target.negative' needs 'target.positive'")
+        for file in self.files:
+            for packaging in file.packagings():
+                if packaging.sha256 is None and self.content_sha256 is None:
+                    raise ValueError(f"file {packaging.name!r} has no 'sha256'; then 'content_sha256' is needed")
+        return self
+
+    @property
+    def origin(self) -> str:
+        """Return where it comes from: "download", "scikit-learn" or "generated"."""
+        return "download" if self.files else "scikit-learn" if self.sklearn else "generated"
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
+    """Return the validated entries of a catalogue by name.
+
+    Parameters
+    ----------
+    path : the YAML file; by default the `datasets.yaml` that comes with the package.
+
+    Raises
+    ------
+    UsageError
+        The file is missing, is not YAML, or an entry has a wrong key or type; the message gives the file, the path
+        of the key and the nearest right key.
+    """
+    file = Path(path) if path is not None else declared_path("datasets.yaml")
+    try:
+        stamp = file.stat()
+    except OSError as error:
+        raise UsageError(f"cannot read the catalogue {file}: {error.strerror}") from error
+    return _load(file, stamp.st_mtime_ns, stamp.st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
+    raw = read_yaml(path)
+    if not isinstance(raw, dict) or not raw:
+        raise UsageError(f"{path}: expected a mapping of data set names to entries")
+    entries = {}
+    for name, body in raw.items():
+        if not isinstance(name, str):
+            raise UsageError(f"{path}: data set name {name!r} is not text; put it in quotes")
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{path}: data set name {name!r} may have letters, digits, '-' and '_' only")
+        try:
+            entries[name] = Entry.model_validate(body)
+        except ValidationError as error:
+            raise UsageError(f"{path}: {explain(error, Entry, (name,))}") from error
+    return entries
+
+
+def catalogue_schema() -> dict[str, Any]:
+    """Return the JSON schema of the catalogue, for editors that check YAML while it is written."""
+    entry = Entry.model_json_schema()
+    definitions = entry.pop("$defs")
+    return {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Entry"},
+        "$defs": {**definitions, "Entry": entry},
+    }
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file; a key given twice in one mapping is an error."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        pass
+
+    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
+        keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                line = node.value[position][0].start_mark.line + 1
+                raise UsageError(f"{path}: line {line}: key {key!r} is given twice; remove one")
+        return loader.construct_mapping(node, deep=True)
+
+    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from error
+
+
+def explain(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...] = ()) -> str:
+    """Return the first validation error in words: path of the key, what is wrong, the nearest right key."""
+    first = error.errors()[0]
+    loc = first["loc"]
+    path = ".".join(str(part) for part in (*prefix, *_plain(loc)))
+    if first["type"] == "extra_forbidden":
+        known = _fields_at(model, loc[:-1])
+        near = difflib.get_close_matches(str(loc[-1]), known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return f"{path}: unknown key; {hint}"
+    if first["type"] == "missing":
+        return f"{path}: this key is required"
+    if first["type"] == "value_error":
+        return f"{path}: {first['ctx']['error']}"
+    given = repr(first["input"])
+    return f"{path}: {first['msg']}; found {given if len(given) < 60 else given[:57] + '...'}"
+
+
+_UNION_TAGS = {"int", "str", "constrained-int", "constrained-str", "[key]"}
+
+
+def _plain(loc: tuple[int | str, ...]) -> list[int | str]:
+    """Drop the parts of a pydantic location that name a branch of a union, not a place in the file."""
+    return [part for part in loc if not (isinstance(part, str) and (part in _UNION_TAGS or "[" in part))]
+
+
+def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """Return the keys allowed at a place in the file, given as pydantic location."""
+    current: Any = model
+    for part in loc:
+        if isinstance(part, int) or not isinstance(current, type) or not issubclass(current, BaseModel):
+            continue
+        field = current.model_fields.get(part)
+        if field is None:
+            break
+        current = _model_in(field.annotation) or current
+    return sorted(current.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = [_model_in(part) for part in getattr(annotation, "__args__", ())]
+    return next((model for model in found if model is not None), None)
+
+
+def dataset_names(catalogue: str | Path | None = None) -> list[str]:
+    """Return the names of all declared data sets, in the order of the catalogue."""
+    return list(load_catalogue(catalogue))
+
+
+def dataset_entry(name: str, catalogue: str | Path | None = None) -> Entry:
+    """Return the declared entry of one data set.
+
+    The name may also be the display name of a publication's table ("SSMCR"). The error for an unknown name suggests
+    the nearest ones.
+    """
+    return load_catalogue(catalogue)[dataset_key(name, catalogue)]
+
+
+def dataset_key(name: str, catalogue: str | Path | None = None) -> str:
+    """Return the catalogue key of a data set given by key or by display name."""
+    entries = load_catalogue(catalogue)
+    if name in entries:
+        return name
+    for key, entry in entries.items():
+        if entry.name == name:
+            return key
+    raise unknown("data set", name, entries, listing="pucli list datasets")

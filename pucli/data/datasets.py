@@ -1,0 +1,223 @@
+"""A declared data set as (X, y), the same bits wherever it is loaded.
+
+The hash of (X, y) is declared with the set. What was parsed once is kept beside the cached file and is used again
+only if its hash is right, so a warm start reads one small file and needs neither pandas nor the original.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pucli.data.atomic import replacing
+from pucli.data.catalogue import Entry, dataset_key, load_catalogue
+from pucli.data.download import Progress, Source, make_source, obtain
+from pucli.errors import RunError, UsageError
+
+_GUESSED = "rows or columns guessed"
+_PARSER = 1
+"""Part of the name of parsed copies; raise it when readers or selection change their result."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One data set.
+
+    Parameters
+    ----------
+    name : key in the catalogue.
+    X : (n, m) float64, not writable.
+    y : (n,) int64, not writable. +1 and -1 where the entry declares positive classes; otherwise the classes.
+    feature_names : m names.
+    content_sha256 : hash of (X, y), see `content_hash`.
+    title : full title.
+    notes : what was guessed, filled in or noticed.
+    classes : (n,) the class of each row in the source, integer or text.
+    prior : share of positives that a publication takes as known, None where none is declared.
+    """
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: tuple[str, ...]
+    content_sha256: str
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    classes: np.ndarray | None = None
+    prior: float | None = None
+
+
+def content_hash(X: np.ndarray, y: np.ndarray) -> str:
+    """Return SHA-256 over the shape of X (n, m) and the bytes of X (float64) and y (int64), little-endian, C order.
+
+    Text labels are hashed as their rank among the sorted distinct labels.
+    """
+    y = np.asarray(y)
+    if y.dtype.kind not in "iub":
+        y = np.unique(y, return_inverse=True)[1]
+    digest = hashlib.sha256(np.array(np.shape(X), dtype="<i8").tobytes())
+    digest.update(np.ascontiguousarray(X, dtype="<f8").tobytes())
+    digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
+    return digest.hexdigest()
+
+
+def load_dataset(
+    name: str,
+    *,
+    rng: np.random.Generator | None = None,
+    parameters: Mapping[str, float] | None = None,
+    multiclass: bool = False,
+    cache: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool | None = None,
+    catalogue: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Load a declared data set; its files are fetched if they are not in the cache.
+
+    Parameters
+    ----------
+    name : key or display name.
+    rng : for generated sets; without it they are drawn from seed 0.
+    parameters : of a generated set, over the declared ones, e.g. ``{"mean_p2": 200}``.
+    multiclass : y holds the classes of the source although the entry declares positive ones.
+    cache, mirror, offline, progress : see `pucli.data.fetch`.
+    catalogue : another `datasets.yaml`.
+
+    Raises
+    ------
+    UsageError
+        Unknown name or parameter, parameters for a set that is not generated, a faulty catalogue.
+    RunError
+        The files cannot be had or read, or (X, y) differs from the declared hash.
+    """
+    key = dataset_key(name, catalogue)
+    entry = load_catalogue(catalogue)[key]
+    if entry.generator:
+        return _generated(key, entry, rng, parameters)
+    if parameters:
+        raise UsageError(f"data set {key!r} is not generated and takes no parameters ({', '.join(parameters)})")
+    source = make_source(cache, mirror, offline, progress)
+    parsed = source.cache / key / f"parsed-{_identity(entry)[:16]}.npz"
+    dataset = _read_parsed(parsed, key, entry)
+    if dataset is None:
+        dataset = _parse(key, entry, source)
+        if entry.files:
+            _write_parsed(parsed, dataset)
+    if multiclass and dataset.classes is not None:
+        y = dataset.classes
+        dataset = replace(dataset, y=y, content_sha256=content_hash(dataset.X, y))
+    return dataset
+
+
+def data_sha256(name: str, *, catalogue: str | Path | None = None) -> str:
+    """Return what identifies the data of a set, without reading any file.
+
+    The declared hash of (X, y) where there is one, which loading verifies; otherwise a hash of everything in the
+    entry that determines (X, y): the SHA-256 of its files and the choice of rows, classes and columns, or generator,
+    its version and declared parameters.
+    """
+    entry = load_catalogue(catalogue)[dataset_key(name, catalogue)]
+    return entry.content_sha256 or _identity(entry)
+
+
+def _identity(entry: Entry) -> str:
+    from pucli.data.generators import VERSION
+
+    chosen = entry.model_dump(
+        mode="json",
+        include={"sklearn", "generator", "parameters", "reader", "target", "rows", "features", "content_sha256"},
+    )
+    chosen["files"] = [[file.sha256 for file in slot.packagings()] for slot in entry.files]
+    chosen["versions"] = [_PARSER, VERSION if entry.generator else 0]
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
+
+
+def _generated(
+    key: str, entry: Entry, rng: np.random.Generator | None, parameters: Mapping[str, float] | None
+) -> Dataset:
+    from pucli.data.generators import generate
+    from pucli.seeding import stream
+
+    values = {**entry.parameters, **(parameters or {})}
+    X, y = generate(str(entry.generator), stream(0, "data", key, values) if rng is None else rng, values)
+    names = [f"x{column}" for column in range(1, X.shape[1] + 1)]
+    return _dataset(key, entry, X, y, y, names, [f"{name} = {value:g}" for name, value in values.items()])
+
+
+def _parse(key: str, entry: Entry, source: Source) -> Dataset:
+    import pandas as pd
+
+    from pucli.data.readers import read_declared, read_sklearn
+    from pucli.data.select import columns_needed, select
+
+    origin = "scikit-learn"
+    if entry.sklearn:
+        frame = read_sklearn(entry.sklearn)
+    else:
+        tables, paths = [], []
+        for file in entry.files:
+            packaging, path = obtain(key, entry, file, source)
+            reader = packaging.reader or file.reader or entry.reader
+            tables.append(read_declared(path, reader, columns_needed(entry)))
+            paths.append(str(path))
+        frame = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
+        origin = ", ".join(paths)
+    try:
+        chosen = select(frame, entry)
+    except RunError as error:
+        raise RunError(f"data set {key!r} from {origin}: {error}") from error
+    dataset = _dataset(key, entry, chosen.X, chosen.y, chosen.classes, chosen.feature_names, chosen.notes)
+    if entry.content_sha256 is not None and dataset.content_sha256 != entry.content_sha256:
+        raise RunError(
+            f"data set {key!r} from {origin}: the resulting (X, y) of {dataset.X.shape[0]} rows and "
+            f"{dataset.X.shape[1]} features has SHA-256 {dataset.content_sha256}, declared is {entry.content_sha256}; "
+            "remove the file so that it is fetched again, or correct 'content_sha256' if the choice of rows was changed"
+        )
+    return dataset
+
+
+def _dataset(
+    key: str, entry: Entry, X: np.ndarray, y: np.ndarray, classes: np.ndarray, names: list[str], notes: list[str]
+) -> Dataset:
+    if entry.selection == "guessed":
+        notes = [f"{_GUESSED}: {' '.join(entry.note.split())}", *notes]
+    for array in (X, y, classes):
+        array.setflags(write=False)
+    return Dataset(key, X, y, tuple(names), content_hash(X, y), entry.title, tuple(notes), classes, entry.prior)
+
+
+def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
+    """Return the parsed copy; None where there is none, or it is damaged or not what the entry declares."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
+            X, y, classes = saved["X"], saved["y"], saved["classes"]
+            names, notes = saved["feature_names"].tolist(), saved["notes"].tolist()
+            expected = str(saved["content_sha256"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    if content_hash(X, y) != (entry.content_sha256 or expected):
+        return None
+    return _dataset(key, entry, X, y, classes, names, notes)
+
+
+def _write_parsed(path: Path, dataset: Dataset) -> None:
+    """Keep the parsed copy; a cache that cannot be written costs time at the next load and nothing else."""
+    noticed = [note for note in dataset.notes if not note.startswith(_GUESSED)]
+    with contextlib.suppress(OSError), replacing(path) as partial, partial.open("wb") as stream:
+        np.savez(
+            stream,
+            X=dataset.X,
+            y=dataset.y,
+            classes=dataset.classes if dataset.classes is not None else dataset.y,
+            feature_names=np.array(dataset.feature_names, dtype=str),
+            notes=np.array(noticed, dtype=str),
+            content_sha256=np.array(dataset.content_sha256),
+        )

@@ -1,0 +1,306 @@
+"""Download and cache: each file from the first place that has it with the declared SHA-256.
+
+Order: the cache, the mirror the user names (`--mirror`, `PUCLI_MIRROR`), the declared addresses. A file is written
+under a temporary name beside its place, checked, then renamed: whatever happens, the cache holds whole, checked
+files only. Downloading itself is pooch's.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import url2pathname
+
+from pucli.data.archives import ArchiveError, unpack
+from pucli.data.catalogue import Entry, File, Mirror, dataset_key, load_catalogue
+from pucli.errors import RunError, UsageError
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with file name, bytes so far, bytes in all (None where not known)."""
+
+_TRIES = 3
+_WAIT = 0.5  # seconds before the second try; doubled before each further one
+_TIMEOUT = 30.0  # seconds without an answer
+_CHUNK = 2**16  # bytes
+_STALE = 86400.0  # seconds
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+
+
+def cache_folder(cache: str | Path | None = None) -> Path:
+    """Return the cache folder: `cache`, else `PUCLI_DATA_DIR`, else the user's cache folder of the platform."""
+    if cache is not None:
+        return Path(cache).expanduser()
+    if named := os.environ.get("PUCLI_DATA_DIR"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("pucli")) / "data"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where files may come from.
+
+    Parameters
+    ----------
+    cache : the cache folder.
+    mirror : folder or address that comes before the declared ones, None if there is none.
+    offline : no network; a mirror that is a folder still serves.
+    progress : called while a file is loaded.
+    """
+
+    cache: Path
+    mirror: str | None = None
+    offline: bool = False
+    progress: Progress | None = field(default=None, compare=False)
+
+
+def make_source(
+    cache: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool | None = None,
+    progress: Progress | None = None,
+) -> Source:
+    """Return where files may come from: arguments, else `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
+    named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
+    if offline is None:
+        offline = os.environ.get("PUCLI_OFFLINE", "").lower() not in {"", "0", "false", "no"}
+    if named is not None:
+        if named.startswith("file:"):
+            named = url2pathname(unquote(urlsplit(named).path))
+        if not _is_url(named) and not Path(named).expanduser().is_dir():
+            raise UsageError(f"the mirror {named!r} is neither a folder nor an address (--mirror, PUCLI_MIRROR)")
+    return Source(cache_folder(cache), named, offline, progress)
+
+
+def fetch(
+    names: str | Sequence[str],
+    *,
+    mirror: str | Path | None = None,
+    offline: bool | None = None,
+    progress: Progress | None = None,
+    cache: str | Path | None = None,
+    catalogue: str | Path | None = None,
+) -> list[Path]:
+    """Bring the files of data sets into the cache, each checked against its declared SHA-256.
+
+    Parameters
+    ----------
+    names : one name or several. Sets from scikit-learn and generated ones have no files.
+    mirror : folder or address to look in first; `PUCLI_MIRROR` if None.
+    offline : use the cache and a local mirror only; `PUCLI_OFFLINE` if None.
+    progress : called with (file name, bytes so far, bytes in all or None).
+    cache : cache folder; `PUCLI_DATA_DIR`, then the platform's, if None.
+    catalogue : another `datasets.yaml`.
+
+    Returns
+    -------
+    paths of the files in the cache, in the order of the names.
+
+    Raises
+    ------
+    UsageError
+        Unknown name, or a mirror that does not exist.
+    RunError
+        No place has the file (no network, checksum mismatch, ...), or the cache cannot be written (no space, ...).
+    """
+    source = make_source(cache, mirror, offline, progress)
+    paths = []
+    for name in [names] if isinstance(names, str) else names:
+        key = dataset_key(name, catalogue)
+        entry = load_catalogue(catalogue)[key]
+        paths += [obtain(key, entry, file, source)[1] for file in entry.files]
+    return paths
+
+
+def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
+    """Return one packaging of a declared file and its path in the cache; get it first where it is not there."""
+    folder = source.cache / key
+    for packaging in file.packagings():
+        path = folder / packaging.name
+        if path.is_file() and _wrong_content(path, packaging) is None:
+            return packaging, path
+    failures: list[str] = []
+    with _cache_errors(source.cache):
+        folder.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as scratch:
+            for packaging, address in _places(key, entry, file, source):
+                arrived = Path(scratch) / "content"
+                problem = _get(address, packaging, arrived, source)
+                if problem is None:
+                    arrived.replace(folder / packaging.name)
+                    return packaging, folder / packaging.name
+                failures.append(f"{address.url}: {problem}")
+    raise RunError(_not_found(key, file, source, failures))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process left behind more than a day ago."""
+    for scratch in folder.glob(".fetch-*"):
+        if time.time() - scratch.stat().st_mtime > _STALE:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:
+    """Yield (packaging, address) in the order to try: the user's mirror, then the declared addresses.
+
+    Below a mirror, a file may lie in `folder` of the entry (default ``uci/<key>``), in the tail of that path, or at
+    the top; plain, as .gz, or in the archive under which a declared address offers it.
+    """
+    parts = (entry.folder or f"uci/{key}").split("/")
+    if source.mirror is not None and not (source.offline and _is_url(source.mirror)):
+        for packaging in file.packagings():
+            for start in range(len(parts) + 1):
+                below = [*parts[start:], packaging.name]
+                names: list[tuple[list[str], str | None]] = [
+                    (below, None),
+                    ([*below[:-1], packaging.name + ".gz"], None),
+                ]
+                names += [
+                    ([*below[:-1], Path(unquote(urlsplit(m.url).path)).name], m.member)
+                    for m in packaging.mirrors
+                    if m.member
+                ]
+                for path, member in names:
+                    address = _join(source.mirror, path)
+                    if _is_url(address) or Path(address).is_file():
+                        yield packaging, Mirror(url=address, member=member)
+    for packaging in file.packagings():
+        for mirror in packaging.mirrors:
+            if not (source.offline and _is_url(mirror.url)):
+                yield packaging, mirror
+
+
+def _join(mirror: str, parts: list[str]) -> str:
+    if _is_url(mirror):
+        return "/".join([mirror.rstrip("/"), *map(quote, parts)])
+    return str(Path(mirror).expanduser().joinpath(*parts))
+
+
+def _is_url(place: str) -> bool:
+    return "://" in place and not place.startswith("file:")
+
+
+def _get(address: Mirror, packaging: File, target: Path, source: Source) -> str | None:
+    """Write the checked content found at an address to `target`; return what is wrong with it, None if nothing."""
+    raw = target.with_name("raw")
+    if _is_url(address.url):
+        problem = _download(address.url, raw, packaging.name, source.progress)
+        if problem is not None:
+            return problem
+    else:
+        raw = Path(url2pathname(unquote(urlsplit(address.url).path)) if "://" in address.url else address.url)
+        try:
+            raw.open("rb").close()
+        except OSError as error:
+            return str(error.strerror)
+    try:
+        unpack(raw, target, address.member)
+    except ArchiveError as error:
+        return str(error)
+    if source.progress is not None and not _is_url(address.url):
+        size = target.stat().st_size
+        source.progress(packaging.name, size, size)
+    return _wrong_content(target, packaging)
+
+
+def _wrong_content(path: Path, packaging: File) -> str | None:
+    if packaging.sha256 is None:
+        return None
+    import pooch
+
+    found = pooch.file_hash(str(path), alg="sha256")
+    if found == packaging.sha256:
+        return None
+    return f"checksum mismatch (SHA-256 {found[:12]}..., declared {packaging.sha256[:12]}...)"
+
+
+def _download(url: str, target: Path, name: str, progress: Progress | None) -> str | None:
+    """Download one address, with retries where that may help; return what went wrong, None if nothing."""
+    import pooch
+    import requests
+
+    bar = _Bar(name, progress) if progress is not None else False
+    for attempt in range(_TRIES):
+        if attempt:
+            time.sleep(_WAIT * 2 ** (attempt - 1))
+        try:
+            pooch.HTTPDownloader(progressbar=bar, timeout=_TIMEOUT, chunk_size=_CHUNK)(url, str(target), None)
+        except requests.HTTPError as error:
+            status = error.response.status_code if error.response is not None else 0
+            problem = f"HTTP {status}"
+            if status < 500 and status != 429:
+                return problem
+        except requests.Timeout:
+            problem = f"no answer within {_TIMEOUT:.0f} s"
+        except requests.exceptions.SSLError as error:
+            return f"no secure connection ({error})"
+        except requests.ConnectionError:
+            problem = "no connection"
+        except requests.RequestException as error:
+            problem = f"{type(error).__name__}: {error}"
+            if isinstance(error, ValueError):  # not an address
+                return problem
+        else:
+            return None
+    return f"{problem} ({_TRIES} tries)"
+
+
+class _Bar:
+    """pooch's progress-bar interface over a callback."""
+
+    def __init__(self, name: str, progress: Progress) -> None:
+        self.name, self.progress = name, progress
+        self.total = 0
+        self.done = 0
+
+    def update(self, amount: int) -> None:
+        self.done += amount
+        self.progress(self.name, min(self.done, self.total or self.done), self.total or None)
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def close(self) -> None:
+        self.done = 0
+
+
+@contextmanager
+def _cache_errors(cache: Path) -> Iterator[None]:
+    """Turn what the file system refuses into a message that names the folder and the way out."""
+    try:
+        yield
+    except OSError as error:
+        advice = "set PUCLI_DATA_DIR to a folder that can be written"
+        if error.errno in _NO_SPACE:
+            raise RunError(f"no space left in the cache {cache}; make room, or {advice}") from error
+        where = f" ({error.filename})" if error.filename and str(error.filename) != str(cache) else ""
+        raise RunError(f"cannot write to the cache {cache}: {error.strerror or error}{where}; {advice}") from error
+
+
+def _not_found(key: str, file: File, source: Source, failures: list[str]) -> str:
+    names = " or ".join(repr(packaging.name) for packaging in file.packagings())
+    place = source.cache / key / file.name
+    advice = f"name a folder or address that has it with --mirror (or PUCLI_MIRROR), or put it at {place}"
+    if source.offline:
+        tried = f" Tried: {'; '.join(failures)}." if failures else ""
+        return (
+            f"{names} of data set {key!r} is not in the cache and the network is off; "
+            f"run `pucli fetch {key}` without --offline, {advice}.{tried}"
+        )
+    if source.mirror is not None and not any(failure.startswith(source.mirror) for failure in failures):
+        failures = [f"{source.mirror}: no such file", *failures]
+    if not failures:
+        return f"no address is declared for {names} of data set {key!r}; {advice}."
+    if all("no connection" in failure or "no answer" in failure for failure in failures):
+        return f"no network: cannot get {names} of data set {key!r}; {advice}. Tried: {'; '.join(failures)}."
+    return f"cannot get {names} of data set {key!r}; {advice}. Tried: {'; '.join(failures)}."

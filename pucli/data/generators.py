@@ -1,0 +1,86 @@
+"""Generated data sets, each drawn from the generator of random numbers that the caller gives.
+
+`two_gaussians` is the set of Wang 2024, section 3.4.1: a second group of positives far from the boundary, which a
+squared loss cannot ignore. `add_irrelevant_features` is the disturbance of section 4.3.1.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from pucli.errors import UsageError, unknown
+
+
+def two_gaussians(
+    rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the two-dimensional set of Wang 2024, section 3.4.1.
+
+    200 positives around (15, 15) and 200 around (`mean_p2`, `mean_p2`), both with covariance 50 I; 400 negatives
+    around the origin with covariance [[50, 0.2], [0.2, 50]].
+
+    Parameters
+    ----------
+    rng : generator of random numbers.
+    mean_p2 : both coordinates of the second group's mean; the thesis has 50, 100, 200, 500 and 1000.
+    irrelevant : number of irrelevant features per original one (section 4.3.1 has 2); the original ones are then
+        standardised.
+
+    Returns
+    -------
+    X : (800, 2 + 2 `irrelevant`) float64; y : (800,) int64 in {+1, -1}, positives first.
+    """
+    near = rng.multivariate_normal([15.0, 15.0], 50.0 * np.eye(2), size=200)
+    far = rng.multivariate_normal([mean_p2, mean_p2], 50.0 * np.eye(2), size=200)
+    negative = rng.multivariate_normal([0.0, 0.0], [[50.0, 0.2], [0.2, 50.0]], size=400)
+    X = np.vstack([near, far, negative])
+    y = np.repeat(np.array([1, -1], dtype=np.int64), 400)
+    return (add_irrelevant_features(X, rng, per_feature=irrelevant) if irrelevant else X), y
+
+
+def add_irrelevant_features(X: np.ndarray, rng: np.random.Generator, *, per_feature: int = 2) -> np.ndarray:
+    """Return X standardised, with independent standard normal columns behind it (Wang 2024, 4.3.1 and 4.5.2).
+
+    Parameters
+    ----------
+    X : (n, m). Each column is centred and divided by its standard deviation; a constant column becomes 0.
+    rng : generator of random numbers.
+    per_feature : irrelevant columns per column of X.
+
+    Returns
+    -------
+    (n, m (1 + `per_feature`)) float64.
+    """
+    X = np.asarray(X, dtype=np.float64)
+    centred = X - X.mean(axis=0)
+    spread = X.std(axis=0)
+    constant = np.ptp(X, axis=0) == 0
+    scaled = np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+    noise = rng.standard_normal((X.shape[0], X.shape[1] * per_feature))
+    return np.hstack([scaled, noise])
+
+
+GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {"two-gaussians": two_gaussians}
+"""Generators by the name that `datasets.yaml` uses."""
+
+VERSION = 1
+"""Part of the identity of every generated set; raise it when a generator draws differently."""
+
+
+def generate(
+    name: str, rng: np.random.Generator, parameters: Mapping[str, float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw (X, y) from the generator `name` with its parameters; a wrong parameter suggests the nearest one."""
+    if name not in GENERATORS:
+        raise unknown("generator", name, GENERATORS)
+    function = GENERATORS[name]
+    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for parameter, value in (parameters or {}).items():
+        if parameter not in known:
+            raise unknown(f"parameter of the generator {name!r}:", parameter, known)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+            raise UsageError(f"parameter {parameter!r} of the generator {name!r} must be a number, not {value!r}")
+    return function(rng, **(parameters or {}))

@@ -1,0 +1,121 @@
+"""Declared files and toolkit sets as tables: one row per instance, the label among the columns.
+
+Numbers are parsed to the nearest double, so that a spreadsheet and a text copy of it give the same bits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.data.catalogue import Column, Reader
+from pucli.errors import RunError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LABEL = "label"
+"""Name of the label column where the file has none (MAT, scikit-learn)."""
+
+_SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
+
+
+def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None = None) -> pd.DataFrame:
+    """Return the table in a file.
+
+    Parameters
+    ----------
+    path : the file.
+    reader : how it is declared to be written.
+    columns : the columns needed, all if None; a long text file is read faster without the others.
+
+    Raises
+    ------
+    RunError
+        The file is not what the declaration says.
+    """
+    read = {"table": _read_text, "excel": _read_excel, "arff": _read_arff, "mat": _read_mat}[reader.kind]
+    try:
+        return read(path, reader, None if columns is None else set(columns))
+    except (ValueError, KeyError, TypeError, NotImplementedError) as error:  # pandas' parser errors are ValueErrors
+        raise RunError(f"{path} cannot be read as declared ({reader.kind}): {error}") from error
+
+
+def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    header = None if reader.header == "none" or reader.columns else 0
+    return read_csv(
+        path,
+        sep=_SEPARATORS[reader.separator],
+        header=header,
+        names=reader.columns,
+        skiprows=reader.skip,
+        usecols=None if columns is None else (lambda name: name in columns),
+        keep_default_na=False,
+        na_values=[""],
+    )
+
+
+def read_csv(path: Path, **options: Any) -> pd.DataFrame:
+    """Read a text table with every number rounded to the nearest double, as pandas does by itself from 3.1."""
+    import pandas as pd
+
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
+        options["float_precision"] = "round_trip"
+    return pd.read_csv(path, low_memory=False, index_col=False, skipinitialspace=True, **options)
+
+
+def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    header = None if reader.header == "none" else 0
+    frame = read_excel(path, 0 if reader.sheet is None else reader.sheet, header=header, skiprows=reader.skip)
+    return frame.dropna(how="all").dropna(axis=1, how="all")
+
+
+def read_excel(path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0) -> pd.DataFrame:
+    """Return a sheet of a .xlsx or .xls file, by name or position, with only empty cells as missing values."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
+        frame = pd.read_excel(
+            path, sheet_name=sheet, header=header, skiprows=skiprows, keep_default_na=False, na_values=[""]
+        )
+    return frame.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
+
+
+def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    from pucli.data.arff import read_arff
+
+    return read_arff(path)[0]
+
+
+def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    from scipy.io import loadmat
+
+    content = loadmat(path)
+    labels = np.asarray(content[reader.labels])
+    codes = labels.argmax(axis=1) if labels.ndim == 2 and labels.shape[1] > 1 else labels.ravel()
+    return label_frame(content[reader.features], codes)
+
+
+def label_frame(X: np.ndarray, labels: np.ndarray, names: Iterable[Column] | None = None) -> pd.DataFrame:
+    """Return a table of the features X (n, m) and a column "label" with the n labels."""
+    import pandas as pd
+
+    frame = pd.DataFrame(np.asarray(X, dtype=np.float64))
+    if names is not None:
+        frame.columns = list(names)
+    frame[LABEL] = np.asarray(labels)
+    return frame
+
+
+def read_sklearn(name: str) -> pd.DataFrame:
+    """Return one of the sets that come with scikit-learn; text labels where it names the classes."""
+    import sklearn.datasets
+
+    bunch = getattr(sklearn.datasets, f"load_{name}")()
+    classes = np.asarray(bunch.target_names)
+    return label_frame(bunch.data, classes[bunch.target], bunch.feature_names)

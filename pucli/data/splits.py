@@ -1,0 +1,296 @@
+"""From (X, y) to a positive-unlabeled problem: who is labelled, who is in training, who is in the test set.
+
+Labels are selected completely at random (SCAR). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
+
+* case-control: labelled positives are one sample, unlabeled rows another; the test set is drawn from the unlabeled
+  rows.
+* single training set: all rows are one sample; some positives of its training part are labelled.
+
+In both, the label frequency is the share of the positives of the training set that are labelled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pucli.data.atomic import replacing
+from pucli.errors import RunError, UsageError, unknown
+from pucli.seeding import stream
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of n rows.
+
+    Parameters
+    ----------
+    train : row numbers of the training set (from 0), in random order.
+    test : row numbers of the test set, in random order.
+    s : for each row of `train`, 1 labelled positive, 0 unlabeled; int8.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    s: np.ndarray
+
+
+def case_control(
+    y: np.ndarray, label_frequency: float, *, unlabeled_train: float = 0.7, rng: np.random.Generator
+) -> Split:
+    """Split in the case-control scenario.
+
+    A share gamma' = t g / (1 - (1 - t) g) of the positives is labelled, g the label frequency and t the share of
+    unlabeled rows that go to training; so g of the training set's positives are labelled (Wang 2024, 3.6.2: 7/17 for
+    g = 0.5 and 7/37 for g = 0.25). The other unlabeled rows are the test set.
+
+    Parameters
+    ----------
+    y : (n,) two labels, the greater one positive.
+    label_frequency : g, between 0 and 1, both excluded.
+    unlabeled_train : t, between 0 and 1, both excluded.
+    rng : generator of random numbers.
+
+    Raises
+    ------
+    UsageError
+        y has not two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+    """
+    positive = _positives(y)
+    _check_share("label_frequency", label_frequency)
+    _check_share("unlabeled_train", unlabeled_train)
+    share = unlabeled_train * label_frequency / (1.0 - (1.0 - unlabeled_train) * label_frequency)
+    order = rng.permutation(positive)
+    count = _nearest(share * len(positive))
+    unlabeled = rng.permutation(np.setdiff1d(np.arange(len(y)), order[:count]))
+    kept = _nearest(unlabeled_train * len(unlabeled))
+    return _split(order[:count], unlabeled[:kept], unlabeled[kept:], len(positive), label_frequency, rng)
+
+
+def single_training_set(
+    y: np.ndarray, label_frequency: float, *, train: float = 0.7, rng: np.random.Generator
+) -> Split:
+    """Split in the single-training-set scenario: a random share `train` of all rows, g of its positives labelled.
+
+    Parameters
+    ----------
+    y : (n,) two labels, the greater one positive.
+    label_frequency : g, above 0, at most 1.
+    train : share of the rows in the training set, between 0 and 1, both excluded.
+    rng : generator of random numbers.
+
+    Raises
+    ------
+    UsageError
+        y has not two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+    """
+    positive = _positives(y)
+    _check_share("label_frequency", label_frequency, top=True)
+    _check_share("train", train)
+    order = rng.permutation(len(y))
+    kept = _nearest(train * len(y))
+    is_positive = np.zeros(len(y), dtype=bool)
+    is_positive[positive] = True
+    candidates = order[:kept][is_positive[order[:kept]]]
+    count = _nearest(label_frequency * len(candidates))
+    labelled = rng.permutation(candidates)[:count]
+    rest = order[:kept][~np.isin(order[:kept], labelled)]
+    return _split(labelled, rest, order[kept:], len(candidates), label_frequency, rng)
+
+
+SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "single-training-set": single_training_set}
+
+
+def make_split(
+    scenario: str, y: np.ndarray, label_frequency: float, *, rng: np.random.Generator, **options: float
+) -> Split:
+    """Split in the scenario called "case-control" or "single-training-set"; `options` are those of its function."""
+    if scenario not in SCENARIOS:
+        raise unknown("scenario", scenario, SCENARIOS)
+    return SCENARIOS[scenario](y, label_frequency, rng=rng, **options)
+
+
+def repeated_splits(
+    scenario: str, y: np.ndarray, label_frequency: float, *, repeats: int, seed: int, name: str = "", **options: float
+) -> list[Split]:
+    """Return `repeats` splits from one seed; each depends on (seed, name, scenario, label frequency, repeat) alone.
+
+    `name` is the data set's. The same split comes out however many others are drawn.
+    """
+    if repeats < 1:
+        raise UsageError(f"repeats must be at least 1, not {repeats}")
+    return [
+        make_split(
+            scenario, y, label_frequency, rng=split_stream(seed, name, scenario, label_frequency, repeat), **options
+        )
+        for repeat in range(repeats)
+    ]
+
+
+def split_stream(seed: int, name: str, scenario: str, label_frequency: float, repeat: int) -> np.random.Generator:
+    """Return the generator of one split."""
+    return stream(seed, "split", name, scenario, float(label_frequency), int(repeat))
+
+
+@dataclass(frozen=True)
+class SavedSplits:
+    """Splits of one data set as written to a file.
+
+    Parameters
+    ----------
+    splits : the splits, in order.
+    dataset : name of the data set or file that was split.
+    content_sha256 : hash of its (X, y).
+    rows : number of its rows.
+    settings : scenario, label frequency, seed, as given when saved.
+    """
+
+    splits: list[Split]
+    dataset: str
+    content_sha256: str
+    rows: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+_FORMAT = "pucli-splits"
+_VERSION = 1
+
+
+def save_splits(
+    path: str | Path, splits: Sequence[Split], *, dataset: str, content_sha256: str, rows: int, **settings: Any
+) -> None:
+    """Write splits to a JSON file: row numbers from 0, in one step, so that a reader never sees half of it.
+
+    Parameters
+    ----------
+    path : the file; an existing one is replaced.
+    splits : the splits.
+    dataset, content_sha256, rows : what was split; `load_splits` refuses other data.
+    settings : JSON values to keep with them, such as scenario, label_frequency, seed.
+
+    Raises
+    ------
+    RunError
+        The file cannot be written.
+    """
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "dataset": dataset,
+        "content_sha256": content_sha256,
+        "rows": rows,
+        "settings": settings,
+        "splits": [
+            {"train": s.train.tolist(), "labelled": s.train[s.s == 1].tolist(), "test": s.test.tolist()} for s in splits
+        ],
+    }
+    try:
+        with replacing(path) as partial:
+            partial.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot write the splits to {path}: {error.strerror or error}") from error
+
+
+def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: int | None = None) -> SavedSplits:
+    """Read splits from a file written by `save_splits`.
+
+    Parameters
+    ----------
+    path : the file.
+    content_sha256, rows : of the data they will be used with; splits of other data are refused.
+
+    Raises
+    ------
+    UsageError
+        The file is missing, damaged, no splits file, or belongs to other data.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the splits file {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(
+            f"{path}: not a splits file, or damaged ({error}); make it again with `pucli split`"
+        ) from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise UsageError(f"{path} is not a splits file; `pucli split` writes one")
+    if content.get("version") != _VERSION:
+        raise UsageError(f"{path}: splits file of version {content.get('version')!r}, this pucli reads {_VERSION}")
+    try:
+        saved = SavedSplits(
+            [_restored(item, int(content["rows"])) for item in content["splits"]],
+            str(content["dataset"]),
+            str(content["content_sha256"]),
+            int(content["rows"]),
+            dict(content["settings"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path}: damaged splits file ({error}); write it again with `pucli split`") from error
+    if (content_sha256 is not None and content_sha256 != saved.content_sha256) or (
+        rows is not None and rows != saved.rows
+    ):
+        raise UsageError(
+            f"{path} holds splits of {saved.dataset!r} with {saved.rows} rows, not of the data given; "
+            "use the data they were made from, or make new ones with `pucli split`"
+        )
+    return saved
+
+
+def _restored(item: dict[str, list[int]], rows: int) -> Split:
+    train = np.array(item["train"], dtype=np.int64)
+    test = np.array(item["test"], dtype=np.int64)
+    labelled = np.array(item["labelled"], dtype=np.int64)
+    together = np.concatenate([train, test])
+    if train.ndim != 1 or test.ndim != 1 or len(np.unique(together)) != len(together):
+        raise ValueError("a row is in a split twice")
+    if len(together) and (together.min() < 0 or together.max() >= rows):
+        raise ValueError(f"a row number is outside 0..{rows - 1}")
+    if not np.isin(labelled, train).all():
+        raise ValueError("a labelled row is not in the training set")
+    return Split(train, test, np.isin(train, labelled).astype(np.int8))
+
+
+def _split(
+    labelled: np.ndarray,
+    unlabeled: np.ndarray,
+    test: np.ndarray,
+    n_positive: int,
+    label_frequency: float,
+    rng: np.random.Generator,
+) -> Split:
+    if not len(labelled):
+        raise UsageError(
+            f"no labelled row: label frequency {label_frequency:g} of {n_positive} positives rounds to none; "
+            "raise the label frequency or use more rows"
+        )
+    for rows, what in ((unlabeled, "no unlabeled row in the training set"), (test, "no row in the test set")):
+        if not len(rows):
+            raise UsageError(f"{what}: use more rows or another share for training")
+    s = np.repeat(np.array([1, 0], dtype=np.int8), [len(labelled), len(unlabeled)])
+    order = rng.permutation(len(s))
+    return Split(np.concatenate([labelled, unlabeled])[order].astype(np.int64), test.astype(np.int64), s[order])
+
+
+def _positives(y: np.ndarray) -> np.ndarray:
+    labels = np.unique(y)
+    if len(labels) != 2:
+        shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
+        raise UsageError(
+            f"a split needs two classes, here: {shown or 'none'}; name the positive class (--positive) or its data set"
+        )
+    return np.flatnonzero(np.asarray(y) == labels[1])
+
+
+def _check_share(name: str, value: float, *, top: bool = False) -> None:
+    if not (0 < value < 1 or (top and value == 1)):
+        raise UsageError(f"{name} must be above 0 and {'at most' if top else 'below'} 1, not {value}")
+
+
+def _nearest(value: float) -> int:
+    """Return the nearest whole number, halves upwards; a hair below a half counts as one."""
+    return int(np.floor(value + 0.5 + 1e-9))
