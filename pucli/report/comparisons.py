@@ -1,0 +1,141 @@
+"""Differences between methods: over repeats in each row of the table, and over data sets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pucli.metrics import HIGHER_IS_BETTER, PairedTest, adjust_p_values, friedman_nemenyi, wilcoxon_paired
+from pucli.report.table import Samples, SettingKey, setting_text
+from pucli.runner.cells import json_values
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Wilcoxon signed-rank test of a - b over the repeats that both have.
+
+    `p_adjusted` allows for the number of rows that the pair is tested in (Benjamini-Hochberg).
+    """
+
+    dataset: str
+    setting: str
+    a: str
+    b: str
+    metric: str
+    test: PairedTest
+    p_adjusted: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        values = {"dataset": self.dataset, "setting": self.setting, "a": self.a, "b": self.b, "metric": self.metric}
+        return json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Friedman test and Nemenyi ranks of the mean values over blocks (data sets, or settings of one data set).
+
+    `p` comes from the Wilcoxon test where there are two methods.
+    """
+
+    blocks: str
+    setting: str
+    metric: str
+    n: int
+    labels: list[str]
+    means: list[float]
+    ranks: list[float]
+    statistic: float
+    p: float
+    test: str
+    critical_difference: float
+    alpha: float
+    pairwise_p: list[list[float]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ranking as JSON values."""
+        return json_values(self.__dict__)
+
+
+def compare_pairs(samples: Samples) -> list[Comparison]:
+    """Test each declared pair, or all pairs, in each data set and setting, for the first metric of the table."""
+    metric = samples.experiment.metrics[0]
+    found = []
+    for a, b in pairs(samples):
+        tests = []
+        for setting, dataset in itertools.product(samples.settings, samples.datasets):
+            of_a = samples.values(dataset, setting, a, metric)
+            of_b = samples.values(dataset, setting, b, metric)
+            both = sorted(of_a.keys() & of_b.keys())
+            if both:
+                test = wilcoxon_paired([of_a[r] for r in both], [of_b[r] for r in both])
+                tests.append((dataset, setting_text(setting), test))
+        adjusted = adjust_p_values([test.p for _, _, test in tests])
+        found += [
+            Comparison(dataset, setting, a, b, metric, test, float(p))
+            for (dataset, setting, test), p in zip(tests, adjusted, strict=True)
+        ]
+    return found
+
+
+def pairs(samples: Samples) -> list[tuple[str, str]]:
+    """Return the pairs of labels to compare, those that are in the plan."""
+    labels = samples.labels
+    declared = samples.experiment.comparisons
+    if declared is None:
+        return list(itertools.combinations(labels, 2))
+    return [(a, b) for a, b in declared if a in labels and b in labels]
+
+
+def rank_methods(samples: Samples) -> list[Ranking]:
+    """Rank the methods over data sets, for each setting; over settings where there is one data set.
+
+    Only blocks in which every method has a mean count. Without two such blocks or two methods there is no ranking.
+    """
+    metric = samples.experiment.metrics[0]
+    labels = samples.labels
+    if len(labels) < 2:
+        return []
+    if len(samples.datasets) > 1:
+        layouts = [("data sets", setting, [(d, setting) for d in samples.datasets]) for setting in samples.settings]
+    else:
+        layouts = [("settings", (), [(samples.datasets[0], s) for s in samples.settings])]
+    found = []
+    for blocks, setting, places in layouts:
+        matrix = np.array([[_mean(samples, d, s, label, metric) for label in labels] for d, s in places])
+        complete = matrix[np.isfinite(matrix).all(axis=1)]
+        if len(complete) >= 2:
+            found.append(_rank(complete, labels, blocks, setting, metric))
+    return found
+
+
+def _rank(matrix: np.ndarray, labels: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
+    result = friedman_nemenyi(matrix, higher_is_better=metric in HIGHER_IS_BETTER)
+    statistic, p, test = result.statistic, result.p, "Friedman"
+    if len(labels) == 2:
+        paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])
+        statistic, p, test = paired.statistic, paired.p, "Wilcoxon"
+    return Ranking(
+        blocks=blocks,
+        setting=setting_text(setting),
+        metric=metric,
+        n=result.n,
+        labels=labels,
+        means=matrix.mean(axis=0).tolist(),
+        ranks=result.ranks.tolist(),
+        statistic=statistic,
+        p=p,
+        test=test,
+        critical_difference=result.critical_difference,
+        alpha=result.alpha,
+        pairwise_p=result.pairwise_p.tolist(),
+    )
+
+
+def _mean(samples: Samples, dataset: str, setting: SettingKey, label: str, metric: str) -> float:
+    values = list(samples.values(dataset, setting, label, metric).values())
+    return float(np.mean(values)) if values else math.nan

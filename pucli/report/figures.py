@@ -1,0 +1,101 @@
+"""Figures: seconds by method, and box plots of paired differences (Wang 2024, Figures 3.5 and 3.6).
+
+Drawn without a display, and the same bytes for the same numbers.
+"""
+
+from __future__ import annotations
+
+import io
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pucli.metrics import FRACTIONS
+from pucli.report.published import setting_key
+from pucli.report.table import Samples, setting_text
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import FigureSpec
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS = ("tune", "fit", "predict")
+
+
+def render(figure: Figure) -> dict[str, bytes]:
+    """Return the figure as {"png": bytes, "svg": bytes}."""
+    import matplotlib
+
+    drawn = {}
+    with matplotlib.rc_context({"svg.hashsalt": "pucli", "svg.fonttype": "path"}):
+        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=ending, dpi=150, metadata=metadata, bbox_inches="tight")
+            drawn[ending] = buffer.getvalue()
+    return drawn
+
+
+def timing(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Figure | None:
+    """Draw mean seconds for tuning, the one fit, and prediction, by method; None before a cell is done."""
+    seconds: dict[str, dict[str, list[float]]] = {}
+    ways = set()
+    for cell in cells:
+        row = stored.get(cell.key)
+        if row is not None and row["status"] == "done":
+            ways.add(row["provenance"].get("processes"))
+            for part in PARTS:
+                if row["seconds"].get(part):
+                    seconds.setdefault(cell.method, {}).setdefault(part, []).append(row["seconds"][part])
+    if not seconds:
+        return None
+    from matplotlib.figure import Figure
+
+    labels = list(seconds)
+    figure = Figure(figsize=(max(5.0, 1.4 * len(labels) + 2), 3.6))
+    axes = figure.subplots()
+    for number, part in enumerate(PARTS):
+        x = [i + (number - 1) * 0.27 for i, label in enumerate(labels) if part in seconds[label]]
+        y = [statistics.fmean(seconds[label][part]) for label in labels if part in seconds[label]]
+        axes.bar(x, y, width=0.25, label=part)
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(labels)), labels)
+    axes.set_ylabel("seconds for each cell (mean)")
+    processes = ", ".join(str(n) for n in sorted(w for w in ways if w))
+    axes.set_title(f"Time by method; one thread each, processes at a time: {processes or 'unknown'}", fontsize=9)
+    axes.legend(frameon=False)
+    axes.grid(axis="y", alpha=0.3)
+    return figure
+
+
+def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
+    """Draw a box for each data set of the differences a - b over repeats, sorted by median; None without any."""
+    wanted = setting_key(spec.setting, list(spec.setting))
+    boxes = []
+    for dataset in samples.datasets:
+        for setting in samples.settings:
+            if any(dict(setting).get(key, value) != value for key, value in wanted):
+                continue
+            of_a = samples.values(dataset, setting, spec.a, spec.metric)
+            of_b = samples.values(dataset, setting, spec.b, spec.metric)
+            differences = [of_a[r] - of_b[r] for r in sorted(of_a.keys() & of_b.keys())]
+            if differences:
+                rest = setting_text(tuple(item for item in setting if item not in wanted))
+                name = ", ".join(part for part in (dataset if len(samples.datasets) > 1 else "", rest) if part)
+                boxes.append((statistics.median(differences), name or dataset, differences))
+    if not boxes:
+        return None
+    from matplotlib.figure import Figure
+
+    boxes.sort(key=lambda box: box[:2])
+    figure = Figure(figsize=(max(5.0, 0.55 * len(boxes) + 1.5), 3.8))
+    axes = figure.subplots()
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    axes.boxplot([box[2] for box in boxes], tick_labels=[box[1] for box in boxes])
+    unit = f"{spec.metric} (%)" if spec.metric in FRACTIONS else spec.metric
+    axes.set_ylabel(f"{unit}: {spec.a} less {spec.b}")
+    axes.set_title(spec.title or spec.name, fontsize=10)
+    axes.tick_params(axis="x", rotation=60 if len(boxes) > 8 else 0)
+    return figure
+
+
+KINDS = {"paired-difference": paired_difference}

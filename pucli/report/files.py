@@ -1,0 +1,73 @@
+"""Write report files: whole or not at all, and never over a table that was made from more cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pucli.errors import UsageError
+
+PROVENANCE = "provenance.json"
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    """Replace `path` in one step, so that a reader never sees half of it."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            Path(scratch).chmod(0o644)
+            Path(scratch).replace(path)
+        finally:
+            Path(scratch).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}: {error.strerror or error}; make room or give another folder with --results."
+        ) from None
+    return path
+
+
+def output_folder(folder: Path, profile: str, done: int) -> Path:
+    """Return where a report of `done` finished cells goes: `folder`, unless a bigger one is there.
+
+    A report from fewer cells than the one in `folder` has (a quick run beside a full one, a part of the data sets)
+    goes to a folder of its own in it, named after the profile.
+    """
+    try:
+        there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+        bigger = int(there["cells"]["done"]) > done
+        same = there["profile"] == profile
+    except (OSError, ValueError, KeyError, TypeError):
+        return folder
+    if not bigger:
+        return folder
+    return folder / (f"{profile}-part" if same else profile)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return CSV; NaN and None are empty."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if _missing(value) else _plain(value) for value in row])
+    return out.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    # ten digits are more than any figure here means, and leave out the noise of the last bits
+    return f"{value:.10g}" if isinstance(value, float) else value
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

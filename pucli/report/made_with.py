@@ -1,0 +1,106 @@
+"""Provenance of a report: what was run, on which data, with which versions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pucli.report.markdown import grid
+from pucli.runner.cells import Cell, canonical_json
+from pucli.runner.experiment import Experiment
+from pucli.runner.profiles import Scope
+
+if TYPE_CHECKING:
+    from pucli.report import Report
+
+
+def made_with(
+    report: Report,
+    experiment: Experiment,
+    scope: Scope,
+    cells: Sequence[Cell],
+    stored: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the content of provenance.json; it has no paths and no names of machines."""
+    rows = [stored[cell.key] for cell in cells if cell.key in stored]
+    ways = Counter(json.dumps(row["provenance"], sort_keys=True) for row in rows)
+    done = [row for row in rows if row["status"] == "done"]
+    return {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "source": report.source,
+        "profile": scope.profile_name,
+        "reductions": scope.reductions,
+        "cells": report.counts,
+        "flags": report.flags,
+        # of every setting of every planned cell: two reports with the same number answer the same question
+        "plan_sha256": hashlib.sha256(canonical_json(sorted(cell.key for cell in cells)).encode()).hexdigest(),
+        "first_finished": min((row["finished"] for row in rows), default=None),
+        "last_finished": max((row["finished"] for row in rows), default=None),
+        "process_seconds": round(sum(sum(row["seconds"].values()) for row in done), 1),
+        "fits": sum(row["n_fits"] for row in done),
+        "data": _data(cells),
+        "methods": _methods(experiment, cells),
+        "made_with": [{**json.loads(text), "cells": count} for text, count in ways.most_common()],
+    }
+
+
+def to_text(content: Mapping[str, Any]) -> str:
+    """Return the content as the text of provenance.json."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def made_with_page(content: Mapping[str, Any]) -> str:
+    """Return provenance.md, the same for a reader."""
+    counts = content["cells"]
+    parts = [
+        f"# {content['experiment']}: provenance",
+        f"{content['title']}. Profile `{content['profile']}`"
+        + (f", reduced to {'; '.join(content['reductions'])}." if content["reductions"] else ", the whole experiment."),
+        f"{counts['done']} of {counts['total']} cells done, {counts['failed']} failed, {counts['missing']} missing. "
+        f"{content['fits']} fits of the tuning in {content['process_seconds']:.0f} process-seconds, finished between "
+        f"{content['first_finished']} and {content['last_finished']}. Plan `{content['plan_sha256'][:16]}`.",
+    ]
+    for way in content["made_with"]:
+        versions = [[name, version] for name, version in way.get("versions", {}).items()]
+        parts += [
+            f"## {way['cells']} cells",
+            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}. Commit {way.get('commit')}, seed "
+            f"{way.get('seed')}; {way.get('processes')} process(es), {way.get('backend')}, "
+            f"{way.get('threads_per_process')} thread each.",
+            grid(["Package", "Version"], versions, "ll"),
+        ]
+    data = [[d["name"], d["title"], d["selection"], f"`{d['sha256'][:16]}`"] for d in content["data"]]
+    methods = [[m["label"], m["method"], str(m["version"]), m["source"]] for m in content["methods"]]
+    parts += [
+        "## Data",
+        grid(["Data set", "Title", "Rows and columns", "SHA-256"], data, "llll"),
+        "## Methods",
+        grid(["Label", "Method", "Version", "Source"], methods, "llrl"),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _data(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    from pucli.data import data_sha256, dataset_entry
+
+    found = []
+    for name in dict.fromkeys(cell.dataset for cell in cells):
+        entry = dataset_entry(name)
+        found.append(
+            {"name": name, "title": entry.title, "selection": entry.selection, "sha256": data_sha256(name)}
+        )  # fmt: skip
+    return found
+
+
+def _methods(experiment: Experiment, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    from pucli.methods import get_method
+
+    found = []
+    for label in dict.fromkeys(cell.method for cell in cells):
+        method = get_method(experiment.methods[label].method)
+        found.append({"label": label, "method": method.name, "version": method.version, "source": method.source})
+    return found

@@ -1,0 +1,220 @@
+"""The table as Markdown that reads well in a terminal and on the web."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pucli.metrics import FRACTIONS
+from pucli.report.verdict import NOT_RUN
+
+if TYPE_CHECKING:
+    from pucli.report import Report
+    from pucli.report.comparisons import Comparison, Ranking
+    from pucli.report.table import TableRow
+
+
+def markdown(report: Report) -> str:
+    """Return table.md."""
+    parts = [*_head(report), *_summary(report), *_cells(report), *_differences(report), *_ranks(report)]
+    if report.figures:
+        parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
+    parts += ["## How to read this", _LEGEND]
+    return "\n\n".join(parts) + "\n"
+
+
+_LEGEND = """\
+Means and sample standard deviations over repeats. *Difference* is obtained less published, in published standard
+deviations. **reproduced**: the published mean lies within two standard errors of the difference,
+sqrt(s_o^2/n_o + s_p^2/n_p). **reproduced by a variant**: this form does not agree, the named one does. **better**,
+**worse**: beyond two standard errors. **not reproduced**: no repeat gave a value, or the figure has no better side.
+Flags count finished cells: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
+converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats, in brackets allowing
+for the number of rows that the pair is tested in (Benjamini-Hochberg); repeats share rows of one data set, which
+makes p somewhat too small."""
+
+
+def _head(report: Report) -> list[str]:
+    lines = [f"# {report.name}: {report.title}"]
+    if report.source:
+        lines.append(f"Source: {report.source}.")
+    reductions = "; ".join(report.reductions)
+    what = f"reduced to {reductions}" if reductions else "the whole experiment"
+    lines.append(f"**Profile `{report.profile}`**: {what}.")
+    c = report.counts
+    state = f"{c['done']} of {c['total']} cells are done"
+    if c["failed"]:
+        state += f", {c['failed']} failed"
+    if c["missing"]:
+        state += f", **{c['missing']} have not run yet: this table is partial**"
+    if report.flags:
+        state += f". Flagged: {', '.join(f'{n} {flag}' for flag, n in report.flags.items())}"
+    lines.append(state + ".")
+    if report.errors:
+        errors = [f"- {error}" for error in report.errors[:10]]
+        if len(report.errors) > 10:
+            errors.append(f"- and {len(report.errors) - 10} more, see `cells.csv`")
+        lines += ["Failed cells:", "\n".join(errors)]
+    return lines
+
+
+def _summary(report: Report) -> list[str]:
+    rows = []
+    for entry in report.summary:
+        counts = entry["verdicts"]
+        rows.append(
+            [
+                entry["label"],
+                entry["setting"] or "all",
+                entry["metric_text"],
+                _pm(entry["published_mean"], math.nan),
+                _pm(entry["obtained_mean"], math.nan),
+                *(str(counts.get(name) or "") for name in ("reproduced", "reproduced by a variant", "better", "worse",
+                                                            "not reproduced")),
+                str(entry["flagged"] or ""),
+            ]
+        )  # fmt: skip
+    header = ["Method", "Setting", "Mean of", "Published", "Obtained", "reproduced", "by a variant", "better", "worse",
+              "not reprod.", "flagged cells"]  # fmt: skip
+    note = "Means over the rows of the table that have both a published and an obtained figure."
+    return ["## Summary", note, grid(header, rows, "lllrrrrrrrr")] if rows else []
+
+
+def _cells(report: Report) -> list[str]:
+    parts = ["## Table"]
+    shown = [row for row in report.rows if row.verdict != NOT_RUN]
+    hidden = len(report.rows) - len(shown)
+    for metric in dict.fromkeys(row.metric for row in shown):
+        unit = f"{metric} (%)" if metric in FRACTIONS else metric
+        of_metric = [row for row in shown if row.metric == metric]
+        if len({row.dataset for row in of_metric}) == 1:  # then a setting is what a data set is elsewhere
+            parts += [f"### {unit}, {of_metric[0].dataset}", _table(of_metric, "setting")]
+            continue
+        for setting in dict.fromkeys(row.setting for row in of_metric):
+            rows = [row for row in of_metric if row.setting == setting]
+            parts += [f"### {unit}{', ' + setting if setting else ''}", _table(rows, "dataset")]
+    if not shown:
+        parts.append("No cell has run yet.")
+    if hidden:
+        parts.append(f"{hidden} rows without any run are left out here; `table.csv` has them.")
+    return parts
+
+
+def _table(rows: Sequence[TableRow], block: str) -> str:
+    """Write rows whose first column, the data set or the setting, is printed once for each block of methods."""
+    lines, last = [], ""
+    for row in rows:
+        part = row.repeats != row.expected_repeats
+        name = getattr(row, block)
+        lines.append(
+            [
+                name if name != last else "",
+                row.label,
+                _pm(row.published_mean, row.published_sd),
+                _pm(row.obtained_mean, row.obtained_sd),
+                f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
+                "" if math.isnan(row.difference_in_sd) else f"{row.difference_in_sd:+.1f}",
+                row.verdict,
+                row.note,
+            ]
+        )
+        last = name
+    first = "Data set" if block == "dataset" else "Setting"
+    header = [first, "Method", "Published", "Obtained", "Repeats", "Difference (sd)", "Verdict", "Note"]
+    return grid(header, lines, "llrrrrll")
+
+
+def _differences(report: Report) -> list[str]:
+    if not report.comparisons:
+        return []
+    parts = ["## Differences between methods"]
+    for a, b in dict.fromkeys((c.a, c.b) for c in report.comparisons):
+        of_pair = [c for c in report.comparisons if (c.a, c.b) == (a, b)]
+        settings = list(dict.fromkeys(c.setting for c in of_pair))
+        several = len(dict.fromkeys(c.dataset for c in of_pair)) > 1
+        rows = []
+        for dataset in dict.fromkeys(c.dataset for c in of_pair):
+            row = [dataset]
+            for setting in settings:
+                row += next((_test(c) for c in of_pair if (c.dataset, c.setting) == (dataset, setting)), ["", ""])
+            rows.append(row)
+        significant = sum(c.p_adjusted < 0.05 for c in of_pair)
+        ahead = sum(c.test.mean_difference > 0 for c in of_pair)
+        behind = sum(c.test.mean_difference < 0 for c in of_pair)
+        parts.append(f"### {a} minus {b}")
+        parts.append(
+            f"Ahead in {ahead}, behind in {behind} of {len(of_pair)} rows; {significant} differ at the 5 % level after "
+            "adjustment."
+        )
+        if several:
+            header = ["Data set"]
+            for setting in settings:
+                header += [f"mean {setting}".strip(), "p"]
+            parts.append(grid(header, rows, "l" + "rl" * len(settings)))
+        else:
+            lines = [[c.setting or c.dataset, *_test(c)] for c in of_pair]
+            parts.append(grid(["Setting", "mean", "p"], lines, "lrl"))
+    return parts
+
+
+def _test(c: Comparison) -> list[str]:
+    return [f"{c.test.mean_difference:+.2f}", f"{c.test.p:.3f} ({c.p_adjusted:.3f})"]
+
+
+def _ranks(report: Report) -> list[str]:
+    parts = []
+    for ranking in report.rankings:
+        where = f", {ranking.setting}" if ranking.setting else ""
+        parts.append(f"### Ranks over {ranking.n} {ranking.blocks}{where}")
+        parts.append(_ranking_text(ranking))
+        best_first = sorted(range(len(ranking.labels)), key=lambda i: ranking.ranks[i])
+        rows = [[ranking.labels[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.2f}"] for i in best_first]
+        parts.append(grid(["Method", "average rank", f"mean {ranking.metric}"], rows, "lrr"))
+    return ["## Ranks", *parts] if parts else []
+
+
+def _ranking_text(ranking: Ranking) -> str:
+    text = f"{ranking.test} test that all are equal: p = {ranking.p:.3g}."
+    if len(ranking.labels) > 2:
+        text += (
+            f" Nemenyi: average ranks that differ by more than {ranking.critical_difference:.2f} are different at the "
+            f"{ranking.alpha:.0%} level."
+        )
+    return text
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    """Return a Markdown table padded to even columns; `align` has l or r for each column.
+
+    A column that is empty in every row is left out.
+    """
+    keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    table = [[_escape(line[i]) for i in keep] for line in [list(header), *rows]]
+    widths = [max(3, *(_width(line[j]) for line in table)) for j in range(len(keep))]
+    lines = [_line(line, widths, [align[i] for i in keep]) for line in table]
+    rule = ["-" * (w - 1) + ":" if align[i] == "r" else "-" * w for i, w in zip(keep, widths, strict=True)]
+    return "\n".join([lines[0], "| " + " | ".join(rule) + " |", *lines[1:]])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], align: Sequence[str]) -> str:
+    padded = []
+    for cell, width, side in zip(cells, widths, align, strict=True):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if side == "r" else cell + space)
+    return "| " + " | ".join(padded) + " |"
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _escape(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _pm(mean: float, sd: float) -> str:
+    if math.isnan(mean):
+        return ""
+    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} ± {sd:.2f}"

@@ -1,0 +1,147 @@
+"""Published figures, read from the files that an experiment declares."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pucli.declared import declared_path
+from pucli.errors import UsageError, unknown
+from pucli.metrics import FRACTIONS
+from pucli.runner.experiment import Experiment, Published, base_name
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """One published mean, in the unit of the table (per cent for fractions); `sd` NaN where none is given.
+
+    `rounding` is half a unit of the last printed digit; `text` is what stands there in place of a number.
+    """
+
+    dataset: str
+    setting: tuple[tuple[str, float | str], ...]
+    method: str
+    metric: str
+    mean: float
+    sd: float
+    repeats: int
+    rounding: float
+    text: str = ""
+
+
+def read_published(experiment: Experiment, parameters: Sequence[str]) -> list[PublishedFigure]:
+    """Return all published figures of an experiment whose cells have the scenario `parameters`.
+
+    `method` is the part of a label before the slash where the experiment has the method, else the published name;
+    `setting` holds the parameters that are columns of the file.
+
+    Raises
+    ------
+    UsageError
+        A file or a column is missing, or a figure is not a number; the message names file, row and column.
+    """
+    return [figure for source in experiment.published for figure in _read(experiment, source, parameters)]
+
+
+def setting_key(setting: dict[str, Any] | Any, keys: list[str]) -> tuple[tuple[str, float | str], ...]:
+    """Return the values of the scenario parameters `keys` in a form that can be compared and sorted."""
+    return tuple((key, _number(setting[key])) for key in keys if key in setting)
+
+
+def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) -> list[PublishedFigure]:
+    path = _find(experiment, source.file)
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle)
+            columns = list(reader.fieldnames or [])
+            rows = list(reader)
+    except OSError as error:
+        raise UsageError(f"{experiment.name}: published.file: cannot read {source.file}: {error.strerror}.") from None
+    mean = _column(source.mean, [f"{source.metric}_mean", "mean"], columns, source.file)
+    sd = _column(source.sd, [f"{source.metric}_sd", "sd"], columns, source.file, needed=bool(source.sd))
+    method = _column(source.method, [], columns, source.file)
+    parameters = [key for key in parameters if key in columns]
+    # trailing zeros are lost in a number, so the column's longest fraction tells how many digits were printed
+    digits = max((len(row[mean].strip().partition(".")[2]) for row in rows), default=0)
+    datasets = _dataset_names(experiment)
+    labels = _method_names(experiment)
+    if source.dataset not in columns and len(experiment.dataset_names) > 1:
+        raise UsageError(f"{source.file}: published.dataset: {unknown('column', source.dataset, columns)}")
+    figures = []
+    for number, row in enumerate(rows, start=2):
+        name = row.get(source.dataset) or experiment.dataset_names[0]
+        name = source.rename.get(name, name)
+        said = source.rename.get(row[method], row[method])
+        scale = 1.0 if source.percent or source.metric not in FRACTIONS else 100.0
+        text = row[mean].strip()
+        value = _number(text)
+        spread = _number(row[sd].strip()) if sd and row[sd].strip() else math.nan
+        if isinstance(spread, str):
+            raise UsageError(f"{source.file}: line {number}, column {sd}: {spread!r} is not a number.")
+        figures.append(
+            PublishedFigure(
+                dataset=datasets.get(name.lower(), name),
+                setting=setting_key(row, parameters),
+                method=labels.get(said.lower(), said),
+                metric=source.metric,
+                # a word in place of a number ("failure") is kept as it is
+                mean=math.nan if isinstance(value, str) else value * scale,
+                sd=spread * scale,
+                repeats=source.repeats or experiment.split.repeats,
+                rounding=0.5 * 10**-digits * scale,
+                text=text if isinstance(value, str) else "",
+            )
+        )
+    return figures
+
+
+def _find(experiment: Experiment, file: str) -> Path:
+    candidates = [declared_path("experiments") / "published" / file]
+    if experiment.path is not None:
+        candidates = [experiment.path.parent / "published" / file, experiment.path.parent / file, *candidates]
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise UsageError(f"{experiment.name}: published.file: no file {file!r} under experiments/published.")
+
+
+def _column(declared: str, usual: list[str], columns: list[str], file: str, *, needed: bool = True) -> str:
+    for name in [declared] if declared else usual:
+        if name in columns:
+            return name
+    if needed:
+        raise UsageError(f"{file}: {unknown('column', declared or usual[0], columns)}")
+    return ""
+
+
+def _dataset_names(experiment: Experiment) -> dict[str, str]:
+    """Names in any case, and names as publications print them -> names here."""
+    from pucli.data import dataset_entry
+
+    names = {}
+    for name in experiment.dataset_names:
+        printed = dataset_entry(name).name
+        names.update({text.lower(): name for text in (name, printed) if text})
+    return names
+
+
+def _method_names(experiment: Experiment) -> dict[str, str]:
+    names = {}
+    for label, entry in experiment.methods.items():
+        names[base_name(label).lower()] = base_name(label)
+        if entry.published:
+            names[entry.published.lower()] = base_name(label)
+    return names
+
+
+def _number(value: Any) -> float | str:
+    if isinstance(value, bool):
+        return str(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return str(value)

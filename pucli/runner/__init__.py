@@ -1,0 +1,46 @@
+"""From a declared experiment to stored results: cells, processes, store.
+
+experiment = load_experiment("table-3.1")
+run(experiment, profile="quick", n_jobs=2)
+report = collect(experiment, profile="quick")
+"""
+
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment
+from pucli.runner.loading import experiment_names, experiment_schema, load_experiment, parse_experiment
+from pucli.runner.run import (
+    DryRun,
+    Event,
+    Interrupted,
+    RunSummary,
+    collect,
+    describe,
+    dry_run,
+    plan,
+    results_folder,
+    run,
+)
+from pucli.runner.store import read_rows, read_trials
+
+__all__ = [
+    "Cell",
+    "CellResult",
+    "Context",
+    "DryRun",
+    "Event",
+    "Experiment",
+    "Interrupted",
+    "RunSummary",
+    "collect",
+    "describe",
+    "dry_run",
+    "experiment_names",
+    "experiment_schema",
+    "load_experiment",
+    "parse_experiment",
+    "plan",
+    "read_rows",
+    "read_trials",
+    "results_folder",
+    "run",
+]

@@ -1,0 +1,149 @@
+"""Run groups of cells: in this process, in worker processes (joblib's loky), or on Dask workers.
+
+Each process has one BLAS thread, whatever the backend, so that a cell's result does not depend on where it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import traceback
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pucli.errors import PucliError, RunError, UsageError, unknown
+from pucli.runner.cells import Cell, CellResult, Context, protocol_module
+from pucli.runner.store import encode_trials
+
+if TYPE_CHECKING:
+    from pucli.runner.experiment import Experiment
+
+BACKENDS = ("loky", "dask")
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One cell on its way to the store; the trials are compressed where they were made."""
+
+    cell: Cell
+    result: CellResult
+    trials: bytes
+
+
+def execute(
+    groups: Sequence[Sequence[Cell]], experiment: Experiment, context: Context, *, n_jobs: int, backend: str
+) -> Generator[Finished, None, None]:
+    """Yield finished cells as they come; closing the iterator stops the workers."""
+    if backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    if backend == "dask":
+        yield from _on_dask(groups, experiment, context, n_jobs)
+    elif n_jobs == 1 or len(groups) <= 1:
+        for group in groups:
+            yield from _run_cells(group, experiment, Context(context.mirror, context.offline))
+    else:
+        yield from _on_loky(groups, experiment, context, n_jobs)
+
+
+def _on_loky(
+    groups: Sequence[Sequence[Cell]], experiment: Experiment, context: Context, n_jobs: int
+) -> Iterator[Finished]:
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
+        parent = os.getpid()
+        results = parallel(delayed(run_group)(group, experiment, context, parent) for group in groups)
+    try:
+        for finished in results:
+            yield from finished
+    except TerminatedWorkerError:
+        raise RunError(
+            "a worker process was killed, most often for want of memory. The finished cells are kept: run the same "
+            "command again with fewer processes (--n-jobs) to go on."
+        ) from None
+    finally:
+        with contextlib.suppress(Exception):
+            results.close()
+
+
+def _on_dask(
+    groups: Sequence[Sequence[Cell]], experiment: Experiment, context: Context, n_jobs: int
+) -> Iterator[Finished]:
+    """Submit the groups to the scheduler at DASK_SCHEDULER_ADDRESS, or to local workers when it is not set."""
+    try:
+        from distributed import Client, as_completed
+    except ImportError as error:
+        raise UsageError(
+            f"the backend dask needs the package {error.name!r}; install it with `pip install 'pucli[dask]'`."
+        ) from None
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    try:
+        client = (
+            Client(address, timeout="30s")
+            if address
+            else Client(n_workers=n_jobs, threads_per_worker=1, processes=True, dashboard_address=None)
+        )
+    except (OSError, TimeoutError) as error:
+        raise RunError(f"no Dask scheduler at {address}: {error}; check DASK_SCHEDULER_ADDRESS.") from None
+    with client:
+        # pure=False: equal cells of two runs are two pieces of work; a dead worker's group is tried elsewhere
+        futures = [client.submit(run_group, group, experiment, context, 0, pure=False) for group in groups]
+        try:
+            for future in as_completed(futures):
+                yield from future.result()
+                future.release()
+        finally:
+            client.cancel(futures)
+
+
+def run_group(group: Sequence[Cell], experiment: Experiment, context: Context, parent: int) -> list[Finished]:
+    """Run the cells of one group in a worker, which leaves Ctrl-C to the parent (process number `parent`)."""
+    if parent and parent != os.getpid():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for name in _ONE_THREAD:
+            os.environ[name] = "1"
+    return list(_run_cells(group, experiment, Context(context.mirror, context.offline)))
+
+
+def _run_cells(group: Sequence[Cell], experiment: Experiment, context: Context) -> Iterator[Finished]:
+    # libraries that are loaded later escape the limit on threads
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    protocol = protocol_module(experiment.protocol)
+    warm_up = getattr(protocol, "warm_up", None)
+    for cell in group:
+        with threadpool_limits(limits=1):
+            if warm_up is not None:
+                # a method that cannot even warm up says why in its cell
+                with contextlib.suppress(Exception):
+                    warm_up(cell)
+            try:
+                result = protocol.run_cell(cell, experiment, context)
+                trials = encode_trials(result.trials)
+            except Exception as error:
+                result, trials = CellResult(status="failed", error=_describe(error)), b""
+        result.trials = {}
+        yield Finished(cell, result, trials)
+
+
+def _describe(error: Exception) -> str:
+    """Say what failed and where, without the machine's paths."""
+    text = " ".join(str(error).split()) or "no message"
+    if isinstance(error, PucliError):
+        return text
+    frames = traceback.extract_tb(error.__traceback__)
+    where = ""
+    for frame in reversed(frames):
+        parts = Path(frame.filename).parts
+        if "pucli" in parts:
+            start = len(parts) - 1 - parts[::-1].index("pucli")
+            where = f" (at {'/'.join(parts[start:])}:{frame.lineno})"
+            break
+    return f"{type(error).__name__}: {text}{where}"

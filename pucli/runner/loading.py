@@ -1,0 +1,222 @@
+"""Read declared experiments; every mistake becomes a message with the file, the path of the key, and the way out."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+import typing
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from pucli.declared import declared_path
+from pucli.errors import UsageError, unknown
+from pucli.runner.experiment import Experiment, MethodEntry
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML in which 1e-4 is a number (YAML 1.2), and a key given twice is an error."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+    list("-+0123456789."),
+)
+
+
+def _mapping_without_duplicates(loader: _Loader, node: yaml.MappingNode) -> dict:
+    seen: set[Any] = set()
+    for key_node, _ in node.value:
+        if key_node.tag == "tag:yaml.org,2002:merge":
+            continue
+        key = loader.construct_object(key_node, deep=True)
+        if isinstance(key, (dict, list)):
+            raise yaml.constructor.ConstructorError(None, None, "a key must be a word or number", key_node.start_mark)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", key_node.start_mark)
+        seen.add(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping_without_duplicates)
+
+
+def experiment_names() -> list[str]:
+    """Return the names of the declared experiments."""
+    return sorted(path.stem for path in declared_path("experiments").glob("*.yaml"))
+
+
+def load_experiment(name_or_path: str | Path, *, check_methods: bool = True) -> Experiment:
+    """Return the experiment of that name, or of a file that ends in .yaml or .yml.
+
+    Parameters
+    ----------
+    name_or_path : a name of `experiment_names`, or the path of a file.
+    check_methods : also check data sets against the catalogue, and parameters and grids against the constructors,
+        which imports the estimators.
+
+    Raises
+    ------
+    UsageError
+        No such experiment, or a mistake in the file; the message has the file and the path of the key.
+    """
+    text = str(name_or_path)
+    if text.endswith((".yaml", ".yml")):
+        path = Path(name_or_path)
+    elif text in experiment_names():
+        path = declared_path("experiments") / f"{text}.yaml"
+    else:
+        raise unknown("experiment", text, experiment_names(), listing="pucli list experiments")
+    experiment = parse_experiment(_read(path), file=path.name)
+    experiment._name, experiment._path = path.stem, path
+    if check_methods:
+        _check_data(experiment, path.name)
+        _check_methods(experiment, path.name)
+    return experiment
+
+
+def parse_experiment(content: Any, *, file: str) -> Experiment:
+    """Validate the parsed `content` of a declared file; `file` is its name in messages."""
+    if not isinstance(content, dict):
+        raise UsageError(f"{file}: an experiment is a mapping with title, data, split and methods; see experiments/.")
+    try:
+        return Experiment.model_validate(content)
+    except ValidationError as error:
+        lines = [f"{file}: {_explain(item, content)}" for item in error.errors()]
+        raise UsageError("\n".join(lines[:5] + (["..."] if len(lines) > 5 else []))) from None
+
+
+def experiment_schema() -> dict[str, Any]:
+    """Return the JSON schema of an experiment file, for editors."""
+    schema = Experiment.model_json_schema()
+    schema["title"] = "pucli experiment"
+    # `published` may also be a file name, or one mapping
+    published = schema["properties"]["published"]
+    one = published["items"]
+    schema["properties"]["published"] = {
+        "anyOf": [{"type": "string"}, one, {"type": "array", "items": {"anyOf": [{"type": "string"}, one]}}],
+        "default": [],
+    }
+    return schema
+
+
+def _read(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; `pucli list experiments` shows the declared ones.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+    try:
+        return yaml.load(text, Loader=_Loader)  # a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
+        raise UsageError(f"{path.name}:{where} {error.problem or 'not valid YAML'}.") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"{path.name}: not valid YAML ({error}).") from None
+
+
+def _explain(item: Any, content: Any) -> str:
+    """Say what is wrong at which key."""
+    loc = [part for part in item["loc"] if not _is_union_tag(part, item["loc"], content)]
+    where = ".".join(str(part) for part in loc)
+    if item["type"] == "extra_forbidden":
+        fields = _fields_at(loc[:-1])
+        near = difflib.get_close_matches(str(loc[-1]), fields, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"the keys here are {', '.join(fields)}."
+        return f"unknown key {where}; {hint}"
+    if item["type"] == "missing":
+        return f"the key {where} is missing."
+    message = item["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    if not where:
+        return f"{message}."
+    shown = repr(item["input"])
+    got = f" (got {shown})" if len(shown) <= 60 and item["type"] != "value_error" else ""
+    return f"{where}: {message}{got}."
+
+
+def _is_union_tag(part: Any, loc: Sequence[Any], content: Any) -> bool:
+    """Tell the parts that pydantic adds for unions ("Greedy", "literal[False]") from keys of the file."""
+    if not isinstance(part, str) or not (part[:1].isupper() or part.startswith("literal[")):
+        return False
+    for step in loc:
+        if step is part:
+            return not (isinstance(content, dict) and part in content)
+        try:
+            content = content[step]
+        except (KeyError, IndexError, TypeError):
+            return True
+    return False
+
+
+def _fields_at(loc: Sequence[Any]) -> list[str]:
+    """Return the keys allowed at the path `loc` of an experiment file."""
+    annotation: Any = Experiment
+    for part in loc:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            field = annotation.model_fields.get(str(part))
+            annotation = field.annotation if field else None
+        else:  # an entry of a list or of a mapping
+            arguments = typing.get_args(annotation)
+            annotation = arguments[-1] if arguments else None
+        if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+            models = [a for a in typing.get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+            annotation = models[0] if models else annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return list(annotation.model_fields)
+    return []
+
+
+def _check_data(experiment: Experiment, file: str) -> None:
+    """Check the data sets' names, and the parameters of a generator by drawing once."""
+    from pucli.data import dataset_entry, load_dataset
+
+    data = experiment.data
+    try:
+        for name in experiment.dataset_names:
+            entry = dataset_entry(name)
+            if bool(entry.generator) != bool(data.generate):
+                raise UsageError(f"{name!r} is {'' if entry.generator else 'not '}a generated set")
+        if data.generate:
+            first = {key: value[0] if isinstance(value, list) else value for key, value in data.parameters.items()}
+            load_dataset(data.generate, parameters=first)
+    except (UsageError, IndexError) as error:
+        key = "generate" if data.generate else "names"
+        raise UsageError(f"{file}: data.{key}: {error}") from None
+
+
+def _check_methods(experiment: Experiment, file: str) -> None:
+    """Check method names, parameters and grids against the constructors, rules against `pucli.tuning.RULES`."""
+    from pucli.methods import estimator_class, get_method
+    from pucli.tuning import RULES
+
+    for label, entry in experiment.methods.items():
+        where = f"{file}: methods.{label}"
+        try:
+            method = get_method(entry.method)
+        except UsageError as error:
+            raise UsageError(f"{where}.method: {error}") from None
+        try:
+            known = list(estimator_class(method)._get_param_names())  # type: ignore[attr-defined]
+        except ImportError as error:
+            extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
+            raise UsageError(f"{where}: the method {entry.method!r} needs the package {error.name!r}{extra}.") from None
+        for section, keys in (("", entry.params), ("grid.", entry.grid), ("coarse_grid.", entry.coarse_grid)):
+            for key in keys or {}:
+                if key not in known:
+                    choices = known if section else [*known, *MethodEntry.model_fields]
+                    near = difflib.get_close_matches(key, choices, n=1, cutoff=0.5)
+                    hint = f"did you mean {near[0]!r}?" if near else f"{entry.method} has {', '.join(known)}."
+                    raise UsageError(f"{where}.{section}{key}: {entry.method} has no such parameter; {hint}")
+    rules: dict[str, str | None] = {"tuning.score": experiment.tuning.score}
+    rules |= {f"methods.{label}.tuning.score": entry.tuning.score for label, entry in experiment.methods.items()}
+    for key, rule in rules.items():
+        if rule is not None and rule not in RULES:
+            raise UsageError(f"{file}: {key}: {unknown('selection rule', rule, RULES)}")

@@ -1,0 +1,147 @@
+"""Profiles: the same experiment made smaller, in declared steps that the table names.
+
+Coarse grids: every parameter with more than three values keeps the first, the middle and the last of them, in the
+order in which they are declared; a method with a `coarse_grid` takes that instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pucli.errors import unknown
+from pucli.runner.experiment import Experiment, MethodEntry, Profile, base_name
+
+COARSE_VALUES = 3
+
+
+def get_profile(experiment: Experiment, name: str) -> Profile:
+    """Return the profile called `name`; the error suggests the nearest names."""
+    if name not in experiment.profiles:
+        raise unknown(f"profile of {experiment.name}", name, experiment.profiles)
+    return experiment.profiles[name]
+
+
+def coarse(values: list[Any]) -> list[Any]:
+    """Return the first, the middle and the last of `values`; all of them if there are no more than three."""
+    if len(values) <= COARSE_VALUES:
+        return list(values)
+    last = len(values) - 1
+    return [values[round(i * last / (COARSE_VALUES - 1))] for i in range(COARSE_VALUES)]
+
+
+def resolved_grid(entry: MethodEntry, profile: Profile) -> dict[str, list[Any]]:
+    """Return the grid of a method under a profile, with named series replaced by their values."""
+    from pucli.methods import get_method
+    from pucli.tuning.grids import resolve
+
+    declared = entry.grid if entry.grid is not None else dict(get_method(entry.method).grid)
+    if profile.grid == "full":
+        return resolve(declared)
+    if entry.coarse_grid is not None:
+        return resolve(entry.coarse_grid)
+    return {key: coarse(values) for key, values in resolve(declared).items()}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is to be run: an experiment under a profile, narrowed to some methods and data sets."""
+
+    profile_name: str
+    profile: Profile
+    datasets: list[str]
+    methods: list[str]
+    parameters: dict[str, Any]
+    label_frequencies: list[float]
+    repeats: int
+    reductions: list[str] = field(default_factory=list)
+
+
+def scope(
+    experiment: Experiment, profile: str, methods: list[str] | None = None, datasets: list[str] | None = None
+) -> Scope:
+    """Return what `profile` leaves of `experiment`, narrowed to `methods` (labels or names) and `datasets`."""
+    chosen = get_profile(experiment, profile)
+    split = experiment.split
+    everything = experiment.dataset_names
+    data = list(chosen.data) if chosen.data is not None else list(everything)
+    if datasets:
+        data = [_dataset(experiment, name) for name in datasets]
+    labels = [label for label in experiment.methods if chosen.methods is None or label in chosen.methods]
+    if methods:
+        labels = _labels(experiment, methods)
+    frequencies = chosen.label_frequencies or split.label_frequencies
+    repeats = chosen.repeats or split.repeats
+    parameters = {**experiment.data.parameters, **chosen.parameters}
+    reductions = []
+    if len(data) < len(everything):
+        reductions.append(f"{len(data)} of {len(everything)} data sets ({', '.join(data)})")
+    for key, values in chosen.parameters.items():
+        if values != experiment.data.parameters[key]:
+            reductions.append(f"{key} in {_listed(values)} instead of {_listed(experiment.data.parameters[key])}")
+    if len(frequencies) < len(split.label_frequencies):
+        reductions.append(f"label frequencies {_listed(frequencies)} of {_listed(split.label_frequencies)}")
+    if repeats != split.repeats:
+        reductions.append(f"{repeats} of {split.repeats} repeats")
+    if len(labels) < len(experiment.methods):
+        reductions.append(f"methods {', '.join(labels)} of {', '.join(experiment.methods)}")
+    if chosen.grid == "coarse":
+        reductions.append(f"coarse grids (declared ones, else {COARSE_VALUES} values for each parameter)")
+    if chosen.folds is not None and chosen.folds != experiment.tuning.folds:
+        reductions.append(f"{chosen.folds} folds instead of {experiment.tuning.folds}")
+    if chosen.cv_repeats is not None and chosen.cv_repeats != experiment.tuning.cv_repeats:
+        reductions.append(f"{chosen.cv_repeats} cross-validations instead of {experiment.tuning.cv_repeats}")
+    if not chosen.greedy:
+        reductions.append("no greedy refinement")
+    reductions += [f"{key} = {_listed(value)}" for key, value in chosen.options.items()]
+    return Scope(profile, chosen, data, labels, parameters, list(frequencies), repeats, reductions)
+
+
+def tuning_settings(experiment: Experiment, entry: MethodEntry, profile: Profile) -> dict[str, Any]:
+    """Return the tuning settings of one method under a profile, as plain JSON values."""
+    own = entry.tuning
+    tuning = experiment.tuning
+    # a profile's reduction wins over the method's own setting
+    folds = profile.folds or own.folds or tuning.folds
+    repeats = profile.cv_repeats or own.cv_repeats or tuning.cv_repeats
+    greedy = own.greedy if own.greedy is not None else tuning.greedy
+    by_scenario = "unlabeled" if experiment.split.scenario == "case-control" else "all"
+    return {
+        "folds": folds,
+        "cv_repeats": repeats,
+        "rule": own.score or tuning.score,
+        "denominator": own.denominator or tuning.denominator or by_scenario,
+        "greedy_step": greedy.step if greedy and profile.greedy else None,
+        "route": own.route or tuning.route,
+    }
+
+
+def data_settings(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one dict for each combination of the listed `parameters`; single values belong to all of them."""
+    settings: list[dict[str, Any]] = [{}]
+    for key, values in parameters.items():
+        values = values if isinstance(values, list) else [values]
+        settings = [{**setting, key: value} for setting in settings for value in values]
+    return settings
+
+
+def _dataset(experiment: Experiment, name: str) -> str:
+    folded = {known.lower(): known for known in experiment.dataset_names}
+    if name.lower() not in folded:
+        raise unknown(f"data set of {experiment.name}", name, experiment.dataset_names)
+    return folded[name.lower()]
+
+
+def _labels(experiment: Experiment, names: list[str]) -> list[str]:
+    """Return the labels that `names` stand for: a label itself, or a name with all its variants."""
+    known = dict.fromkeys([*experiment.methods, *map(base_name, experiment.methods)])
+    for name in names:
+        if name not in known:
+            raise unknown(f"method of {experiment.name}", name, known)
+    return [label for label in experiment.methods if label in names or base_name(label) in names]
+
+
+def _listed(values: Any) -> str:
+    items = values if isinstance(values, list) else [values]
+    return ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in items)

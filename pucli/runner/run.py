@@ -1,0 +1,372 @@
+"""Run an experiment, say what would run, and build its report from what is there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pucli.errors import PucliError, UsageError
+from pucli.runner.cells import Cell, Context, protocol_module
+from pucli.runner.execute import Finished, execute
+from pucli.runner.experiment import Experiment
+from pucli.runner.profiles import Scope, scope
+from pucli.runner.store import Store, read_rows
+
+if TYPE_CHECKING:
+    from pucli.report import Report
+
+DEFAULT_RESULTS = Path("results")
+
+
+class Interrupted(PucliError):
+    """Ctrl-C: the run stopped cleanly."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class Event:
+    """What `on_event` is told.
+
+    Parameters
+    ----------
+    kind : "plan" (before the first cell), "fetch" (a file comes in; `text` says which), "cell" (one is stored), "end".
+    done, failed, total : cells of the plan that have a result, that failed, in all.
+    cell, status, error, seconds : of the stored cell.
+    remaining_seconds : time to go, judged by this run, None before the first cell.
+    """
+
+    kind: str
+    done: int
+    failed: int
+    total: int
+    cell: Cell | None = None
+    text: str = ""
+    status: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    remaining_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run did; `to_json` for --json."""
+
+    experiment: str
+    profile: str
+    folder: Path
+    total: int
+    already_done: int
+    ran: int
+    failed: int
+    seconds: float
+    errors: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "folder": str(self.folder)}
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What would run; `to_json` for --json. `rows` has one dict for each data set and method."""
+
+    experiment: str
+    profile: str
+    reductions: list[str]
+    folder: Path
+    total: int
+    done: int
+    failed: int
+    left: int
+    fits: int
+    fits_at_least: bool
+    seconds: float | None
+    seconds_known_for: int
+    n_jobs: int
+    rows: list[dict[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "folder": str(self.folder)}
+
+
+def plan(
+    experiment: Experiment,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+) -> list[Cell]:
+    """Return the cells of an experiment under a profile, narrowed to `methods` (labels or names) and `datasets`."""
+    return _cells(experiment, _scope(experiment, profile, methods, datasets))
+
+
+def run(
+    experiment: Experiment,
+    *,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    n_jobs: int = 1,
+    backend: str = "loky",
+    results_dir: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> RunSummary:
+    """Run the cells that have no result yet; failed ones are tried again.
+
+    Parameters
+    ----------
+    profile, methods, datasets : which cells, see `plan`.
+    n_jobs : worker processes, each with one BLAS thread; -1 for as many as there are processors. Results are the
+        same, to the last bit, for any number.
+    backend : "loky" (this machine) or "dask" (a scheduler at DASK_SCHEDULER_ADDRESS, or local workers).
+    results_dir : folder of all experiments; this one's is `results_dir`/<name>. Default: results.
+    mirror, offline : where data files may come from, see `pucli.data.fetch`.
+    on_event : called in this process for each stored cell.
+
+    Raises
+    ------
+    UsageError
+        Wrong names; a second run on the same folder; a folder that cannot be written; a damaged store.
+    RunError
+        No space left; a data file that cannot be had; a worker that was killed.
+    Interrupted
+        Ctrl-C. Everything that finished is stored.
+    """
+    tell = on_event or (lambda event: None)
+    started = time.perf_counter()
+    cells = _cells(experiment, _scope(experiment, profile, methods, datasets))
+    n_jobs = _n_jobs(n_jobs)
+    folder = results_folder(experiment, results_dir)
+    by_key = {cell.key: cell for cell in cells}
+    with Store(folder) as store:
+        known = store.rows()
+        status = {key: known[key]["status"] for key in by_key if key in known}
+        left = [cell for key, cell in by_key.items() if status.get(key) != "done"]
+        before = len(by_key) - len(left)
+        done, failed, ran, errors = before, 0, 0, []
+        tell(Event("plan", done, failed, len(by_key)))
+        try:
+            if left:
+                _fetch(left, mirror, offline, lambda text: tell(Event("fetch", done, 0, len(by_key), text=text)))
+                made_by = store.provenance_id(_provenance(experiment, n_jobs, backend))
+                context = Context(None if mirror is None else str(mirror), offline)
+                todo = _ordered_groups(left, known)
+                # closing: the workers stop at once, whatever ends the loop
+                with contextlib.closing(execute(todo, experiment, context, n_jobs=n_jobs, backend=backend)) as results:
+                    for finished in results:
+                        store.save(finished.cell, finished.result, finished.trials, made_by)
+                        ran += 1
+                        done += finished.result.status == "done"
+                        if finished.result.status == "failed":
+                            failed += 1
+                            errors.append(f"{describe(finished.cell)}: {finished.result.error}")
+                        elapsed = time.perf_counter() - started
+                        tell(_event(finished, done, failed, len(by_key), elapsed / ran * (len(left) - ran)))
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"interrupted: {done} of {len(by_key)} cells are done and kept in {folder}. "
+                "Run the same command again to go on."
+            ) from None
+        tell(Event("end", done, failed, len(by_key)))
+    return RunSummary(
+        experiment.name, profile, folder, len(by_key), before, ran, failed, time.perf_counter() - started, errors
+    )
+
+
+def dry_run(
+    experiment: Experiment,
+    *,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    n_jobs: int = 1,
+    results_dir: str | Path | None = None,
+) -> DryRun:
+    """Return what `run` would do: cells done and left, fits, and how long, judging by what has run."""
+    planned = _scope(experiment, profile, methods, datasets)
+    cells = _cells(experiment, planned)
+    folder = results_folder(experiment, results_dir)
+    known = read_rows(folder)
+    n_jobs = _n_jobs(n_jobs)
+    pace = _Pace(known)
+    table: dict[tuple[str, str], dict[str, Any]] = {}
+    seconds, judged, fits, open_ended = 0.0, 0, 0, False
+    for cell in {cell.key: cell for cell in cells}.values():
+        row = table.setdefault(
+            (cell.dataset, cell.method),
+            {"dataset": cell.dataset, "method": cell.method, "cells": 0, "done": 0, "failed": 0, "left": 0, "fits": 0,
+             "seconds": None},
+        )  # fmt: skip
+        row["cells"] += 1
+        state = known[cell.key]["status"] if cell.key in known else ""
+        row["failed"] += state == "failed"
+        if state == "done":
+            row["done"] += 1
+            continue
+        row["left"] += 1
+        cell_fits, exact = pace.fits(cell)
+        row["fits"] += cell_fits
+        fits += cell_fits
+        open_ended |= not exact
+        expected = pace.seconds(cell)
+        if expected is not None:
+            row["seconds"] = (row["seconds"] or 0.0) + expected
+            seconds += expected
+            judged += 1
+    total, done = sum(r["cells"] for r in table.values()), sum(r["done"] for r in table.values())
+    return DryRun(
+        experiment=experiment.name,
+        profile=profile,
+        reductions=planned.reductions,
+        folder=folder,
+        total=total,
+        done=done,
+        failed=sum(r["failed"] for r in table.values()),
+        left=total - done,
+        fits=fits,
+        fits_at_least=open_ended,
+        # unjudged cells are taken to be like the judged ones
+        seconds=seconds / judged * (total - done) / n_jobs if judged else (0.0 if total == done else None),
+        seconds_known_for=judged,
+        n_jobs=n_jobs,
+        rows=list(table.values()),
+    )
+
+
+def collect(
+    experiment: Experiment,
+    *,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    results_dir: str | Path | None = None,
+    formats: Iterable[str] = ("md", "csv", "tex"),
+    figures: bool = True,
+) -> Report:
+    """Build the report from the store as it is, also while a run is writing to it; see `pucli.report.build_report`."""
+    from pucli.report import build_report
+
+    planned = _scope(experiment, profile, methods, datasets)
+    cells = _cells(experiment, planned)
+    folder = results_folder(experiment, results_dir)
+    rows = read_rows(folder, {cell.key for cell in cells})
+    return build_report(experiment, planned, cells, rows, folder, formats=formats, figures=figures)
+
+
+def results_folder(experiment: Experiment, results_dir: str | Path | None = None) -> Path:
+    """Return the folder of an experiment's results."""
+    return Path(results_dir if results_dir is not None else DEFAULT_RESULTS) / experiment.name
+
+
+def describe(cell: Cell) -> str:
+    """Return a cell in words: data set, setting, method, repeat (counted from 1)."""
+    setting = ", ".join(f"{key} {value}" for key, value in cell.setting.items())
+    return f"{cell.dataset} ({setting}) {cell.method}, repeat {cell.repeat + 1}" if setting else (
+        f"{cell.dataset} {cell.method}, repeat {cell.repeat + 1}"
+    )  # fmt: skip
+
+
+def _scope(
+    experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
+) -> Scope:
+    return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
+
+
+def _cells(experiment: Experiment, planned: Scope) -> list[Cell]:
+    return protocol_module(experiment.protocol).cells(experiment, planned)
+
+
+def _n_jobs(n_jobs: int) -> int:
+    if n_jobs == 0:
+        raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 takes all processors.")
+    if n_jobs > 0:
+        return n_jobs
+    try:
+        available = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        available = os.cpu_count() or 1
+    return max(1, available + 1 + n_jobs)
+
+
+def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | None, tell: Callable[[str], None]) -> None:
+    """Have all files here before the workers start, so that none of them downloads."""
+    from pucli.data import dataset_entry, fetch
+
+    names = [name for name in dict.fromkeys(cell.dataset for cell in cells) if dataset_entry(name).files]
+    if names:
+        fetch(names, mirror=mirror, offline=bool(offline), progress=lambda name, done, total: tell(name))
+
+
+def _provenance(experiment: Experiment, n_jobs: int, backend: str) -> dict[str, Any]:
+    from pucli.runner.provenance import provenance
+
+    return provenance(n_jobs=n_jobs, backend=backend, seed=experiment.split.seed)
+
+
+def _event(finished: Finished, done: int, failed: int, total: int, remaining: float) -> Event:
+    result = finished.result
+    return Event(
+        "cell",
+        done,
+        failed,
+        total,
+        cell=finished.cell,
+        status=result.status,
+        error=result.error,
+        seconds=sum(result.seconds.values()),
+        remaining_seconds=remaining,
+    )
+
+
+def _ordered_groups(cells: Sequence[Cell], known: dict[str, dict[str, Any]]) -> list[list[Cell]]:
+    """Group cells; lower repeats first, so that a partial table is even, and long groups first among them."""
+    pace = _Pace(known)
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.group, []).append(cell)
+    longest = {name: sum(pace.seconds(cell) or cell.n_fits * 1e-4 for cell in group) for name, group in groups.items()}
+    return [groups[name] for name in sorted(groups, key=lambda name: (groups[name][0].repeat, -longest[name], name))]
+
+
+class _Pace:
+    """How long a cell takes and how many fits it makes, judging by stored ones.
+
+    A stored cell counts for another if the declared method is the same; those of the same data set count first.
+    """
+
+    def __init__(self, known: dict[str, dict[str, Any]]) -> None:
+        self._seen: dict[tuple, list[tuple[float, int]]] = {}
+        for row in known.values():
+            if row["status"] == "done":
+                cost = (sum(row["seconds"].values()), row["n_fits"])
+                for key in self._keys(row["dataset"], row["settings"]):
+                    self._seen.setdefault(key, []).append(cost)
+
+    @staticmethod
+    def _keys(dataset: str, settings: Any) -> list[tuple]:
+        from pucli.runner.cells import canonical_json
+
+        method = canonical_json(settings["method"])
+        return [(dataset, method), (method,)]
+
+    def _like(self, cell: Cell) -> list[tuple[float, int]]:
+        keys = self._keys(cell.dataset, cell.settings)
+        return next((self._seen[key] for key in keys if key in self._seen), [])
+
+    def seconds(self, cell: Cell) -> float | None:
+        costs = self._like(cell)
+        return statistics.median(seconds for seconds, _ in costs) if costs else None
+
+    def fits(self, cell: Cell) -> tuple[int, bool]:
+        """Fits of the cell, and whether that is known rather than a lower bound."""
+        costs = self._like(cell)
+        if cell.open_ended and costs:
+            return round(statistics.mean(fits for _, fits in costs)) + 1, True
+        return cell.n_fits, not cell.open_ended

@@ -1,0 +1,306 @@
+"""The store of finished cells: one SQLite file (WAL mode) in the results folder, one writer, any number of readers.
+
+Each cell is written in one transaction, so that a kill at any instant leaves whole cells only. The writer holds an
+exclusive lock on a second SQLite file, `store.lock`; the operating system releases it however the process ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pucli.errors import RunError, UsageError
+from pucli.runner.cells import Cell, CellResult, json_values
+
+STORE = "store.sqlite"
+LOCK = "store.lock"
+SCHEMA = 1
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS provenance (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS cells (
+    key TEXT PRIMARY KEY,           -- SHA-256 of `settings`
+    dataset TEXT NOT NULL, setting TEXT NOT NULL, repeat INTEGER NOT NULL, method TEXT NOT NULL,
+    settings TEXT NOT NULL,         -- JSON: everything that determines the result
+    status TEXT NOT NULL,           -- done | failed
+    params TEXT NOT NULL, metrics TEXT NOT NULL, certificate TEXT NOT NULL, seconds TEXT NOT NULL,
+    n_fits INTEGER NOT NULL,
+    error TEXT NOT NULL, notes TEXT NOT NULL, flags TEXT NOT NULL, details TEXT NOT NULL,
+    trials BLOB NOT NULL,           -- zlib of JSON: column -> values
+    provenance INTEGER NOT NULL REFERENCES provenance(id),
+    finished TEXT NOT NULL          -- UTC
+) WITHOUT ROWID;
+"""
+_JSON = ("setting", "settings", "params", "metrics", "certificate", "seconds", "notes", "flags", "details")
+_COLUMNS = (
+    "key dataset setting repeat method settings status params metrics certificate seconds n_fits error notes flags "
+    "details provenance finished"
+)
+
+
+class Store:
+    """The writing side; a context manager. `folder` is made when missing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / STORE
+        with _file_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _take_lock(folder)
+        try:
+            with _file_errors(folder):
+                self._db = self._open()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _open(self) -> sqlite3.Connection:
+        existed = self.path.exists()
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+        try:
+            complete = existed and _check(db, self.path)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            if not complete:
+                db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+        except BaseException as error:
+            db.close()
+            if not (isinstance(error, sqlite3.DatabaseError) and _means_damage(error)):
+                raise
+            kept = _set_aside(self.path)
+            raise UsageError(
+                f"the store {self.path} is damaged ({error}). It is kept as {kept.name}; nothing in it was changed. "
+                "Run the same command again to start with an empty store, or put a good copy in its place first."
+            ) from None
+        return db
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the one file, and release the lock."""
+        with contextlib.suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._db.close()
+        self._lock.close()
+
+    def provenance_id(self, content: Mapping[str, Any]) -> int:
+        """Store a description of how cells are made, once, and return its number."""
+        text = json.dumps(content, sort_keys=True)
+        with _file_errors(self.folder):
+            self._db.execute("INSERT OR IGNORE INTO provenance(content) VALUES (?)", (text,))
+            return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
+
+    def save(self, cell: Cell, result: CellResult, trials: bytes, provenance: int) -> None:
+        """Write one finished cell in one transaction; a failed one of the same key is replaced."""
+        values = {
+            "key": cell.key,
+            "dataset": cell.dataset,
+            "setting": _dumps(cell.setting),
+            "repeat": cell.repeat,
+            "method": cell.method,
+            "settings": _dumps(cell.settings),
+            "status": result.status,
+            "params": _dumps(result.params),
+            "metrics": _dumps(result.metrics),
+            "certificate": _dumps(result.certificate),
+            "seconds": _dumps(result.seconds),
+            "n_fits": result.n_fits,
+            "error": result.error,
+            "notes": _dumps(result.notes),
+            "flags": _dumps(result.flags),
+            "details": _dumps(result.details),
+            "trials": trials,
+            "provenance": provenance,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        names = ", ".join(values)
+        marks = ", ".join("?" * len(values))
+        with _file_errors(self.folder):
+            self._db.execute(f"INSERT OR REPLACE INTO cells ({names}) VALUES ({marks})", tuple(values.values()))
+
+    def rows(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the stored cells by key, without their trials."""
+        with _file_errors(self.folder):
+            return _rows(self._db, keys)
+
+
+def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Return the stored cells of a results folder by key, without their trials; also while a run is writing.
+
+    Raises
+    ------
+    UsageError
+        The store is damaged. It is left where it is.
+    """
+    with _reader(folder) as db:
+        return _rows(db, keys) if db else {}
+
+
+def read_trials(folder: Path, key: str) -> dict[str, list]:
+    """Return every trial of one cell by column, {} if there are none."""
+    with _reader(folder) as db:
+        row = db.execute("SELECT trials FROM cells WHERE key = ?", (key,)).fetchone() if db else None
+    return decode_trials(row[0]) if row else {}
+
+
+def encode_trials(trials: Mapping[str, list]) -> bytes:
+    """Return trials as compressed JSON, columns one after the other."""
+    return zlib.compress(_dumps(trials).encode(), 6) if trials else b""
+
+
+def decode_trials(blob: bytes) -> dict[str, list]:
+    """Return what `encode_trials` took; NaN comes back as None."""
+    return json.loads(zlib.decompress(blob)) if blob else {}
+
+
+@contextlib.contextmanager
+def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    path = folder / STORE
+    if not path.exists():
+        yield None
+        return
+    db = None
+    try:
+        db = _connect_read_only(path)
+        yield db
+    except sqlite3.DatabaseError as error:
+        if not _means_damage(error):
+            raise RunError(f"the store {path} cannot be read: {error}.") from None
+        raise UsageError(
+            f"the store {path} is damaged ({error}). Run the experiment without --collect: that keeps it aside under "
+            "another name and tells you how to go on."
+        ) from None
+    finally:
+        if db is not None:
+            db.close()
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection | None:
+    """Return a connection; None where a run has made the file and not yet its tables."""
+    uri = path.resolve().as_uri()
+    db = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=30)
+    try:
+        complete = _check(db, path)
+    except sqlite3.OperationalError:
+        # WAL needs a writable folder for its index; a store at rest in a read-only folder can be read without
+        db.close()
+        if path.with_name(f"{STORE}-wal").exists():
+            raise
+        db = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
+        complete = _check(db, path)
+    except BaseException:
+        db.close()
+        raise
+    if not complete:
+        db.close()
+        return None
+    return db
+
+
+def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, dict[str, Any]]:
+    wanted = None if keys is None else set(keys)
+    made_by = {number: json.loads(text) for number, text in db.execute("SELECT id, content FROM provenance")}
+    names = _COLUMNS.split()
+    found = {}
+    for values in db.execute(f"SELECT {', '.join(names)} FROM cells"):
+        row = dict(zip(names, values, strict=True))
+        if wanted is None or row["key"] in wanted:
+            row.update({name: json.loads(row[name]) for name in _JSON})
+            row["provenance"] = made_by.get(row["provenance"], {})
+            found[row["key"]] = row
+    return found
+
+
+def _take_lock(folder: Path) -> sqlite3.Connection:
+    lock = sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        lock.close()
+        if "locked" not in str(error):
+            raise
+        raise UsageError(
+            f"another run is writing to {folder}. Wait for it or stop it; `--collect` shows what it has so far, "
+            "`--results DIR` runs beside it."
+        ) from None
+    except sqlite3.DatabaseError:
+        lock.close()
+        raise UsageError(f"{folder / LOCK} is not a lock file of pucli; delete it and run again.") from None
+    return lock
+
+
+def _check(db: sqlite3.Connection, path: Path) -> bool:
+    """Return whether the store has its tables; DatabaseError for a damaged file, UsageError for another version."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(f"malformed: {verdict}")
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if version == 0 and not tables:
+        return False  # made, and killed before the first transaction
+    if version != SCHEMA:
+        raise UsageError(
+            f"{path} was written by another version of pucli (store format {version}, this one writes {SCHEMA}). "
+            "Move it aside, or give another folder with --results."
+        )
+    if not {"cells", "provenance"} <= tables:
+        raise sqlite3.DatabaseError("malformed: its tables are missing")
+    return True
+
+
+def _means_damage(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return str(error).startswith("malformed")
+    return (code & 0xFF) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename the store and its log to the first free `store.damaged-N.sqlite`."""
+    number = 1
+    while (kept := path.with_name(f"store.damaged-{number}.sqlite")).exists():
+        number += 1
+    for ending in ("-wal", "-shm", ""):
+        source = path.with_name(path.name + ending)
+        if source.exists():
+            source.rename(kept.with_name(kept.name + ending))
+    return kept
+
+
+@contextlib.contextmanager
+def _file_errors(folder: Path) -> Iterator[None]:
+    """Turn errors of the file system into messages that name the folder and the way out."""
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"{folder} is not a folder; give another one with --results.") from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to the results folder {folder}: {error.strerror or error}; give another one with --results."
+        ) from None
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            raise RunError(
+                f"no space left while writing to {folder}. The finished cells are kept: make space, then run the same "
+                "command again to go on."
+            ) from None
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            raise UsageError(
+                f"cannot write to the results folder {folder}: {error}; give another one with --results."
+            ) from None
+        raise RunError(f"the store in {folder} cannot be written: {error}. The finished cells are kept.") from None
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(json_values(value), separators=(",", ":"), allow_nan=False)
