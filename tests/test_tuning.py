@@ -100,6 +100,13 @@ def test_puf_of_constant_predictors():
     assert scores.constant.all()
 
 
+@pytest.mark.parametrize("rule", ["puf", "puf-pooled"])
+def test_a_model_that_finds_no_unlabeled_positive_scores_zero(rule):
+    counts = counts_of([[[2, 5, 0, 50]]])
+    assert score_counts(counts, rule, "unlabeled").score[0] == 0.0
+    assert score_counts(counts, rule, "all").score[0] > 0.0
+
+
 @given(order=st.permutations(range(6)))
 def test_ties_go_to_the_more_regularised_point_in_any_order(order):
     points = [{"lam": lam, "c_u": c_u} for lam in (0.1, 1.0, 10.0) for c_u in (0.5, 0.01)]

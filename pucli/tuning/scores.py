@@ -2,7 +2,8 @@
 
 All of them are functions of four counts per validation fold: labelled rows predicted positive, labelled rows,
 unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive), zero
-where nothing is predicted positive.
+where none of the rows of the denominator is predicted positive: a model that finds no positive is of no use, however
+few labelled rows it recalls.
 """
 
 from __future__ import annotations
@@ -44,8 +45,6 @@ def _puf(counts: np.ndarray, denominator: str) -> np.ndarray:
     """PUF from counts (..., 4): labelled positive, labelled, unlabeled positive, unlabeled."""
     tp, n_l, pu, n_u = np.moveaxis(counts.astype(float), -1, 0)
     share = pu / n_u if denominator == "unlabeled" else (tp + pu) / (n_l + n_u)
-    # Case-control: nothing unlabeled predicted positive counts as half a row, so that PUF stays finite.
-    share = np.where((share == 0) & (tp > 0), 0.5 / n_u, share)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(share > 0, (tp / n_l) ** 2 / share, 0.0)
 
