@@ -128,6 +128,24 @@ _ALL = [
         source="Bertazzi 2018, eq. 5.4-5.5",
     ),
     Method(
+        name="mcpl",
+        estimator="pucli.estimators.mcpl:MCPL",
+        kind="semi-supervised",
+        source="Bertazzi 2018, chapter 4",
+    ),
+    Method(
+        name="em-lda",
+        estimator="pucli.estimators.lda_baselines:EMLDA",
+        kind="semi-supervised",
+        source="baseline: expectation maximisation for LDA",
+    ),
+    Method(
+        name="self-training-lda",
+        estimator="pucli.estimators.lda_baselines:SelfTrainingLDA",
+        kind="semi-supervised",
+        source="baseline: scikit-learn's SelfTrainingClassifier on LDA",
+    ),
+    Method(
         name="gaussian-mcpl",
         estimator="pucli.estimators.gaussian_mcpl:GaussianMCPL",
         kind="density",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from pucli.data.labelled_points import labelled_points
 from pucli.errors import UsageError, unknown
 
 
@@ -63,7 +64,10 @@ def add_irrelevant_features(X: np.ndarray, rng: np.random.Generator, *, per_feat
     return np.hstack([scaled, noise])
 
 
-GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {"two-gaussians": two_gaussians}
+GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
+    "two-gaussians": two_gaussians,
+    "labelled-points": labelled_points,
+}
 """Generators by the name that `datasets.yaml` uses."""
 
 VERSION = 1

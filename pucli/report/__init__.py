@@ -14,7 +14,7 @@ from pucli.report.comparisons import Comparison, Ranking, compare_pairs, rank_me
 from pucli.report.files import PROVENANCE, csv_text, output_folder, write
 from pucli.report.summary import summarise
 from pucli.report.table import Samples, TableRow, count_flags, table_rows
-from pucli.runner.cells import Cell, json_values
+from pucli.runner.cells import Cell, json_values, protocol_module
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
 
@@ -35,7 +35,7 @@ class Report:
     counts : cells by state: total, done, failed, missing.
     flags : flag -> number of finished cells that carry it.
     rows : the table; comparisons, rankings : tests between methods; summary : one dict for each method and setting.
-    figures : (path in the folder, title) of the figures.
+    figures, texts : (path in the folder, title) of the figures, and of texts that the protocol adds.
     folder : where the files are; files : what was written.
     """
 
@@ -53,6 +53,7 @@ class Report:
     rankings: list[Ranking]
     folder: Path
     figures: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
 
     def markdown(self) -> str:
@@ -114,6 +115,7 @@ def build_report(
     report.folder = output_folder(folder, scope.profile_name, report.counts["done"])
     if figures:
         _draw(report, experiment, cells, stored)
+    _add_extras(report, experiment, cells, stored, figures)
     _write_tables(report, formats)
     _write_always(report, experiment, scope, cells, stored)
     return report
@@ -172,16 +174,38 @@ def assemble(
 def _draw(
     report: Report, experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    from pucli.report.figures import KINDS, render, timing
+    from pucli.report.figures import KINDS, timing
 
     samples = Samples.of(experiment, cells, stored)
-    drawn = [("timing", "Time by method", timing(cells, stored))]
-    drawn += [(spec.name, spec.title or spec.name, KINDS[spec.kind](spec, samples)) for spec in experiment.figures]
-    for name, title, figure in drawn:
-        if figure is not None:
-            for ending, content in render(figure).items():
-                report.files.append(write(report.folder / "figures" / f"{name}.{ending}", content))
-            report.figures.append((f"figures/{name}.png", title))
+    _write_figure(report, "figures/timing", "Time by method", timing(cells, stored))
+    for spec in experiment.figures:
+        _write_figure(report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, samples))
+
+
+def _write_figure(report: Report, name: str, title: str, figure: Any) -> None:
+    from pucli.report.figures import render
+
+    if figure is not None:
+        for ending, content in render(figure).items():
+            report.files.append(write(report.folder / f"{name}.{ending}", content))
+        report.figures.append((f"{name}.png", title))
+
+
+def _add_extras(
+    report: Report,
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    stored: Mapping[str, Mapping[str, Any]],
+    figures: bool,
+) -> None:
+    """Write what the experiment's protocol has beside the table."""
+    extras = getattr(protocol_module(experiment.protocol), "report_extras", None)
+    for name, title, content in extras(experiment, cells, stored) if extras else []:
+        if isinstance(content, str):
+            report.files.append(write(report.folder / name, content))
+            report.texts.append((name, title))
+        elif figures:
+            _write_figure(report, name, title, content)
 
 
 def _write_tables(report: Report, formats: Sequence[str]) -> None:

@@ -41,7 +41,7 @@ def curves_of(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) ->
 
 
 def harm_rows(curves: Curves) -> list[dict[str, Any]]:
-    """Return, for each data set and role, how many of its fits are worse than supervised, over all points of the curves.
+    """Return, for each data set and role, how many fits are worse than supervised, over all points of the curves.
 
     Gains are those at the largest number of unlabeled rows, means over repeats, per row; errors are on the test rows.
     """
@@ -117,6 +117,8 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
             axes[1, column].plot(x, loss, style, markersize=3)
         for row, name in enumerate(("test error (%)", "own loss for each row")):
             axes[row, column].set_xscale("log")
+            axes[row, column].set_xticks(x, [str(value) for value in x], fontsize=7)
+            axes[row, column].minorticks_off()
             axes[row, column].set_ylabel(name)
             axes[row, column].grid(alpha=0.3)
         axes[1, column].set_xlabel("unlabeled rows")
@@ -126,7 +128,7 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
 
 
 def extras(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, text or figure) of what a report has beside the table; nothing before a cell is done."""
+    """Return (file name, title, text or figure) of what a report has beside the table, as far as cells are done."""
     from pucli.report.files import csv_text
 
     curves = curves_of(cells, stored)

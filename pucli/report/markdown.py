@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def markdown(report: Report) -> str:
     """Return table.md."""
     parts = [*_head(report), *_summary(report), *_cells(report), *_differences(report), *_ranks(report)]
+    if report.texts:
+        parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in report.texts)]
     if report.figures:
         parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
     parts += ["## How to read this", _LEGEND]

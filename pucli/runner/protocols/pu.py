@@ -220,17 +220,21 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
         **({} if fraction is None else {SCENARIOS[split["scenario"]]: fraction}),
     )
     X_train, X_test = X[chosen.train], X[chosen.test]
-    notes = []
-    constant = np.ptp(X_train, axis=0) == 0
-    if constant.any():
-        notes.append(f"{int(constant.sum())} of {X.shape[1]} features are constant in the training rows")
+    constant = int(np.sum(np.ptp(X_train, axis=0) == 0))
+    notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
     if data["standardise"] == "train":
-        centre, spread = X_train.mean(axis=0), X_train.std(axis=0)
-        # a constant feature carries nothing: it becomes zero in training and test rows alike
-        spread = np.where(constant, np.inf, spread)
-        X_train, X_test = (X_train - centre) / spread, (X_test - centre) / spread
-    X_train = np.ascontiguousarray(X_train)
-    return Prepared(X_train, np.asarray(chosen.s), np.ascontiguousarray(X_test), y[chosen.test], notes, {})
+        X_train, X_test = standardise(X_train, X_test)
+    return Prepared(X_train, np.asarray(chosen.s), X_test, y[chosen.test], notes, {})
+
+
+def standardise(X_train: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both with mean and standard deviation of the training rows taken out.
+
+    A feature that is constant in the training rows carries nothing: it becomes zero in training and test rows alike.
+    """
+    centre, spread = X_train.mean(axis=0), X_train.std(axis=0)
+    spread = np.where(np.ptp(X_train, axis=0) == 0, np.inf, spread)
+    return (X_train - centre) / spread, (X_test - centre) / spread
 
 
 def _set_name(cell: Cell) -> str:

@@ -1,0 +1,234 @@
+"""Semi-supervised least squares: supervised, implicitly constrained (ICLS), contrastive pessimistic (CPLS).
+
+Bertazzi 2018, chapter 3, after Loog 2016 and Krijthe & Loog 2017. With 0/1 labels, N labelled rows X and M unlabeled
+rows U, every labelling y_u in [0, 1]^M has its least squares solution w(y_u) (3.16). CPLS takes the one nearest to the
+supervised solution in the metric of all rows (Prop. 3.4), ICLS the one nearest in the metric of the labelled rows.
+Both are least squares in the soft labels over a box,
+
+    minimise 1/2 ||B' y_u - c||^2  subject to  0 <= y_u <= 1,      B (M, r), r <= D + 1,
+
+where the rows of B are the rows of U in an orthonormal basis of the column space of the design: the (N+M) x (N+M)
+matrix of Prop. 3.12 is never formed, memory and time per sweep are linear in M.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.linalg import lstsq, qr, svd
+
+_SWEEPS = 4  # coordinate sweeps between two Newton steps on the free labels
+_RANK = 1e-10  # singular values of the standardised design below this fraction of the largest count as zero
+
+
+class BoxSolution(NamedTuple):
+    """Solution of the box-constrained least squares problem."""
+
+    y: np.ndarray  # (M,)
+    residual: np.ndarray  # B'y - c, (r,)
+    gap: float  # objective minus optimum is at most this
+    n_iter: int  # coordinate sweeps
+    converged: bool
+
+
+class SafeLeastSquares(NamedTuple):
+    """A semi-supervised least squares fit. Risks are sums of squared errors over all N + M rows (plus the penalty)."""
+
+    w: np.ndarray  # slopes, then the intercept, (D+1,)
+    w_supervised: np.ndarray  # (D+1,)
+    soft_labels: np.ndarray  # (M,)
+    objective: float  # what the method minimises, at the solution
+    gap: float  # proven bound on objective minus optimum
+    improvement: float  # risk(supervised) - risk(w) is at least this for every labelling
+    n_iter: int
+    converged: bool
+
+
+@njit(cache=True)
+def _sweep(B, norms, y, z, sweeps):
+    """Run exact coordinate minimisations over all labels; y (M,) and z = B'y - c (r,) change in place."""
+    for _ in range(sweeps):
+        for j in range(B.shape[0]):
+            if norms[j] == 0.0:
+                continue
+            slope = 0.0
+            for i in range(B.shape[1]):
+                slope += B[j, i] * z[i]
+            new = min(1.0, max(0.0, y[j] - slope / norms[j]))
+            change = new - y[j]
+            if change != 0.0:
+                y[j] = new
+                for i in range(B.shape[1]):
+                    z[i] += change * B[j, i]
+
+
+def _newton_on_free(B, c, y, z):
+    """Return (y, z) after a Newton step on the labels strictly inside the box; never a worse point.
+
+    The step is projected onto the box. Where that overshoots (a direction of almost no curvature), the labels move
+    along the Newton directions from one face of the box to the next instead.
+    """
+    free = np.flatnonzero((y > 0.0) & (y < 1.0))
+    if len(free) == 0:
+        return y, z
+    step = lstsq(B[free].T, -z, lapack_driver="gelsy", check_finite=False)[0]
+    trial = y.copy()
+    trial[free] = np.clip(y[free] + step, 0.0, 1.0)
+    trial_z = B.T @ trial - c
+    if trial_z @ trial_z < z @ z:
+        return trial, trial_z
+    trial = y.copy()
+    for _ in range(min(len(free), 2 * B.shape[1])):
+        room = np.where(step > 0.0, 1.0 - trial[free], trial[free])
+        ratio = room / np.maximum(np.abs(step), 1e-300)
+        first = int(np.argmin(ratio))
+        if ratio[first] >= 1.0:
+            trial[free] += step
+            break
+        trial[free] = np.clip(trial[free] + ratio[first] * step, 0.0, 1.0)
+        trial[free[first]] = 1.0 if step[first] > 0.0 else 0.0
+        free = np.delete(free, first)
+        if len(free) == 0:
+            break
+        step = lstsq(B[free].T, c - B.T @ trial, lapack_driver="gelsy", check_finite=False)[0]
+    trial_z = B.T @ trial - c
+    return (trial, trial_z) if trial_z @ trial_z < z @ z else (y, z)
+
+
+def box_least_squares(B, c, y0, *, tol=1e-10, max_iter=2000) -> BoxSolution:
+    """Minimise 1/2 ||B'y - c||^2 over 0 <= y <= 1.
+
+    Parameters
+    ----------
+    B : (M, r) array.
+    c : (r,) array.
+    y0 : (M,) array, start inside the box.
+    tol : the duality gap at which to stop, in units of the objective.
+    max_iter : the largest number of coordinate sweeps.
+
+    Notes
+    -----
+    The gap is that of the linearisation: sum_j g_j y_j - min(0, g_j) with g = B (B'y - c); it bounds objective minus
+    optimum from above because the objective is convex.
+    """
+    B = np.ascontiguousarray(B, dtype=np.float64)
+    norms = np.einsum("ij,ij->i", B, B)
+    y = np.array(y0, dtype=np.float64)
+    z = B.T @ y - c
+    n_iter = 0
+    while True:
+        slopes = B @ z
+        gap = float(np.sum(np.where(slopes < 0.0, (y - 1.0) * slopes, y * slopes)))
+        if gap <= tol or n_iter >= max_iter:
+            return BoxSolution(y, z, gap, n_iter, gap <= tol)
+        _sweep(B, norms, y, z, _SWEEPS)
+        n_iter += _SWEEPS
+        y, z = _newton_on_free(B, c, y, B.T @ y - c)
+
+
+def _standardisation(X, fit_intercept):
+    """Return centre and scale per column, which leave the least squares solution as it is and its rank readable."""
+    centre = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+    scale = np.sqrt(np.mean((X - centre) ** 2, axis=0))
+    scale[scale <= 1e-12 * (1.0 + np.abs(centre))] = 1.0
+    return centre, scale
+
+
+def _design(X, centre, scale, lam, fit_intercept):
+    """Return the standardised rows with a column of ones, and under them the D rows of the ridge penalty."""
+    top = (X - centre) / scale
+    penalty = np.diag(np.sqrt(lam) / scale)
+    if fit_intercept:
+        top = np.hstack([top, np.ones((len(X), 1))])
+        penalty = np.hstack([penalty, np.zeros((len(penalty), 1))])
+    return np.vstack([top, penalty]) if lam > 0 else top
+
+
+def _to_original(w, centre, scale, fit_intercept):
+    """Return slopes and intercept (D+1,) in the units of the data."""
+    slopes = w[: len(scale)] / scale
+    return np.append(slopes, w[-1] - centre @ slopes if fit_intercept else 0.0)
+
+
+def _to_standardised(w, centre, scale, fit_intercept):
+    slopes = w[:-1] * scale
+    return np.append(slopes, w[-1] + centre @ w[:-1]) if fit_intercept else slopes
+
+
+def least_squares(X, y, *, lam=0.0, fit_intercept=True) -> np.ndarray:
+    """Return the w (D+1,) that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6); the intercept is last.
+
+    Where the rows leave w undetermined (N <= D and lam = 0), the one of least norm in standardised features.
+    """
+    centre, scale = _standardisation(X, fit_intercept)
+    design = _design(X, centre, scale, lam, fit_intercept)
+    target = np.concatenate([y, np.zeros(len(design) - len(y))])
+    w = lstsq(design, target, cond=_RANK, check_finite=False)[0]
+    return _to_original(w, centre, scale, fit_intercept)
+
+
+def guaranteed_improvement(X, y, U, w, w_supervised, lam=0.0) -> float:
+    """Return the minimum over all labellings of U of risk(w_supervised) - risk(w), exactly.
+
+    The risk is ||y_e - X_e w||^2 + lam ||slopes||^2. It is linear in each hidden label up to a term that both share,
+    so the minimum is attained at a label 0 or 1 in each row.
+    """
+    f, f_sup = X @ w[:-1] + w[-1], X @ w_supervised[:-1] + w_supervised[-1]
+    g, g_sup = U @ w[:-1] + w[-1], U @ w_supervised[:-1] + w_supervised[-1]
+    labelled = np.sum((f_sup - f) * (f_sup + f - 2.0 * y))
+    unlabeled = np.sum((g_sup - g) * (g_sup + g) + np.minimum(0.0, -2.0 * (g_sup - g)))
+    penalty = lam * np.sum((w_supervised[:-1] - w[:-1]) * (w_supervised[:-1] + w[:-1]))
+    return float(labelled + unlabeled + penalty)
+
+
+def safe_least_squares(
+    X, y, U, *, metric="all", lam=0.0, fit_intercept=True, tol=1e-10, max_iter=2000
+) -> SafeLeastSquares:
+    """Fit CPLS (`metric="all"`) or ICLS (`metric="labelled"`).
+
+    Parameters
+    ----------
+    X : (N, D) labelled rows; y : (N,) labels 0 or 1; U : (M, D) unlabeled rows, M >= 1.
+    metric : the rows in whose metric w(y_u) is the nearest to the supervised solution.
+    lam : ridge on the slopes, in every risk alike.
+    tol : duality gap per row at which to stop, in squared label units.
+
+    Returns
+    -------
+    SafeLeastSquares. `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over
+    labellings (so optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. For CPLS a bound on
+    the improvement below zero, possible only before convergence, makes the fit fall back to the supervised one.
+    """
+    n_labelled, n_unlabeled = len(X), len(U)
+    w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)
+    rows = np.vstack([X, U])
+    centre, scale = _standardisation(rows, fit_intercept)
+    orthonormal, triangle = qr(_design(rows, centre, scale, lam, fit_intercept), mode="economic", check_finite=False)
+    left, singular, right = svd(triangle, check_finite=False)
+    rank = int(np.sum(singular > _RANK * singular[0]))
+    basis = orthonormal @ left[:, :rank]
+    in_basis_sup = singular[:rank] * (right[:rank] @ _to_standardised(w_sup, centre, scale, fit_intercept))
+
+    # z(y_u) = basis'(y, y_u) - in_basis_sup are the coordinates of X_e (w(y_u) - w_sup).
+    B = np.ascontiguousarray(basis[n_labelled : n_labelled + n_unlabeled])
+    labelled = np.delete(basis, slice(n_labelled, n_labelled + n_unlabeled), axis=0)
+    c = in_basis_sup - labelled[:n_labelled].T @ y
+    start = np.clip(U @ w_sup[:-1] + w_sup[-1], 0.0, 1.0)
+    stop = 0.5 * tol * (n_labelled + n_unlabeled)
+    if metric == "all":
+        box = box_least_squares(B, c, start, tol=stop, max_iter=max_iter)
+        objective = -float(box.residual @ box.residual)
+    else:
+        factor = qr(labelled, mode="r", check_finite=False)[0][:rank]
+        box = box_least_squares(B @ factor.T, factor @ c, start, tol=stop, max_iter=max_iter)
+    z = B.T @ box.y - c
+    shift = _to_original(right[:rank].T @ (z / singular[:rank]), centre, scale, fit_intercept)
+    w = w_sup + shift
+    if metric != "all":
+        objective = float(np.sum((y - X @ w[:-1] - w[-1]) ** 2) + lam * (w[:-1] @ w[:-1]))
+    improvement = guaranteed_improvement(X, y, U, w, w_sup, lam)
+    if metric == "all" and improvement < 0.0:
+        w, improvement = w_sup.copy(), 0.0
+    return SafeLeastSquares(w, w_sup, box.y, objective, 2.0 * box.gap, improvement, box.n_iter, box.converged)
