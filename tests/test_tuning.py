@@ -26,7 +26,7 @@ def pu_data(seed=0, n=120, m=3, n_p=24):
 
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "width": 1.0}, {"kernel": "rbf", "form": "thesis"}], ids=str)
 @pytest.mark.parametrize("method", ["glpual", "gllc"])
-@pytest.mark.parametrize("rule", ["puf", "puf-pooled-1se"])
+@pytest.mark.parametrize("rule", ["puf", "puf-lower-1se"])
 def test_path_and_generic_routes_make_the_same_choice(method, params, rule):
     X, s = pu_data()
     grid = {**GRID, "width": [0.7, 2.0]} if params else GRID
@@ -116,13 +116,15 @@ def test_ties_go_to_the_more_regularised_point_in_any_order(order):
     assert regularisation_key({"width": 3.0}) < regularisation_key({"width": 1.0})
 
 
-def test_one_standard_error_rule_takes_the_strongest_ridge_but_no_constant():
-    points = [{"lam": v} for v in (0.1, 1.0, 10.0, 100.0)]
+def test_lower_bound_rule_takes_the_strongest_ridge_but_neither_luck_nor_a_constant():
+    points = [{"lam": v} for v in (0.1, 1.0, 10.0, 100.0, 1000.0)]
     scores = Scores(
-        np.array([2.0, 1.9, 1.85, 1.99]), np.array([0.2, 0.1, 0.1, 0.1]), np.array([False, False, False, True])
+        score=np.array([2.0, 1.9, 1.85, 1.99, 9.0]),
+        standard_error=np.array([0.1, 0.1, 0.1, 0.1, 8.5]),
+        constant=np.array([False, False, False, True, False]),
     )
-    assert choose(points, scores, "puf-pooled-1se") == 2
-    assert choose(points, scores, "puf-pooled") == 0
+    assert choose(points, scores, "puf-lower-1se") == 1  # bounds 1.9, 1.8, 1.75: the third is too far, the fifth luck
+    assert choose(points, scores, "puf-pooled") == 4
 
 
 def test_edges_and_one_class_choices_are_noted():

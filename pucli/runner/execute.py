@@ -6,8 +6,11 @@ Each process has one BLAS thread, whatever the backend, so that a cell's result 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
+import threading
+import time
 import traceback
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from pucli.runner.experiment import Experiment
 
 BACKENDS = ("loky", "dask")
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,20 @@ def run_group(group: Sequence[Cell], experiment: Experiment, context: Context, p
     """Run the cells of one group in a worker, which leaves Ctrl-C to the parent (process number `parent`)."""
     if parent and parent != os.getpid():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for name in _ONE_THREAD:
-            os.environ[name] = "1"
+        _end_with(parent)
     return list(_run_cells(group, experiment, Context(context.mirror, context.offline)))
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone: after a kill nobody would take its results."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run_cells(group: Sequence[Cell], experiment: Experiment, context: Context) -> Iterator[Finished]:

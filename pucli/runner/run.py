@@ -301,7 +301,7 @@ def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | Non
 
     names = [name for name in dict.fromkeys(cell.dataset for cell in cells) if dataset_entry(name).files]
     if names:
-        fetch(names, mirror=mirror, offline=bool(offline), progress=lambda name, done, total: tell(name))
+        fetch(names, mirror=mirror, offline=offline, progress=lambda name, done, total: tell(name))
 
 
 def _provenance(experiment: Experiment, n_jobs: int, backend: str) -> dict[str, Any]:

@@ -224,6 +224,7 @@ def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, dict[
 def _take_lock(folder: Path) -> sqlite3.Connection:
     lock = sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)
     try:
+        lock.execute("PRAGMA journal_mode=MEMORY")  # nothing is ever written: no journal for a kill to leave behind
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         lock.close()

@@ -19,8 +19,8 @@ from pucli.tuning.grids import regularisation_key
 RULES: dict[str, str] = {
     "puf": "mean over folds of PUF; ties go to the more regularised point (Wang 2024, section 3.6.4)",
     "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
-    "puf-pooled-1se": "of the points whose pooled PUF is within one standard error of the best and that predict both "
-    "classes, the one with the strongest ridge",
+    "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose bound "
+    "is within one standard error of the best, the one with the strongest ridge",
 }
 DENOMINATORS = {"unlabeled": "unlabeled rows (case-control)", "all": "all rows (single training set)"}
 
@@ -69,15 +69,16 @@ def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: str) -> in
     best = scores.score.max()
     tolerance = 1e-12 * max(1.0, abs(best))
     candidates = np.flatnonzero(scores.score >= best - tolerance).tolist()
-    if rule == "puf-pooled-1se":
+    if rule == "puf-lower-1se":
         both = np.flatnonzero(~scores.constant).tolist()
         if both:
-            top = min(both, key=lambda i: (-scores.score[i], regularisation_key(points[i])))
-            floor = scores.score[top] - scores.standard_error[top]
-            near = [i for i in both if scores.score[i] >= floor]
+            # The best of many noisy scores is a lucky one; the best lower bound is not.
+            lower = scores.score - scores.standard_error
+            top = min(both, key=lambda i: (-lower[i], regularisation_key(points[i])))
+            near = [i for i in both if lower[i] >= lower[top] - scores.standard_error[top]]
             strongest = max(_ridge(points[i]) for i in near)
             near = [i for i in near if _ridge(points[i]) == strongest]
-            return min(near, key=lambda i: (-scores.score[i], regularisation_key(points[i])))
+            return min(near, key=lambda i: (-lower[i], regularisation_key(points[i])))
     return min(candidates, key=lambda i: regularisation_key(points[i]))
 
 

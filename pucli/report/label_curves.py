@@ -1,0 +1,68 @@
+"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of plane sets."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pucli.runner.cells import Cell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
+
+
+def extras(metric: str, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, figure) for each data set, as far as cells are done."""
+    found: list[tuple[str, str, Any]] = []
+    done = [(cell, stored[cell.key]) for cell in cells if stored.get(cell.key, {}).get("status") == "done"]
+    for dataset in dict.fromkeys(cell.dataset for cell, _ in done):
+        own = [(cell, row) for cell, row in done if cell.dataset == dataset]
+        found.append((f"figures/labels-{dataset}", f"{metric} on {dataset}", curves(metric, dataset, own)))
+        maps = [(cell, row) for cell, row in own if row["details"].get("X")]
+        if maps:
+            found.append((f"figures/map-{dataset}", f"What each method answers on {dataset}", answers(dataset, maps)))
+    return found
+
+
+def curves(metric: str, dataset: str, rows: Rows) -> Figure:
+    """Draw the mean of `metric` over repeats, with its standard deviation, against the number of labels per class."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    axis = figure.subplots()
+    for label in dict.fromkeys(cell.method for cell, _ in rows):
+        values: dict[int, list[float]] = {}
+        for cell, row in rows:
+            if cell.method == label and row["metrics"].get(metric) is not None:
+                values.setdefault(int(cell.setting["labels"]), []).append(row["metrics"][metric])
+        x = sorted(values)
+        if x:
+            mean = [statistics.fmean(values[n]) for n in x]
+            axis.errorbar(x, mean, [statistics.pstdev(values[n]) for n in x], marker="o", ms=3, capsize=2, label=label)
+    axis.set_xlabel("labelled rows of each class")
+    axis.set_ylabel(metric)
+    axis.set_title(dataset)
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def answers(dataset: str, rows: Rows) -> Figure:
+    """Draw the rows in the plane, coloured by what each method answers with the most labels."""
+    from matplotlib.figure import Figure
+
+    most = max(cell.setting["labels"] for cell, _ in rows)
+    shown = [(cell, row) for cell, row in rows if cell.setting["labels"] == most]
+    figure = Figure(figsize=(3.0 * len(shown), 3.2), layout="constrained")
+    for axis, (cell, row) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+        x, y = zip(*row["details"]["X"], strict=True)
+        axis.scatter(x, y, c=row["details"]["answers"], s=4, cmap="tab10")
+        axis.set_title(cell.method, fontsize=9)
+        axis.set_aspect("equal", "datalim")
+        axis.set_xticks([])
+        axis.set_yticks([])
+    figure.suptitle(f"{dataset}, {most} labelled rows of each class", fontsize=9)
+    return figure

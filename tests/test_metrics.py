@@ -1,0 +1,108 @@
+"""Scores against scikit-learn, and the tests against worked examples in print."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
+
+from pucli.metrics import adjust_p_values, classification_scores, friedman_nemenyi, puf, wilcoxon_paired
+
+# Table 6 of Demsar 2006: AUC of C4.5 with and without tuned parameters m and cf on 14 data sets.
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.9751, 0.975],
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1))
+def test_scores_agree_with_scikit_learn(n, seed):
+    rng = np.random.default_rng(seed)
+    y = np.r_[1, -1, rng.choice([-1, 1], n)]
+    f = np.round(rng.normal(size=n + 2), 1)  # rounded: ties count half in the AUC
+    said = np.where(f > 0, 1, -1)
+    got = classification_scores(y, said, f)
+    assert got["f1"] == pytest.approx(f1_score(y, said, zero_division=0))
+    assert got["precision"] == pytest.approx(precision_score(y, said, zero_division=0))
+    assert got["recall"] == pytest.approx(recall_score(y, said))
+    assert got["accuracy"] == pytest.approx(accuracy_score(y, said))
+    assert got["auc"] == pytest.approx(roc_auc_score(y, f))
+    assert got["tp"] + got["fp"] + got["fn"] + got["tn"] == n + 2
+
+
+def test_scores_at_the_edges():
+    nothing = classification_scores([1, 1, -1], [-1, -1, -1])
+    assert nothing["f1"] == 0 and nothing["precision"] == 0 and math.isnan(nothing["auc"])
+    no_positive = classification_scores([-1, -1], [-1, -1], positive=1)
+    assert math.isnan(no_positive["f1"]) and no_positive["accuracy"] == 1
+    with pytest.raises(ValueError, match="same length"):
+        classification_scores([1, -1], [1])
+
+
+def test_puf():
+    assert puf(0.5, 0.25) == 1.0
+    assert puf(0.0, 0.0) == 0.0
+    assert puf(1.0, 1.0) == 1.0  # a constant positive predictor
+
+
+def test_wilcoxon_textbook_example():
+    # Demsar 2006, section 3.1.3, Table 2: 14 data sets, smaller rank sum R = 12 (zeros split), significant at 0.05
+    test = wilcoxon_paired(DEMSAR[:, 1], DEMSAR[:, 0])
+    assert test.n == 14 and test.ties == 2 and test.wins == 10 and test.losses == 2
+    assert test.statistic == pytest.approx(12)
+    assert 0.003 < test.p < 0.05
+
+
+def test_wilcoxon_exact_small_sample():
+    # five positive differences without ties: p = 2 / 2^5
+    assert wilcoxon_paired([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]).p == pytest.approx(2 / 32)
+
+
+def test_wilcoxon_equal_and_missing():
+    same = wilcoxon_paired([0.5, 0.25, 0.1], [0.5, 0.25, 0.1])
+    assert same.p == 1 and same.ties == 3
+    part = wilcoxon_paired([1.0, np.nan, 2.0], [0.0, 1.0, np.nan])
+    assert part.n == 1
+    assert math.isnan(wilcoxon_paired([np.nan], [1.0]).p)
+
+
+def test_friedman_nemenyi_demsar_example():
+    result = friedman_nemenyi(DEMSAR)
+    # printed: average ranks 3.143, 2.000, 2.893, 1.964; chi^2 = 9.28 without the correction for ties; CD = 1.25 at 0.05
+    assert result.ranks == pytest.approx([3.143, 2.0, 2.893, 1.964], abs=5e-4)
+    assert result.critical_difference == pytest.approx(2.569 * math.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+    assert result.statistic >= 9.28 and result.p < 0.03
+    different = np.abs(result.ranks[:, None] - result.ranks) > result.critical_difference
+    assert ((result.pairwise_p < 0.05) == different).all()
+    assert result.pairwise_p == pytest.approx(result.pairwise_p.T)
+
+
+def test_friedman_nemenyi_edges():
+    tied = friedman_nemenyi(np.ones((4, 3)))
+    assert tied.p == 1 and tied.ranks == pytest.approx([2, 2, 2])
+    two = friedman_nemenyi([[1.0, 2.0], [1.0, 2.0], [np.nan, 1.0]])
+    assert two.n == 2 and math.isnan(two.p) and two.ranks == pytest.approx([2, 1])
+    lower = friedman_nemenyi([[1.0, 2.0, 3.0]], higher_is_better=False)
+    assert lower.ranks == pytest.approx([1, 2, 3]) and math.isnan(lower.p)
+
+
+def test_adjusted_p_values():
+    assert adjust_p_values([0.01, 0.02, 0.03]) == pytest.approx([0.03, 0.03, 0.03])
+    assert np.isnan(adjust_p_values([np.nan, 0.2])).tolist() == [True, False]

@@ -1,0 +1,228 @@
+"""Declared experiments: what loads, what is refused and how, what a profile leaves, what a key depends on."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pucli.errors import UsageError
+from pucli.runner import experiment_names, experiment_schema, load_experiment, plan
+from pucli.runner.cells import settings_key
+from pucli.runner.experiment import Experiment
+from pucli.runner.profiles import coarse, scope
+
+SMALL = {
+    "title": "Small",
+    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": [50, 200], "irrelevant": 0}},
+    "split": {"scenario": "single-training-set", "label_frequencies": [0.25, 0.5], "repeats": 3, "seed": 1},
+    "tuning": {"folds": 3, "score": "puf", "greedy": {"step": 0.1}},
+    "methods": {
+        "glpual": {"method": "glpual", "grid": {"lam": "decades", "c_u": [0.1, 0.3]}},
+        "gllc/a": {"method": "gllc", "kernel": "rbf", "grid": {"lam": [1, 10]}, "tuning": {"greedy": False}},
+        "gllc/b": {"method": "gllc", "grid": {"lam": [1, 10]}, "coarse_grid": {"lam": [5]}},
+    },
+    "profiles": {"quick": {"repeats": 1, "grid": "coarse", "parameters": {"mean_p2": [50]}}},
+}
+
+
+def load(tmp_path: Path, **changes) -> Experiment:
+    """Write SMALL with `changes` ("data.names" -> value; ... removes) and load it."""
+    content = json.loads(json.dumps(SMALL))
+    for path, value in changes.items():
+        *parents, last = path.split("__")
+        section = content
+        for name in parents:
+            section = section.setdefault(name, {})
+        if value is ...:
+            del section[last]
+        else:
+            section[last] = value
+    file = tmp_path / "small.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return load_experiment(file)
+
+
+def refused(tmp_path: Path, **changes) -> str:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path, **changes)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["table-3.1", "table-3.3"])
+def test_declared_experiments_plan(name):
+    assert name in experiment_names()
+    experiment = load_experiment(name)
+    for profile in ("smoke", "quick", "full"):
+        assert plan(experiment, profile)
+    assert len(plan(experiment, "smoke")) < len(plan(experiment, "quick")) < len(plan(experiment, "full"))
+
+
+def test_wrong_key_names_file_path_and_nearest(tmp_path):
+    message = refused(tmp_path, data__nams=["seeds"])
+    assert "small.yaml" in message and "data.nams" in message and "'names'" in message
+    message = refused(tmp_path, tuning__greedy={"stepp": 0.1})
+    assert "tuning.greedy.stepp" in message and "'step'" in message
+    message = refused(tmp_path, profiles__quick={"repeat": 1})
+    assert "profiles.quick.repeat;" in message and "'repeats'" in message
+    message = refused(tmp_path, methods__glpual__tuning={"fold": 2})
+    assert "methods.glpual.tuning.fold;" in message and "'folds'" in message
+
+
+def test_wrong_types_and_values(tmp_path):
+    assert "split.repeats" in refused(tmp_path, split__repeats="ten")
+    assert "split.repeats" in refused(tmp_path, split__repeats=0)
+    assert "split.seed is missing" in refused(tmp_path, split__seed=...)
+    assert "data.standardise" in refused(tmp_path, data__standardise="all")
+    assert "greedy.step" in refused(tmp_path, tuning__greedy={"step": 2})
+    assert "names" in refused(tmp_path, data__names=["seeds"])  # beside generate
+    with pytest.raises(UsageError, match=r"split.label_frequencies"):
+        plan(load(tmp_path, split__label_frequencies=[]))
+
+
+def test_wrong_references(tmp_path):
+    message = refused(tmp_path, methods__glpual__method="glpaul")
+    assert "methods.glpual.method" in message and "'glpual'" in message
+    message = refused(tmp_path, methods__glpual__grid={"lamb": [1]})
+    assert "methods.glpual.grid.lamb" in message and "'lam'" in message
+    # a misspelt key of the entry, which would otherwise count as a parameter
+    message = refused(tmp_path, methods__glpual__gird={"lam": [1]})
+    assert "methods.glpual.gird" in message and "'grid'" in message
+    message = refused(tmp_path, tuning__score="puff")
+    assert "tuning.score" in message and "'puf'" in message
+    assert "unknown method label 'gllc'" in refused(tmp_path, comparisons=[["gllc", "glpual"]])
+    message = refused(tmp_path, data={"names": ["seds"]}, profiles={})
+    assert "small.yaml: data.names: unknown data set 'seds'" in message and "'seeds'" in message
+    assert "'mean_p2'" in refused(tmp_path, data__parameters={"mean_p": [50]}, profiles={})
+    assert "is not a generated set" in refused(tmp_path, data={"generate": "seeds"}, profiles={})
+    assert "notes.0.dataset: 'sed'" in refused(tmp_path, notes=[{"text": "a", "dataset": "sed"}])
+    assert "notes.0.verdicts" in refused(tmp_path, notes=[{"text": "a", "verdicts": ["wors"]}])
+    assert "mean_p3" in refused(tmp_path, profiles__quick={"parameters": {"mean_p3": [1]}})
+
+
+def test_yaml_mistakes(tmp_path):
+    file = tmp_path / "broken.yaml"
+    file.write_text("title: a\ntitle: b\n")
+    with pytest.raises(UsageError, match=r"broken.yaml: line 2.*'title' is given twice"):
+        load_experiment(file)
+    file.write_text("title: [a\nmethods: {")
+    with pytest.raises(UsageError, match=r"broken.yaml: line"):
+        load_experiment(file)
+    file.write_text("- a\n")
+    with pytest.raises(UsageError, match="mapping"):
+        load_experiment(file)
+    with pytest.raises(UsageError, match="no such file"):
+        load_experiment(tmp_path / "absent.yaml")
+    with pytest.raises(UsageError, match=r"table-3\.1"):
+        load_experiment("table-31")
+
+
+def test_numbers_without_a_point_are_numbers(tmp_path):
+    text = yaml.safe_dump(SMALL).replace("- 0.3", "- 3e-1")
+    (tmp_path / "small.yaml").write_text(text)
+    assert load_experiment(tmp_path / "small.yaml").methods["glpual"].grid["c_u"] == [0.1, 0.3]
+
+
+def test_plan_counts_and_groups(tmp_path):
+    experiment = load(tmp_path)
+    cells = plan(experiment)
+    assert len(cells) == 2 * 2 * 3 * 3  # settings x frequencies x methods x repeats
+    assert len({cell.key for cell in cells}) == len(cells)
+    groups: dict[str, set] = {}
+    for cell in cells:
+        groups.setdefault(cell.group, set()).add(cell.method)
+    assert len(groups) == 12 and all(methods == set(experiment.methods) for methods in groups.values())
+    fits = {cell.method: cell.n_fits for cell in cells}
+    assert fits == {"glpual": 1 + 18 * 3, "gllc/a": 1 + 2 * 3, "gllc/b": 1 + 2 * 3}
+    assert {cell.method for cell in cells if cell.open_ended} == {"glpual", "gllc/b"}
+
+
+def test_profile_and_filters(tmp_path):
+    experiment = load(tmp_path)
+    cells = plan(experiment, "quick")
+    assert len(cells) == 1 * 2 * 3 * 1
+    by_method = {cell.method: cell.settings["method"]["grid"] for cell in cells}
+    assert by_method["glpual"] == {"lam": [1e-4, 1.0, 1e4], "c_u": [0.1, 0.3]}
+    assert by_method["gllc/b"] == {"lam": [5]}
+    reductions = "; ".join(scope(experiment, "quick").reductions)
+    assert (
+        "1 of 3 repeats" in reductions and "coarse" in reductions and "mean_p2 in 50 instead of 50, 200" in reductions
+    )
+    assert scope(experiment, "full").reductions == []
+    assert {cell.method for cell in plan(experiment, methods=["gllc"])} == {"gllc/a", "gllc/b"}
+    assert {cell.method for cell in plan(experiment, methods=["gllc/b"])} == {"gllc/b"}
+    for wrong in ({"methods": ["glpul"]}, {"datasets": ["seeds"]}, {"profile": "quik"}):
+        with pytest.raises(UsageError, match=r"did you mean|Known"):
+            plan(experiment, **wrong)
+
+
+def test_coarse_keeps_the_ends():
+    assert coarse([1, 2, 3, 4, 5, 6, 7, 8, 9]) == [1, 5, 9]
+    assert coarse([0.5, 0.3, 0.1, 0.05, 0.01]) == [0.5, 0.1, 0.01]
+    assert coarse([1, 2]) == [1, 2]
+
+
+def test_profiles_share_cells_whose_settings_agree(tmp_path):
+    experiment = load(tmp_path, profiles__fewer={"repeats": 1})
+    full = {cell.key for cell in plan(experiment)}
+    fewer = {cell.key for cell in plan(experiment, "fewer")}
+    assert fewer < full
+    quick = {cell.method: cell.key for cell in plan(experiment, "quick")}
+    assert quick["gllc/a"] in full  # two values: coarse changes nothing
+    assert quick["glpual"] not in full
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"split__seed": 2},
+        {"data__standardise": "none"},
+        {"tuning__folds": 4},
+        {"tuning__score": "puf-pooled"},
+        {"tuning__greedy": {"step": 0.2}},
+        {"methods__glpual__c_p": 2.0},
+        {"methods__glpual__grid": {"lam": "decades", "c_u": [0.1, 0.2]}},
+        {"split__train": 0.6},
+    ],
+)
+def test_key_follows_every_setting(tmp_path, change):
+    before = {cell.key for cell in plan(load(tmp_path), methods=["glpual"])}
+    after = {cell.key for cell in plan(load(tmp_path, **change), methods=["glpual"])}
+    assert not before & after
+
+
+def test_key_ignores_what_does_not_matter(tmp_path):
+    before = {cell.key for cell in plan(load(tmp_path))}
+    assert before == {cell.key for cell in plan(load(tmp_path, title="Other", comparisons=[]))}
+    assert settings_key({"a": 1, "b": [2.0]}) == settings_key({"b": [2], "a": 1.0})
+
+
+def test_key_follows_method_version(tmp_path, monkeypatch):
+    import dataclasses
+
+    from pucli import methods
+
+    before = {cell.key for cell in plan(load(tmp_path), methods=["glpual"])}
+    newer = dataclasses.replace(methods.METHODS["glpual"], version=99)
+    monkeypatch.setitem(methods.METHODS, "glpual", newer)
+    assert not before & {cell.key for cell in plan(load(tmp_path), methods=["glpual"])}
+
+
+def test_protocol_refuses_what_it_does_not_know(tmp_path):
+    with pytest.raises(UsageError, match="single-training-set"):
+        plan(load(tmp_path, split__scenario="single-training"))
+    with pytest.raises(UsageError, match=r"split.unlabeled_train belongs to the scenario case-control"):
+        plan(load(tmp_path, split__unlabeled_train=0.5))
+    with pytest.raises(UsageError, match="takes no options"):
+        plan(load(tmp_path, options={"a": 1}))
+    with pytest.raises(UsageError, match=r"unknown protocol 'pv'"):
+        plan(load(tmp_path, protocol="pv"))
+
+
+def test_schema_accepts_the_declared_files():
+    schema = experiment_schema()
+    assert schema["additionalProperties"] is False
+    assert {"title", "data", "split", "methods"} <= set(schema["required"])
+    assert schema["properties"]["methods"]["type"] == "object"
+    json.dumps(schema)
