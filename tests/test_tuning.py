@@ -62,6 +62,16 @@ def test_methods_that_share_a_cache_get_what_they_get_alone():
             np.testing.assert_array_equal(a.trials.columns[column], values, err_msg=column)
 
 
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "form": "thesis"}], ids=str)
+def test_two_processes_find_what_one_finds(params):
+    X, s = pu_data(6)
+    options = {"params": params, "grid": GRID, "greedy_step": 0.1, "seed": 2, "cv_repeats": 2}
+    one, two = tune("glpual", X, s, **options), tune("glpual", X, s, n_jobs=2, **options)
+    assert one.params == two.params and one.score == two.score
+    for column, values in one.trials.columns.items():
+        np.testing.assert_array_equal(two.trials.columns[column], values, err_msg=column)
+
+
 @given(seed=st.integers(0, 10_000), n_p=st.integers(4, 30), n_u=st.integers(4, 60), folds=st.integers(2, 4))
 @settings(max_examples=30, deadline=None)
 def test_folds_partition_and_deal_evenly(seed, n_p, n_u, folds):

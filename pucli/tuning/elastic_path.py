@@ -1,4 +1,4 @@
-"""Path-wise evaluation of E-GLPUAL grids: graphs once a fold, one inverse per (sigma, lam2, c_u), warm starts on lam1."""
+"""Path-wise evaluation of E-GLPUAL grids: a graph a fold, an inverse per (sigma, lam2, c_u), warm starts on lam1."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Per fold: distances and graph. Per width: kernel features. Per sigma: Z'RZ. Per (width, sigma, lam, c_u): one
 factorisation, which serves both methods, with the dual warm-started along c_u. Small linear problems run in one
-compiled loop over the whole grid. The thesis form needs, per width, only row sums of the kernel over each fold.
+compiled loop over the whole grid. The thesis form needs, per width, one kernel matrix and its row sums over each fold.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class GlobalLocalPath:
         self._fold_id = hash(b"".join(valid.tobytes() for repeat in folds for _, valid in repeat))
         self.distances = squared_distances(self.X)
         self._features: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}
+        self._kernels: dict[float, np.ndarray] = {}
         k = self.defaults["n_neighbors"]
         self.data = {
             (r, f): _FoldData(train, valid, s[train] == 1, s[valid], graph_from_distances(self.distances, train, k))
@@ -83,7 +84,7 @@ class GlobalLocalPath:
     def _evaluate(self, group: tuple, points: list[dict], where: tuple[int, int], data: _FoldData) -> np.ndarray:
         form, kernel, width = group
         if form == "thesis":
-            return self._thesis(width, points, where, data)
+            return self._thesis(width, points, data)
         if kernel == "linear":
             Z, Z_valid = with_intercept(self.X[data.train]), with_intercept(self.X[data.valid])
             if Z.shape[1] <= SMALL_FEATURES:
@@ -178,8 +179,8 @@ class GlobalLocalPath:
                     self.cache[squared, *keys[p][1:]] = count
         return result
 
-    def _thesis(self, width: float, points: list[dict], where: tuple[int, int], data: _FoldData) -> np.ndarray:
-        K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, where, data)
+    def _thesis(self, width: float, points: list[dict], data: _FoldData) -> np.ndarray:
+        K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, data)
         n_u = int(np.count_nonzero(~data.labelled))
         result = np.empty((len(points), 4), dtype=np.int64)
         done: dict[tuple, tuple[int, int, int, int]] = {}
@@ -197,28 +198,18 @@ class GlobalLocalPath:
             result[p] = done[c_p, c_u]
         return result
 
-    def _thesis_sums(self, width: float, where: tuple[int, int], data: _FoldData):
-        """Kernel blocks and row sums of one fold, from one kernel matrix of all rows a width.
-
-        `block[g]` holds each row's kernel sum over the unlabeled rows that repeat r validates in fold g.
-        """
-        r, f = where
-        key = (width, r)
-        if key not in self._features:
-            full = self._features.get((width, "K"))
-            K = rbf_from_distances(self.distances, width) if full is None else full[0]
-            homes = np.zeros((len(self.s), len(self.folds[r])))
-            for g, (_, valid) in enumerate(self.folds[r]):
-                homes[valid[self.s[valid] != 1], g] = 1.0
-            if len(self._features) >= 16:
-                self._features.clear()
-            self._features[width, "K"] = (K, K)
-            self._features[key] = (K @ homes, homes)
-        K = self._features[width, "K"][0]
-        sums, homes = self._features[key]
-        k_u = sums.sum(axis=1) - sums[:, f]
+    def _thesis_sums(self, width: float, data: _FoldData):
+        """Kernel blocks and row sums of one fold, from one kernel matrix of all rows a width."""
+        if width not in self._kernels:
+            if len(self._kernels) >= 12:
+                self._kernels.pop(next(iter(self._kernels)))
+            self._kernels[width] = rbf_from_distances(self.distances, width)
+        K = self._kernels[width]
         unlabeled = data.train[~data.labelled]
         p = data.train[data.labelled]
+        chosen = np.zeros(len(K))
+        chosen[unlabeled] = 1.0
+        k_u = K @ chosen
         return (
             np.ascontiguousarray(K[np.ix_(p, p)]),
             np.ascontiguousarray(k_u[p]),

@@ -19,8 +19,8 @@ from pucli.tuning.grids import regularisation_key
 RULES: dict[str, str] = {
     "puf": "mean over folds of PUF; ties go to the more regularised point (Wang 2024, section 3.6.4)",
     "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
-    "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose bound "
-    "is within one standard error of the best, the one with the strongest ridge",
+    "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose "
+    "bound is within one standard error of the best, the one with the strongest ridge",
 }
 DENOMINATORS = {"unlabeled": "unlabeled rows (case-control)", "all": "all rows (single training set)"}
 

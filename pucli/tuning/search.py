@@ -50,6 +50,30 @@ class GenericRoute:
         return result
 
 
+class FoldsInParallel:
+    """One route for each fold, each in its own process with one BLAS thread; the counts are those of one process."""
+
+    def __init__(self, routes: list[list[Route]], n_jobs: int) -> None:
+        self.routes, self.n_jobs = routes, n_jobs
+
+    def counts(self, points: Sequence[Mapping[str, Any]], progress: Progress | None = None) -> np.ndarray:
+        from joblib import Parallel, delayed, parallel_config
+
+        flat = [route for repeat in self.routes for route in repeat]
+        result = np.empty((len(points), len(self.routes), len(self.routes[0]), 4), dtype=np.int64)
+        with parallel_config("loky", n_jobs=self.n_jobs, inner_max_num_threads=1):
+            found = Parallel(return_as="generator")(delayed(_counts)(route, points) for route in flat)
+            for done, counts in enumerate(found):
+                result[:, done // len(self.routes[0]), done % len(self.routes[0])] = counts[:, 0, 0]
+                if progress is not None:
+                    progress((done + 1) * len(points) // len(flat), len(points))
+        return result
+
+
+def _counts(route: Route, points: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    return route.counts(points)
+
+
 def count_positive(positive: np.ndarray, s: np.ndarray) -> tuple[int, int, int, int]:
     """Return (labelled predicted positive, labelled, unlabeled predicted positive, unlabeled)."""
     labelled = s == 1
@@ -113,6 +137,7 @@ def tune(
     greedy_step: float | None = None,
     seed: int = 0,
     route: str = "auto",
+    n_jobs: int = 1,
     cache: dict | None = None,
     progress: Progress | None = None,
 ) -> TuneResult:
@@ -128,8 +153,10 @@ def tune(
     rule : a key of `pucli.tuning.RULES`.
     denominator : "unlabeled" (case-control) or "all" (single training set) rows in PUF's denominator.
     greedy_step : e.g. 0.1: from the grid's choice, move one parameter at a time by that share while the score rises.
+        Parameters whose grid values are integers stay where the grid put them.
     seed : of the folds.
     route : "generic", "path", or "auto" (path-wise where the method has it and the parameters allow it).
+    n_jobs : processes, one fold at a time each; -1 for as many as there are processors. The result is the same.
     cache : a dict that lives as long as these rows do; path-wise routes keep in it what methods share.
     progress : called with (points done, points in all).
 
@@ -144,7 +171,13 @@ def tune(
     grid = resolve(entry.grid if grid is None else grid)
     _check_names(entry, [*fixed, *grid])
     s = np.asarray(s).astype(np.int8)
-    evaluator = _route(route, entry, X, s, pu_folds(s, folds, seed, cv_repeats), fixed, cache)
+    dealt = pu_folds(s, folds, seed, cv_repeats)
+    evaluator: Route
+    if n_jobs == 1:
+        evaluator = _route(route, entry, X, s, dealt, fixed, cache)
+    else:
+        single = [[_route(route, entry, X, s, [[fold]], fixed, None) for fold in repeat] for repeat in dealt]
+        evaluator = FoldsInParallel(single, n_jobs)
     points = expand(grid)
     counts = evaluator.counts(points, progress)
     scores = score_counts(counts, rule, denominator)

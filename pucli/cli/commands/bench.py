@@ -1,0 +1,95 @@
+"""``pucli bench``: measure the speed of the solvers against others, in one run on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from pucli.cli.options import Results
+from pucli.cli.output import Output, number, plain
+from pucli.errors import UsageError, unknown
+
+EXAMPLES = """
+pucli bench
+pucli bench glpual
+pucli bench glpual --json
+"""
+
+
+def command(
+    out: Output,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark, or `list`: which there are.")] = "list",
+    results: Results = Path("results"),
+) -> None:
+    """Measure the speed of the solvers against others.
+
+    Seconds and ratios come from one run on this machine and are written to results/bench/NAME.json and .md.
+    """
+    known = benchmarks()
+    if name == "list":
+        rows = [[key, _summary(_module(key))] for key in known]
+        out.document({"benchmarks": [{"name": key, "what": what} for key, what in rows]})
+        out.table(["name", "what it measures"], rows)
+        return
+    if name not in known:
+        raise unknown("benchmark", name, known, listing="pucli bench list")
+    module = _module(name)
+    with out.progress(name, lines=True) as bar:
+        found = module.run(progress=bar)
+    folder = results / "bench"
+    _write(folder, name, found)
+    out.document({"name": name, **found, "files": [folder / f"{name}.json", folder / f"{name}.md"]})
+    out.text(found["title"])
+    out.table(["what", "seconds", "ratio", "target", "note"], _rows(found))
+    out.text(f"written to {folder / name}.json and .md")
+
+
+def benchmarks() -> list[str]:
+    """Return the names of the benchmarks: the modules of `pucli.bench` whose names do not begin with ``_``."""
+    import pkgutil
+
+    import pucli.bench
+
+    return [module.name for module in pkgutil.iter_modules(pucli.bench.__path__) if not module.name.startswith("_")]
+
+
+def _module(name: str) -> ModuleType:
+    import importlib
+
+    try:
+        return importlib.import_module(f"pucli.bench.{name}")
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the benchmark {name!r} needs {error.name!r}, which is not installed; `pip install 'pucli[bench]'`."
+        ) from error
+
+
+def _summary(module: ModuleType) -> str:
+    return (module.__doc__ or "").strip().partition("\n")[0]
+
+
+def _rows(found: dict[str, Any]) -> list[list[Any]]:
+    keys = ("name", "seconds", "ratio", "target", "note")
+    return [[row.get(key, "") if row.get(key) is not None else "" for key in keys] for row in found["rows"]]
+
+
+def _write(folder: Path, name: str, found: dict[str, Any]) -> None:
+    """Write the result as JSON and as a Markdown table."""
+    import json
+
+    from pucli.data.atomic import replacing
+
+    lines = [
+        f"# {found['title']}",
+        "",
+        "| what | seconds | ratio | target | note |",
+        "| --- | ---: | ---: | ---: | --- |",
+    ]
+    lines += ["| " + " | ".join(number(cell).replace("|", "\\|") for cell in row) + " |" for row in _rows(found)]
+    with replacing(folder / f"{name}.json") as path:
+        path.write_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    with replacing(folder / f"{name}.md") as path:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")

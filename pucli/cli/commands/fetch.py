@@ -1,0 +1,76 @@
+"""``pucli fetch``: data files into the cache, each checked by its SHA-256."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pucli.cli.options import Mirror, Offline
+from pucli.cli.output import Output
+from pucli.errors import RunError, UsageError
+
+EXAMPLES = """
+pucli fetch wifi seeds
+pucli fetch --experiment table-3.3
+pucli fetch --all --mirror /media/usb/pucli-data --offline
+"""
+
+
+def command(
+    out: Output,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Data sets.", show_default=False)] = None,
+    experiment: Annotated[
+        str | None, typer.Option("--experiment", "-e", help="All data sets of an experiment.", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All declared data sets.")] = False,
+    mirror: Mirror = None,
+    offline: Offline = False,
+) -> int:
+    """Download data sets into the cache and check them.
+
+    The cache is the folder PUCLI_DATA_DIR. Files that are there already are checked, not downloaded again.
+    """
+    wanted = _wanted(names, experiment, everything)
+    out.if_interrupted = "What has arrived is kept; run the same command again for the rest."
+    from pucli.data import dataset_entry, fetch
+
+    for name in wanted:  # a wrong name is reported before anything is downloaded
+        dataset_entry(name)
+    fetched, failed, rows = [], [], []
+    with out.progress("fetching") as bar:
+        for name in wanted:
+            try:
+                paths = fetch(
+                    name,
+                    mirror=mirror,
+                    offline=offline or None,
+                    progress=lambda file, done, total: bar(done, total, file),
+                )
+            except RunError as error:
+                failed.append({"name": name, "message": str(error)})
+                out.warn(f"{name}: {error}")
+                continue
+            fetched.append({"name": name, "origin": dataset_entry(name).origin, "files": paths})
+            rows += [[name, str(path)] for path in paths] or [[name, f"({dataset_entry(name).origin}, no file)"]]
+    out.document({"fetched": fetched, "failed": failed})
+    out.table(["name", "file"], rows)
+    if failed:
+        out.text(f"{len(failed)} of {len(wanted)} data sets could not be fetched; see the warnings.")
+    return 1 if failed else 0
+
+
+def _wanted(names: list[str] | None, experiment: str | None, everything: bool) -> list[str]:
+    """Return the names of the data sets that the arguments stand for."""
+    if not (names or experiment or everything):
+        raise UsageError("name the data sets, or give --experiment NAME or --all; `pucli list datasets` shows them.")
+    wanted = list(names or [])
+    if experiment:
+        from pucli.runner import load_experiment
+
+        wanted += load_experiment(experiment, check_methods=False).dataset_names
+    if everything:
+        from pucli.data import dataset_names
+
+        wanted += dataset_names()
+    return list(dict.fromkeys(wanted))

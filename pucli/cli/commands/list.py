@@ -1,0 +1,60 @@
+"""``pucli list``: what there is, by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from pucli.cli.output import Output
+from pucli.errors import UsageError, unknown
+
+EXAMPLES = """
+pucli list datasets
+pucli list methods
+pucli list experiments --json
+"""
+
+
+def command(
+    out: Output,
+    what: Annotated[str, typer.Argument(metavar="datasets|methods|experiments", help="What to list.")],
+) -> None:
+    """List the data sets, methods or experiments."""
+    listings = {"datasets": _datasets, "methods": _methods, "experiments": _experiments}
+    if what not in listings:
+        raise unknown("listing", what, listings)
+    columns, rows = listings[what]()
+    out.document({what: [dict(zip(columns, row, strict=True)) for row in rows]})
+    out.table(columns, rows)
+
+
+def _methods() -> tuple[list[str], list[list[Any]]]:
+    from pucli.methods import METHODS
+
+    return ["name", "kind", "source", "needs"], [
+        [method.name, method.kind, method.source, f"pucli[{method.extra}]" if method.extra else ""]
+        for method in METHODS.values()
+    ]
+
+
+def _datasets() -> tuple[list[str], list[list[Any]]]:
+    from pucli.data import dataset_entry, dataset_names
+
+    rows = []
+    for name in dataset_names():
+        entry = dataset_entry(name)
+        rows.append([name, entry.title, entry.licence])
+    return ["name", "title", "licence"], rows
+
+
+def _experiments() -> tuple[list[str], list[list[Any]]]:
+    from pucli.runner import experiment_names, load_experiment
+
+    rows = []
+    for name in experiment_names():
+        try:
+            rows.append([name, load_experiment(name, check_methods=False).title])
+        except UsageError as error:  # a mistake in one file must not hide the others
+            rows.append([name, f"(cannot be used: {error})"])
+    return ["name", "title"], rows

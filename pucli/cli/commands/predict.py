@@ -1,0 +1,53 @@
+"""``pucli predict``: apply a saved model to new rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pucli.cli.output import Output
+
+EXAMPLES = """
+pucli predict --model bought.model --data new.csv
+pucli predict --model bought.model --data new.csv --out scored.csv
+"""
+
+
+def command(
+    out: Output,
+    model: Annotated[Path, typer.Option("--model", help="Model written by `pucli train --model`.")],
+    data: Annotated[Path, typer.Option("--data", help="File with the model's feature columns; others are ignored.")],
+    destination: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV file to write instead of printing.", show_default=False)
+    ] = None,
+) -> None:
+    """Predict the label of every row of a file.
+
+    Prints one line a row: its number from 1, the predicted label, and the score (greater means more positive; where
+    it is above 0, the positive label is predicted).
+    """
+    from pucli.cli.scores import decision_values, words_of
+    from pucli.data import read_table
+    from pucli.estimators.model_file import load_model
+
+    saved = load_model(model)
+    X, _, _ = read_table(data, features=saved.feature_names)
+    labels = words_of(saved, saved.pipeline.predict(X))
+    scores = decision_values(saved.pipeline, X)
+    columns = ["row", "prediction"] + (["score"] if scores is not None else [])
+    values = [] if scores is None else [[float(score) for score in scores]]
+    rows = list(zip(range(1, len(X) + 1), labels, *values, strict=True))
+    counts = {label: labels.count(label) for label in sorted(set(labels))}
+    out.document({"model": model, "data": data, "rows": len(rows), "counts": counts, "file": destination})
+    if destination is None:
+        out.document({"predictions": [dict(zip(columns, row, strict=True)) for row in rows]})
+        out.csv(columns, rows)
+    else:
+        from pucli.data.atomic import replacing
+
+        with replacing(destination) as path, path.open("w", newline="", encoding="utf-8") as stream:
+            Output.write_csv(stream, columns, rows)
+        out.text(f"{len(rows)} rows written to {destination}")
+    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in counts.items()))

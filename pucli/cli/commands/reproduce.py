@@ -1,0 +1,112 @@
+"""``pucli reproduce``: run a declared experiment and print its table beside the published one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pucli.cli import options as opt
+from pucli.cli.output import Output, duration
+
+if TYPE_CHECKING:
+    from pucli.cli.output import Progress
+    from pucli.runner import DryRun, Event
+
+EXAMPLES = """
+pucli reproduce table-3.1 --profile quick
+pucli reproduce table-3.3 --dry-run
+pucli reproduce table-3.3 --dataset wifi --dataset seeds --method glpual --n-jobs 2
+pucli reproduce table-3.3 --collect
+pucli reproduce my-experiment.yaml --results /tmp/results --json
+"""
+
+
+def command(
+    out: Output,
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help="Name (`pucli list experiments`) or a .yaml file.")
+    ],
+    profile: opt.Profile = "full",
+    method: opt.Methods = None,
+    dataset: opt.Datasets = None,
+    n_jobs: opt.Jobs = 1,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and run nothing.")] = False,
+    backend: Annotated[
+        str, typer.Option("--backend", help="loky (this machine) or dask (a cluster).", envvar="PUCLI_BACKEND")
+    ] = "loky",
+    only_collect: Annotated[
+        bool, typer.Option("--collect", help="Run nothing; build the table from what is there.")
+    ] = False,
+    results: opt.Results = Path("results"),
+    mirror: opt.Mirror = None,
+    offline: opt.Offline = False,
+) -> int:
+    """Run an experiment and compare its table with the published one.
+
+    Each finished cell is stored at once. A finished cell is never run again: after Ctrl-C, a crash or a full disk the
+    same command goes on. Exit code 1 says that some cell failed.
+    """
+    from pucli.runner import collect, dry_run, load_experiment, results_folder, run
+    from pucli.runner.execute import BACKENDS
+
+    opt.choice("backend", backend, BACKENDS)
+    declared = load_experiment(experiment)
+    which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
+    if dry:
+        _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, **which))
+        return 0
+    out.if_interrupted = (
+        f"What has finished is kept in {results_folder(declared, results)}; run the same command again to go on."
+    )
+    if not only_collect:
+        with out.progress(declared.name, lines=True) as bar:
+            summary = run(
+                declared,
+                n_jobs=n_jobs,
+                backend=backend,
+                mirror=mirror,
+                offline=offline or None,
+                on_event=lambda event: _show(bar, event),
+                **which,
+            )
+        out.document({"run": summary.to_json()})
+        out.remark(
+            f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} were there already"
+            + (f", {summary.failed} failed" if summary.failed else "")
+        )
+    from pucli.cli.report_text import print_report, verdict_counts
+
+    report = collect(declared, **which)
+    out.document({"verdicts": verdict_counts(report), "report": report.to_json()})
+    print_report(out, report)
+    return 1 if report.counts["failed"] else 0
+
+
+def _show(bar: Progress, event: Event) -> None:
+    """Show one event of the run."""
+    from pucli.runner import describe
+
+    words = describe(event.cell) if event.cell is not None else ""
+    if event.status == "failed":
+        words = f"FAILED {words}: {event.error}"
+    failed = f"({event.failed} failed) " if event.failed else ""
+    bar(event.done + event.failed, event.total, failed + words, event.remaining_seconds)
+
+
+def _print_dry_run(out: Output, plan: DryRun) -> None:
+    out.document(plan.to_json())
+    out.text(f"{plan.experiment}, profile {plan.profile}" + "".join(f"; {text}" for text in plan.reductions))
+    columns = ["data set", "method", "cells", "done", "failed", "left", "fits", "seconds"]
+    keys = ["dataset", "method", "cells", "done", "failed", "left", "fits", "seconds"]
+    out.table(columns, [[row[key] for key in keys] for row in plan.rows])
+    out.text()
+    at_least = "at least " if plan.fits_at_least else ""
+    out.text(f"{plan.left} of {plan.total} cells left, {at_least}{plan.fits} fits, with {plan.n_jobs} job(s)")
+    if plan.seconds is None:
+        out.text("how long: not known, nothing like it has run in this results folder")
+    else:
+        known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for} cells like them"
+        out.text(f"how long: about {duration(plan.seconds)}{known}")
+    out.text(f"results: {plan.folder}")

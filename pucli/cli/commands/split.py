@@ -1,0 +1,67 @@
+"""``pucli split``: repeated splits of a data set into a file that ``train``, ``tune`` and ``evaluate`` accept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed
+from pucli.cli.output import Output
+
+EXAMPLES = """
+pucli split wifi
+pucli split wifi --scenario single-training-set --label-frequency 0.25 --repeats 10 --seed 7 --out wifi.json
+pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
+"""
+
+
+def command(
+    out: Output,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Data set; `pucli list datasets` shows all.")],
+    scenario: Scenario = "case-control",
+    label_frequency: LabelFrequency = 0.5,
+    repeats: Annotated[int, typer.Option("--repeats", help="How many splits.", min=1)] = 10,
+    seed: Seed = 0,
+    destination: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write.", show_default="NAME-splits.json")
+    ] = None,
+    mirror: Mirror = None,
+    offline: Offline = False,
+) -> None:
+    """Split a data set into labelled, unlabeled and test rows.
+
+    case-control: the labelled positives are one sample, the unlabeled rows another, the test set is drawn from the
+    unlabeled rows. single-training-set: all rows are one sample, some positives of its training part are labelled.
+    In both, the label frequency is the share of the training positives that is labelled.
+    """
+    from pucli.data import load_dataset, repeated_splits, save_splits
+
+    dataset = load_dataset(name, mirror=mirror, offline=offline or None)
+    splits = repeated_splits(scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name)
+    path = destination or Path(f"{dataset.name}-splits.json")
+    settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed}
+    save_splits(
+        path,
+        splits,
+        dataset=dataset.name,
+        content_sha256=dataset.content_sha256,
+        rows=len(dataset.y),
+        **settings,
+    )
+    columns = ["repeat", "labelled", "unlabeled", "test"]
+    rows = [
+        [repeat, int(split.s.sum()), len(split.train) - int(split.s.sum()), len(split.test)]
+        for repeat, split in enumerate(splits)
+    ]
+    out.document(
+        {
+            "file": path,
+            "dataset": dataset.name,
+            **settings,
+            "splits": [dict(zip(columns, row, strict=True)) for row in rows],
+        }
+    )
+    out.table(columns, rows)
+    out.text(f"written to {path}")

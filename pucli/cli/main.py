@@ -1,0 +1,198 @@
+"""Entry point: find the command, run it, turn every failure into one message and an exit code.
+
+Exit codes: 0 done, 1 some cell failed or a run-time error, 2 wrong usage or a bad declared file, 130 interrupted.
+With ``--json`` an error, too, is one JSON document on stdout: ``{"error": {"kind", "message", "exit_code"}}``.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import pucli.cli.commands
+from pucli.cli.output import Output
+from pucli.errors import PucliError, unknown
+
+# The order in which a newcomer meets them; commands that are not named here follow, by name.
+ORDER = ("list", "fetch", "split", "train", "predict", "evaluate", "tune", "reproduce", "report", "bench")
+
+
+def command_names() -> list[str]:
+    """Return the names of all commands: one per module of `pucli.cli.commands`."""
+    found = [module.name.replace("_", "-") for module in pkgutil.iter_modules(pucli.cli.commands.__path__)]
+    return [name for name in ORDER if name in found] + sorted(set(found) - set(ORDER))
+
+
+def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int | None]:
+    """Return `function` with --json and --quiet added and its first argument, the `Output`, filled in."""
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    shared = inspect.signature(_shared_options, eval_str=True).parameters.values()
+
+    def run(*, json_document: bool, quiet: bool, **options: Any) -> int | None:
+        with Output(as_json=json_document, quiet=quiet) as out:
+            return function(out, **options)
+
+    parameters = [*own, *shared]
+    run.__doc__ = function.__doc__
+    run.__name__ = name
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    )
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def _shared_options(
+    json_document: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")] = False,
+) -> None:
+    """The options that every command has."""
+
+
+def examples_text(examples: str) -> str:
+    """Return `examples` as the end of a help page, its line breaks kept (that is what ``\\b`` asks for)."""
+    return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
+
+
+class CommandGroup(TyperGroup):
+    """Imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return command_names()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in command_names():
+            return None
+        module = importlib.import_module(f"pucli.cli.commands.{cmd_name.replace('-', '_')}")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        single.command(
+            cmd_name,
+            epilog=examples_text(module.EXAMPLES),
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )(_runner(module.command, cmd_name))
+        return typer.main.get_command(single)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        command = self.get_command(ctx, args[0])
+        if command is None and not ctx.resilient_parsing:
+            raise unknown("command", args[0], command_names(), listing="pucli --help")
+        return (args[0] if command else None), command, args[1:]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from pucli import __version__
+
+        typer.echo(f"pucli {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=CommandGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples_text(
+        """
+        pucli list methods
+        pucli train --method glpual --dataset wifi
+        pucli train --method glpual --data customers.csv --label bought --model bought.model
+        pucli predict --model bought.model --data new.csv
+        pucli reproduce table-3.1 --profile quick
+
+        Results go to stdout, progress and remarks to stderr. `pucli COMMAND --help` has more examples.
+        """
+    ),
+)
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Learning when labels are missing: train and compare methods, reproduce published tables."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line `arguments` (default: those of the process) and return the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = typer.main.get_command(app)(args=words, prog_name="pucli", standalone_mode=False)
+    except SystemExit as stop:  # shell completion, or a reader that went away while --help was written
+        return stop.code if isinstance(stop.code, int) else 1
+    except Exception as error:
+        if os.environ.get("PUCLI_DEBUG"):
+            raise
+        return _report(error, as_json="--json" in words)
+    finally:
+        _flush()
+    return int(code or 0)
+
+
+def _report(error: Exception, *, as_json: bool) -> int:
+    """Write the one message of `error` and return its exit code."""
+    kind, message, code = _explain(error)
+    if as_json:
+        document = {"error": {"kind": kind, "message": message, "exit_code": code}}
+        Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        print(message if kind == "help" else f"pucli: {message}", file=sys.stderr)
+    return code
+
+
+def _explain(error: Exception) -> tuple[str, str, int]:
+    """Return the kind ("usage", "run", "interrupted", "help", "defect"), the message and the exit code of `error`."""
+    if isinstance(error, PucliError):
+        kind = "interrupted" if error.exit_code == 130 else "usage" if error.exit_code == 2 else "run"
+        return kind, str(error), error.exit_code
+    if hasattr(error, "format_message"):  # typer's own errors, whose class moved between its versions
+        context = getattr(error, "ctx", None)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return "help", error.format_message(), 2
+        page = f" `{context.command_path} --help` lists what it takes." if context else ""
+        text = " ".join(error.format_message().split())
+        return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
+    if isinstance(error, OSError) and (error.errno in _DISK or error.filename):
+        where = f"{error.filename}: " if error.filename else ""
+        return "run", f"{where}{error.strerror}. {_DISK.get(error.errno or 0, '')}".strip(), 1
+    if isinstance(error, MemoryError):
+        return "run", f"out of memory ({error}); take fewer rows, a linear kernel, or fewer jobs.", 1
+    return (
+        "defect",
+        f"unexpected {type(error).__name__}: {error}\nThis is a defect in pucli; with PUCLI_DEBUG=1 in the environment "
+        "the same command shows where it happened.",
+        1,
+    )
+
+
+_DISK = {
+    errno.ENOSPC: "Free some space, or write elsewhere.",
+    errno.EDQUOT: "The disk quota is used up; free some space, or write elsewhere.",
+    errno.EROFS: "The file system is read-only; write elsewhere.",
+    errno.EACCES: "Choose a place that you may read and write.",
+    errno.EPERM: "Choose a place that you may read and write.",
+}
+
+
+def _flush(streams: Iterable[str] = ("stdout", "stderr")) -> None:
+    """Flush, and stay silent where the reader of a pipe has gone (also when Python closes the stream at exit)."""
+    for name in streams:
+        try:
+            getattr(sys, name).flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), getattr(sys, name).fileno())

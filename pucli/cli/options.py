@@ -1,0 +1,167 @@
+"""Options that several commands share, and the reading of ``K=V``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pucli.errors import UsageError, unknown
+
+MethodName = Annotated[str, typer.Option("--method", "-m", help="Method; `pucli list methods` shows all.")]
+DatasetName = Annotated[
+    str | None, typer.Option("--dataset", "-d", help="Declared data set; `pucli list datasets` shows all.")
+]
+DataFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", help="Your own file: csv, tsv, parquet, xlsx, arff, mat, libsvm or npz.", show_default=False
+    ),
+]
+LabelColumn = Annotated[str | None, typer.Option("--label", help="Label column of --data.", show_default=False)]
+PositiveValue = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        help="Value in the label column that marks a labelled positive; everything else is unlabeled.",
+        show_default=False,
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", metavar="K=V", help="Parameter of the method; repeat for more.", show_default=False),
+]
+Scenario = Annotated[
+    str, typer.Option("--scenario", help="How labels come about: case-control or single-training-set.")
+]
+LabelFrequency = Annotated[
+    float,
+    typer.Option("--label-frequency", help="With --dataset: share of the training positives that is labelled."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", envvar="PUCLI_SEED")]
+SplitFile = Annotated[
+    Path | None, typer.Option("--split", help="With --dataset: a file of `pucli split`.", show_default=False)
+]
+Repeat = Annotated[int, typer.Option("--repeat", help="Which repeat of --split, from 0.")]
+Standardise = Annotated[
+    bool,
+    typer.Option("--standardise/--raw", help="Scale features to zero mean and unit variance."),
+]
+Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)]
+Score = Annotated[str, typer.Option("--score", help="Rule of choice: puf, puf-pooled or puf-lower-1se.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS")]
+Profile = Annotated[
+    str, typer.Option("--profile", help="Size of the run: smoke, quick, full, as declared.", envvar="PUCLI_PROFILE")
+]
+Methods = Annotated[
+    list[str] | None, typer.Option("--method", "-m", help="Only this method; repeat for more.", show_default=False)
+]
+Datasets = Annotated[
+    list[str] | None, typer.Option("--dataset", "-d", help="Only this data set; repeat for more.", show_default=False)
+]
+Results = Annotated[
+    Path, typer.Option("--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True)
+]
+Mirror = Annotated[
+    str | None,
+    typer.Option("--mirror", help="Folder or address to take data files from first.", envvar="PUCLI_MIRROR"),
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
+
+
+def scalar(text: str) -> Any:
+    """Return the YAML scalar in `text`: a number, true, false, null or text. ``1e-3`` is a number here."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, (bool, type(None))) else text
+
+
+def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
+    """Return the ``K=V`` items of an option as a dict of texts."""
+    result: dict[str, str] = {}
+    for item in items:
+        key, sign, value = item.partition("=")
+        if not sign or not key.strip():
+            raise UsageError(f"{option} {item}: write it as NAME=VALUE, e.g. {option} lam=0.1.")
+        if key.strip() in result:
+            raise UsageError(f"{option} {key.strip()} is given twice; keep one.")
+        result[key.strip()] = value.strip()
+    return result
+
+
+def method_parameters(method: str, items: Sequence[str] | None) -> dict[str, Any]:
+    """Return the parsed ``--param`` items, each checked to be a parameter of `method`."""
+    given = assignments("--param", items or ())
+    check_names(method, given)
+    return {key: _like_default(method, key, scalar(value)) for key, value in given.items()}
+
+
+def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the parsed ``--grid K=v1,v2`` items, None if there are none. A single word may name a series."""
+    given = assignments("--grid", items or ())
+    if not given:
+        return None
+    check_names(method, given)
+    grid: dict[str, Any] = {}
+    for key, text in given.items():
+        values = [_like_default(method, key, scalar(v.strip())) for v in text.split(",") if v.strip()]
+        if not values:
+            raise UsageError(f"--grid {key}= has no value; write it as --grid {key}=0.1,1,10.")
+        grid[key] = text if _names_series(text) else values
+    return grid
+
+
+def _like_default(method: str, name: str, value: Any) -> Any:
+    """Return a whole number as a float where the parameter's default is one: ``lam=1`` is a real number."""
+    import inspect
+
+    default = inspect.signature(estimator(method)).parameters[name].default
+    return float(value) if isinstance(default, float) and type(value) is int else value
+
+
+def _names_series(text: str) -> bool:
+    from pucli.tuning.grids import SERIES
+
+    return text in SERIES
+
+
+def check_names(method: str, names: Iterable[str]) -> None:
+    """Raise UsageError for a name that is no parameter of `method`; the nearest ones are suggested."""
+    known = estimator(method)._get_param_names()
+    for name in names:
+        if name not in known:
+            raise unknown(f"parameter of {method}", name, known)
+
+
+def estimator(method: str) -> Any:
+    """Return the estimator class of `method`; a missing optional package becomes a UsageError that says what to do."""
+    from pucli.methods import estimator_class, get_method
+
+    entry = get_method(method)
+    try:
+        return estimator_class(entry)
+    except ImportError as error:
+        if not entry.extra:
+            raise
+        raise UsageError(
+            f"method {method!r} needs {error.name!r}, which is not installed; `pip install 'pucli[{entry.extra}]'`."
+        ) from error
+
+
+def choice(kind: str, value: str, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`, else raise UsageError with the nearest ones."""
+    choices = list(choices)
+    if value not in choices:
+        raise unknown(kind, value, choices)
+    return value

@@ -1,0 +1,250 @@
+"""What a command says, and where: results on stdout, remarks and progress on stderr, or one JSON document."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from pucli.errors import PucliError
+
+
+class Stopped(PucliError):
+    """Ctrl-C (exit code 130); the message says how to go on."""
+
+    exit_code = 130
+
+
+def on_terminal(stream: TextIO) -> bool:
+    """Return whether a person sees `stream` on a screen that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON can hold it: NumPy scalars and arrays unpacked, NaN and infinities as null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Return `value` as a person reads it; a dash where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+class Output:
+    """The voice of one command.
+
+    Parameters
+    ----------
+    as_json : keep stdout for the one document given to `document`.
+    quiet : no remarks and no progress; warnings and errors stay.
+
+    Attributes
+    ----------
+    if_interrupted : what Ctrl-C answers; a command sets it when it knows how to go on.
+    """
+
+    def __init__(self, *, as_json: bool, quiet: bool) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.if_interrupted = "Nothing was written; run the same command again."
+        self.warnings: list[str] = []
+        self._document: dict[str, Any] = {}
+
+    def __enter__(self) -> Output:
+        self._caught = warnings.catch_warnings()
+        self._caught.__enter__()
+        warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._caught.__exit__(kind, error, trace)
+        if isinstance(error, KeyboardInterrupt):
+            raise Stopped(f"interrupted. {self.if_interrupted}") from None
+        if error is None and self.as_json:
+            if self.warnings:
+                self._document["warnings"] = self.warnings
+            self.write(json.dumps(plain(self._document), indent=2, ensure_ascii=False, allow_nan=False))
+
+    def document(self, content: Mapping[str, Any]) -> None:
+        """Keep `content` for the JSON document, which is printed when the command has ended."""
+        self._document.update(content)
+
+    def text(self, text: str = "") -> None:
+        """Print a line of the result (not with --json)."""
+        if not self.as_json:
+            self.write(text)
+
+    def csv(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Print the result as comma-separated values."""
+        if not self.as_json:
+            text = io.StringIO()
+            self.write_csv(text, columns, rows)
+            self.write(text.getvalue().rstrip("\n"))
+
+    @staticmethod
+    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Write comma-separated values with a header line."""
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+    def fields(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        """Print ``name  value`` lines, values aligned; pairs whose value is None are left out."""
+        shown = [(name, number(value)) for name, value in pairs if value is not None]
+        width = max((len(name) for name, _ in shown), default=0)
+        for name, value in shown:
+            self.text(f"{name.ljust(width)}  {value}")
+
+    def write(self, text: str) -> None:
+        """Write a line to stdout; stay silent where the reader has gone (``pucli ... | head``)."""
+        try:
+            print(text, flush=True)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def remark(self, text: str) -> None:
+        """Write a line to stderr that helps and is not the result."""
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def warn(self, text: str) -> None:
+        """Write a warning to stderr, once, also with --quiet."""
+        text = " ".join(text.split())
+        if text not in self.warnings:
+            self.warnings.append(text)
+            print(f"warning: {text}", file=sys.stderr, flush=True)
+
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, styles: Mapping[str, str] | None = None
+    ) -> None:
+        """Print rows under column heads; aligned plain text, or rich on a terminal.
+
+        `styles` maps a cell's text, up to a colon or bracket, to a rich style, e.g. ``{"worse": "red"}``.
+        """
+        if self.as_json:
+            return
+        cells = [[number(cell) for cell in row] for row in rows]
+        numeric = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
+        if on_terminal(sys.stdout):
+            self._rich_table(columns, cells, numeric, styles or {})
+            return
+        widths = [max(len(row[i]) for row in [list(columns), *cells]) for i in range(len(columns))]
+        for row in [list(columns), *cells]:
+            aligned = (
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, widths, numeric, strict=True)
+            )
+            self.write("  ".join(aligned).rstrip())
+
+    def _rich_table(
+        self, columns: Sequence[str], cells: list[list[str]], numeric: list[bool], styles: Mapping[str, str]
+    ) -> None:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name, right in zip(columns, numeric, strict=True):
+            table.add_column(name, justify="right" if right else "left")
+        for row in cells:
+            table.add_row(
+                *(Text(cell, style=styles.get(cell.partition(":")[0].partition(" [")[0], "")) for cell in row)
+            )
+        Console().print(table)
+
+    def progress(self, label: str, *, lines: bool = False) -> Progress:
+        """Return a progress display on stderr: a bar on a terminal, else silence, or `lines` now and then."""
+        if self.quiet:
+            return Progress()
+        if on_terminal(sys.stderr):
+            return Bar(label)
+        return Lines(label) if lines else Progress()
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Says nothing; the other displays derive from it."""
+
+    def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
+        """Show that `done` of `total` are done; `text` says what is going on."""
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the screen as it was."""
+
+
+class Bar(Progress):
+    """A bar with the time that is left; gone when the work is done."""
+
+    def __init__(self, label: str) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[text]}", markup=False),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(label, total=None, text="")
+        self._bar.start()
+
+    def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
+        self._bar.update(self._task, completed=done, total=total, text=text)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+class Lines(Progress):
+    """Plain lines for a log file, at most one every two seconds, and always the last one."""
+
+    interval = 2.0  # seconds
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._last = -math.inf
+
+    def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
+        now = time.monotonic()
+        if now - self._last < self.interval and done != total:
+            return
+        self._last = now
+        of = f"/{total}" if total is not None else ""
+        left = f", about {duration(seconds_left)} left" if seconds_left else ""
+        print(f"{self._label} {done}{of}{left} {text}".rstrip(), file=sys.stderr, flush=True)

@@ -1,0 +1,78 @@
+"""A report on the terminal: the table, the verdicts, where the files are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pucli.cli.output import Output
+
+if TYPE_CHECKING:
+    from pucli.report import Report, TableRow
+
+STYLES = {
+    "reproduced": "green",
+    "reproduced by a variant": "green",
+    "better": "cyan",
+    "worse": "red",
+    "not reproduced": "yellow",
+    "not run": "dim",
+}
+
+
+def print_report(out: Output, report: Report) -> None:
+    """Print `report`: published beside obtained, difference in published standard deviations, verdict."""
+    out.text(f"{report.title} ({report.source})" if report.source else report.title)
+    out.text(f"profile {report.profile}" + (f": {'; '.join(report.reductions)}" if report.reductions else ""))
+    out.text()
+    columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/sd", "verdict"]
+    rows = [
+        [
+            row.dataset,
+            row.setting,
+            row.label,
+            row.metric,
+            _plus_minus(row.published_mean, row.published_sd),
+            _plus_minus(row.obtained_mean, row.obtained_sd),
+            f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats else "",
+            "" if math.isnan(row.difference_in_sd) else f"{row.difference_in_sd:+.1f}",
+            row.verdict + _marks(row),
+        ]
+        for row in report.rows
+    ]
+    kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    out.table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows], styles=STYLES)
+    out.text()
+    verdicts = verdict_counts(report)
+    if verdicts:
+        out.text("verdicts  " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
+    counts = report.counts
+    out.text(
+        f"cells     {counts['done']} of {counts['total']} done"
+        + (f", {counts['failed']} failed" if counts["failed"] else "")
+        + (f", {counts['missing']} not run yet" if counts["missing"] else "")
+        + "".join(f", {count} {flag}" for flag, count in report.flags.items())
+    )
+    out.text(f"files     {report.folder}: {', '.join(str(path.relative_to(report.folder)) for path in report.files)}")
+    for error in report.errors[:5]:
+        out.warn(f"failed: {error}")
+    if len(report.errors) > 5:
+        out.warn(f"{len(report.errors) - 5} more cells failed; cells.csv has all errors.")
+
+
+def verdict_counts(report: Report) -> dict[str, int]:
+    """Return how often each verdict was given, variants not told apart."""
+    return dict(Counter(row.verdict.partition(":")[0] for row in report.rows if row.verdict).most_common())
+
+
+def _plus_minus(mean: float, sd: float) -> str:
+    if math.isnan(mean):
+        return ""
+    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} ± {sd:.2f}"
+
+
+def _marks(row: TableRow) -> str:
+    """Return what must not be overlooked beside a verdict."""
+    marks = [f"{row.failed} failed"] * bool(row.failed) + [f"{row.flagged} flagged"] * bool(row.flagged)
+    return f" [{', '.join(marks)}]" if marks else ""

@@ -1,0 +1,57 @@
+"""Scores of a fitted model on rows with labels, for ``train`` and ``evaluate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pucli.estimators.model_file import SavedModel
+
+
+def true_label_scores(pipeline: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Return the scores that need true labels: all of them for two classes, accuracy alone for more."""
+    predicted = pipeline.predict(X)
+    if len(np.unique(np.concatenate([y, predicted]))) > 2:
+        return {"accuracy": float(np.mean(predicted == y))}
+    from pucli.metrics import classification_scores
+
+    positive = pipeline.classes_[-1]
+    scores = classification_scores(y, predicted, decision_values(pipeline, X), positive=positive)
+    return {name: int(value) if name in {"tp", "fp", "fn", "tn"} else float(value) for name, value in scores.items()}
+
+
+def labelled_scores(pipeline: Any, X: np.ndarray, s: np.ndarray, denominator: str) -> dict[str, Any]:
+    """Return what labelled and unlabeled rows alone can tell: recall on the labelled rows, and PUF.
+
+    `s` is 1 for labelled positives; `denominator` "unlabeled" (case-control) or "all" (single training set).
+    """
+    from pucli.metrics import puf
+
+    said = pipeline.predict(X) == pipeline.classes_[-1]
+    labelled = s == 1
+    rows = ~labelled if denominator == "unlabeled" else np.ones(len(s), dtype=bool)
+    recall = float(said[labelled].mean()) if labelled.any() else float("nan")
+    share = float(said[rows].mean()) if rows.any() else float("nan")
+    return {
+        "recall_labelled": recall,
+        "predicted_positive": float(said.mean()),
+        "puf": float(puf(recall, share)) if np.isfinite(recall) and np.isfinite(share) else float("nan"),
+    }
+
+
+def decision_values(pipeline: Any, X: np.ndarray) -> np.ndarray | None:
+    """Return decision values (n,), the probability of the last class where there are none, None without either."""
+    if hasattr(pipeline, "decision_function"):
+        values = np.asarray(pipeline.decision_function(X))
+        return values if values.ndim == 1 else None
+    if hasattr(pipeline, "predict_proba"):
+        return np.asarray(pipeline.predict_proba(X))[:, -1]
+    return None
+
+
+def words_of(saved: SavedModel, labels: np.ndarray) -> list[str]:
+    """Return predicted labels as the file that the model was trained on calls them."""
+    words = saved.metadata.get("words", {})
+    return [words.get(str(label), str(label)) for label in labels.tolist()]

@@ -1,0 +1,284 @@
+"""Saving fitted models so that opening the file runs no code from it.
+
+A model file is an uncompressed zip: ``model.json``, and one ``.npy`` member for each array. What can be in it: plain
+values, lists, tuples, dicts, arrays of numbers or text, StandardScaler, the estimator of the method that the file
+names, and the classes that this estimator declares in ``saved_types``. There is no pickle, and no name in the file is
+looked up anywhere else, so nothing but these classes can come out. (skops has the same aim; importing it imports all
+of scikit-learn, and torch where it is installed, which takes seconds.)
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pucli import __version__
+from pucli.errors import UsageError
+from pucli.methods import METHODS, estimator_class
+
+FORMAT = "pucli model, version 1"
+ABOUT = "model.json"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted model and what is needed to apply it.
+
+    Parameters
+    ----------
+    pipeline : fitted Pipeline, see `make_pipeline`.
+    method : command-line name of the method.
+    feature_names : columns of X, in order.
+    metadata : any JSON values: label column, words for the labels, data set, ...
+    versions : package -> version that wrote the file.
+    """
+
+    pipeline: Pipeline
+    method: str
+    feature_names: list[str]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted estimator, without its preprocessing."""
+        return self.pipeline[-1]
+
+
+def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
+    """Return an unfitted pipeline: standardisation to zero mean and unit variance if wanted, then `estimator`."""
+    steps: list[tuple[str, Any]] = [("standardise", StandardScaler())] if standardise else []
+    return Pipeline([*steps, ("model", estimator)])
+
+
+def check_destination(path: str | Path) -> Path:
+    """Return `path` as a Path, or raise UsageError if no model can be written there (before hours of training)."""
+    path = Path(path)
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder; give the name of a file in it, e.g. {path / 'my.model'}.")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: the folder {path.parent} does not exist; create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{path}: the folder {path.parent} is read-only; choose another.")
+    return path
+
+
+def save_model(path: str | Path, model: SavedModel) -> Path:
+    """Write `model` to `path` in one step: an interrupted write leaves what was there before.
+
+    Raises UsageError if nothing can be written there, TypeError if an attribute of the estimator is of a type that a
+    model file cannot hold.
+    """
+    import sklearn
+
+    path = check_destination(path)
+    versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        writer = _Writer(archive, _known_classes(model.method))
+        about = {
+            "format": FORMAT,
+            "method": model.method,
+            "feature_names": list(model.feature_names),
+            "metadata": model.metadata,
+            "versions": versions,
+            "steps": [[name, writer.encode(step, name)] for name, step in model.pipeline.steps],
+        }
+        archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
+    _replace(path, buffer.getvalue())
+    return path
+
+
+def load_model(path: str | Path) -> SavedModel:
+    """Read a model written by `save_model`. Nothing in the file is executed.
+
+    Raises UsageError for a file that is missing, damaged, not a model, or holds anything that a model does not.
+    """
+    path = Path(path)
+    members = _members(path, _content(path))
+    try:
+        about = json.loads(members.pop(ABOUT))
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, error) from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _not_a_model(path)
+    method, versions = about.get("method"), about.get("versions") or {}
+    if method not in METHODS:
+        raise UsageError(
+            f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
+            f"({__version__}) does not have."
+        )
+    reader = _Reader(path, members, _known_classes(method))
+    try:
+        pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
+        model = SavedModel(pipeline, method, list(about["feature_names"]), dict(about["metadata"]), dict(versions))
+        fits = model.estimator.n_features_in_ == len(model.feature_names)
+    except UsageError:
+        raise
+    except Exception as error:  # whatever a damaged file makes numpy or scikit-learn say
+        raise _damaged(path, error) from error
+    if not fits or not isinstance(model.estimator, estimator_class(METHODS[method])):
+        raise _not_a_model(path)
+    return model
+
+
+class _Writer:
+    """Turns values into JSON, and arrays into members of the archive."""
+
+    def __init__(self, archive: zipfile.ZipFile, classes: dict[str, type]) -> None:
+        self.archive = archive
+        self.names = {kind: name for name, kind in classes.items()}
+        self.count = 0
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return `value` as JSON; `where` is the attribute to name in an error."""
+        if value is None or isinstance(value, (bool, str)) or type(value) is int:
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            return {"array": self._store(value)}
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            return {"objects": [self.encode(item, where) for item in value]}
+        if isinstance(value, np.generic):
+            return {"scalar": self._store(np.asarray(value))}
+        if type(value) in (list, tuple):
+            return {type(value).__name__: [self.encode(item, where) for item in value]}
+        if type(value) is dict:
+            return {"dict": [[self.encode(k, where), self.encode(v, f"{where}.{k}")] for k, v in value.items()]}
+        if type(value) in self.names:
+            state = {key: self.encode(item, f"{where}.{key}") for key, item in value.__getstate__().items()}
+            return {"object": self.names[type(value)], "state": state}
+        raise TypeError(f"{where} is a {type(value).__name__}, which a model file cannot hold; see `saved_types`.")
+
+    def _store(self, array: np.ndarray) -> str:
+        name = f"{self.count}.npy"
+        self.count += 1
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        self.archive.writestr(name, buffer.getvalue())
+        return name
+
+
+class _Reader:
+    """Turns JSON back into values."""
+
+    def __init__(self, path: Path, members: dict[str, bytes], classes: dict[str, type]) -> None:
+        self.path, self.members, self.classes = path, members, classes
+
+    def decode(self, code: Any) -> Any:
+        """Return the value that `_Writer.encode` turned into `code`."""
+        if not isinstance(code, dict):
+            return code
+        if "object" in code:
+            return self._object(code["object"], code["state"])
+        [(kind, content)] = code.items()
+        match kind:
+            case "array":
+                return self._array(content)
+            case "scalar":
+                return self._array(content)[()]
+            case "float":
+                return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
+            case "objects":
+                result = np.empty(len(content), dtype=object)
+                result[:] = [self.decode(item) for item in content]
+                return result
+            case "list":
+                return [self.decode(item) for item in content]
+            case "tuple":
+                return tuple(self.decode(item) for item in content)
+            case "dict":
+                return {self.decode(key): self.decode(item) for key, item in content}
+        raise _not_a_model(self.path, f"it holds {kind!r}, which is refused")
+
+    def _array(self, name: str) -> np.ndarray:
+        return np.load(io.BytesIO(self.members[name]), allow_pickle=False)
+
+    def _object(self, name: Any, state: dict[str, Any]) -> Any:
+        kind = self.classes.get(name)
+        if kind is None:
+            raise _not_a_model(self.path, f"it holds {name}, which is refused")
+        instance: Any = object.__new__(kind)
+        attributes = {key: self.decode(item) for key, item in state.items()}
+        if hasattr(instance, "__setstate__"):
+            instance.__setstate__(attributes)
+        else:
+            vars(instance).update(attributes)
+        return instance
+
+
+def _known_classes(method: str) -> dict[str, type]:
+    """Return name -> class of everything that a model of `method` may hold besides plain values and arrays."""
+    kind = estimator_class(METHODS[method])
+    known = {"StandardScaler": StandardScaler, method: kind}
+    for dotted in getattr(kind, "saved_types", ()):
+        module, _, name = dotted.rpartition(".")
+        known[dotted] = getattr(importlib.import_module(module), name)
+    return known
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of an archive, or raise UsageError for a file that cannot be one."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such model file; `pucli train --model FILE` writes one.")
+    content = path.read_bytes()
+    if content[:1] == b"\x80":
+        raise UsageError(
+            f"{path}: is a pickle, which can run any code when it is opened, and is refused; "
+            "`pucli train --model FILE` writes models that are safe to open."
+        )
+    if content[:2] != b"PK":
+        raise _not_a_model(path)
+    return content
+
+
+def _members(path: Path, content: bytes) -> dict[str, bytes]:
+    """Return the members of the archive, none of them larger than the file itself."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            listed = archive.infolist()
+            if any(member.compress_type != zipfile.ZIP_STORED for member in listed):
+                raise _not_a_model(path, "its members are compressed, which those of a model never are")
+            if sum(member.file_size for member in listed) > len(content):
+                raise _not_a_model(path, "its members claim to be larger than the file")
+            if ABOUT not in archive.namelist():
+                raise _not_a_model(path)
+            return {member.filename: archive.read(member) for member in listed}  # checks each member's CRC-32
+    except UsageError:
+        raise
+    except Exception as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: BaseException) -> UsageError:
+    detail = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+    return UsageError(f"{path}: the model file is damaged ({detail}); train it again or take it from a backup.")
+
+
+def _not_a_model(path: Path, detail: str = "") -> UsageError:
+    detail = f": {detail}" if detail else ""
+    return UsageError(f"{path}: is not a model of pucli{detail}. `pucli train --model FILE` writes one.")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put `content` in the place of `path` in one step."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
+        partial = Path(scratch) / path.name
+        with partial.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)

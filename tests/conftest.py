@@ -1,0 +1,114 @@
+"""What the tests of the command line share: running a command, small files, the local mirror of the data."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left: exit code, stdout, stderr."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The JSON document on stdout, which must be all there is."""
+        return json.loads(self.out, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+
+
+@pytest.fixture
+def data_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data cache, no mirror, no network, no PUCLI_* settings of the person who runs the tests."""
+    for name in [name for name in os.environ if name.startswith("PUCLI_")]:
+        monkeypatch.delenv(name)
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("PUCLI_DATA_DIR", str(folder))
+    monkeypatch.setenv("PUCLI_OFFLINE", "1")
+    return folder
+
+
+@pytest.fixture
+def pucli(
+    data_cache: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Run a command line in this process, in a folder of its own."""
+    from pucli.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: Any) -> Result:
+        capsys.readouterr()
+        code = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def shell(data_cache: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Run a command line in a process of its own, as a shell would."""
+
+    def run(*words: Any, **environment: str) -> Result:
+        done = subprocess.run(
+            [sys.executable, "-m", "pucli", *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The folder with a copy of the UCI files beside the checkout."""
+    folder = ROOT.parent / "shared" / "data" / "uci"
+    if not folder.is_dir():
+        pytest.skip("no local copy of the UCI files beside the checkout (../shared/data/uci)")
+    return folder
+
+
+@dataclass(frozen=True)
+class Customers:
+    """Two groups of rows as files: `pu` marks 20 of 60 positives, `true` has the class of each row, `new` no label."""
+
+    pu: Path
+    true: Path
+    new: Path
+    truth: list[str]
+
+
+@pytest.fixture
+def customers(tmp_path: Path) -> Customers:
+    """Write the three files."""
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(1.5, 1, (60, 3)), random.normal(-1.5, 1, (90, 3))])
+    truth = ["yes"] * 60 + ["no"] * 90
+    known = ["yes" if row < 20 else "" for row in range(150)]
+    columns = {"pu": ("bought", known), "true": ("really", truth), "new": ("remark", ["x"] * 150)}
+    paths = {}
+    for name, (column, values) in columns.items():
+        lines = [f"age,income,visits,{column}"]
+        lines += [",".join([*(f"{value:.4f}" for value in row), word]) for row, word in zip(X, values, strict=True)]
+        paths[name] = tmp_path / f"{name}.csv"
+        paths[name].write_text("\n".join(lines) + "\n")
+    return Customers(paths["pu"], paths["true"], paths["new"], truth)

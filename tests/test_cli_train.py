@@ -1,0 +1,535 @@
+"""train, tune, evaluate and predict on small real files: what they say, and what they say about bad input."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from pucli.cli.options import scalar
+from pucli.methods import METHODS
+
+LABELLED = ("--label", "bought", "--positive", "yes")
+
+
+def refused(done, *words, code=2):
+    """The command ended with `code` and one message that holds `words`."""
+    assert done.code == code
+    assert done.out == ""
+    message = done.err.splitlines()[-1]
+    assert message.startswith("pucli: ")
+    assert "Traceback" not in done.err
+    for word in words:
+        assert str(word) in message
+    return message
+
+
+def write(tmp_path, text, name="rows.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def small_table(n=40, **columns):
+    """A table of n rows, 12 of them labelled positives."""
+    random = np.random.default_rng(3)
+    table = pd.DataFrame({"a": random.normal(size=n), "b": random.normal(size=n)})
+    table["label"] = [1] * 12 + [0] * (n - 12)
+    return table.assign(**columns)
+
+
+# --- what train says ---------------------------------------------------------------------------------------------
+
+
+def test_train_on_a_declared_set_scores_the_held_out_rows(pucli):
+    done = pucli("train", "--method", "glpual", "--dataset", "breast-cancer", "--json")
+    assert done.code == 0
+    document = done.document
+    assert document["rows"] == document["labelled"] + document["unlabeled"]
+    assert document["features"] == 30
+    assert document["converged"] is True
+    assert 0 <= document["dual_gap"] <= 1e-6 * document["objective"] * 1.01
+    test = document["test"]
+    assert test["rows"] + document["rows"] == 569
+    assert test["tp"] + test["fp"] + test["fn"] + test["tn"] == test["rows"]
+    assert 0.8 < test["auc"] <= 1
+    assert document["model"] is None
+    assert document["data"]["dataset"] == "breast-cancer"
+
+
+def test_train_prints_a_summary_for_people(pucli, customers):
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED)
+    assert done.code == 0
+    assert "150: 20 labelled, 130 unlabeled" in done.out
+    assert "of the optimum, proven" in done.out
+    assert "training time" in done.out
+    assert "--model FILE" in done.err  # a remark, not a result
+
+
+def test_quiet_leaves_the_remarks_out(pucli, customers):
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert done.out
+
+
+def test_constant_features_and_duplicate_rows_work_and_are_mentioned(pucli, tmp_path):
+    table = small_table(steady=7.0)
+    path = tmp_path / "rows.csv"
+    pd.concat([table, table.iloc[:3]]).to_csv(path, index=False)
+    words = ("train", "--method", "glpual", "--data", path, "--label", "label")
+    document = pucli(*words, "--json").document
+    assert document["constant_features"] == ["steady"]
+    assert document["duplicate_rows"] == 3
+    shown = pucli(*words).out
+    assert "steady" in shown
+    assert "duplicate rows" in shown
+
+
+def test_a_fit_that_does_not_converge_is_flagged(pucli, customers):
+    words = ("train", "--method", "glpual", "--data", customers.pu, *LABELLED)
+    done = pucli(*words, "--param", "solver=admm", "--param", "max_iter=2", "--json")
+    assert done.code == 0
+    assert done.document["converged"] is False
+    assert any("stopped after 2 iterations" in text for text in done.document["warnings"])
+    assert "warning: " in done.err
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(pucli):
+    words = ("train", "--method", "gllc", "--dataset", "wine", "--json", "--seed")
+    first, again, other = (pucli(*words, seed).document for seed in (1, 1, 2))
+    assert first["objective"] == again["objective"]
+    assert first["objective"] != other["objective"]
+
+
+def test_options_win_over_the_environment(pucli, monkeypatch):
+    monkeypatch.setenv("PUCLI_SEED", "5")
+    words = ("train", "--method", "gllc", "--dataset", "wine", "--json")
+    assert pucli(*words).document["data"]["seed"] == 5
+    assert pucli(*words, "--seed", 1).document["data"]["seed"] == 1
+
+
+def test_standardisation_is_part_of_the_model(pucli, tmp_path):
+    table = small_table()
+    scaled = table.assign(a=1000 * table["a"] + 5)
+    table.to_csv(tmp_path / "one.csv", index=False)
+    scaled.to_csv(tmp_path / "two.csv", index=False)
+    for name in ("one", "two"):
+        words = ("--data", f"{name}.csv", "--label", "label", "--model", f"{name}.model")
+        assert pucli("train", "--method", "glpual", *words).code == 0
+        assert pucli("predict", "--model", f"{name}.model", "--data", f"{name}.csv", "--out", f"{name}.out").code == 0
+    one, two = (pd.read_csv(tmp_path / f"{name}.out") for name in ("one", "two"))
+    assert (one["prediction"] == two["prediction"]).all()
+    np.testing.assert_allclose(one["score"], two["score"], atol=1e-3)
+
+
+# --- parameters ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 0.001),
+        ("3", 3),
+        ("0.5", 0.5),
+        ("rbf", "rbf"),
+        ("true", True),
+        ("null", None),
+        ("None", "None"),
+        ("[1,", "[1,"),
+        ("", None),
+    ],
+)
+def test_a_value_is_a_yaml_scalar(text, value):
+    found = scalar(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_parameters_reach_the_estimator(pucli, customers):
+    words = ("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--json")
+    params = pucli(*words, "--param", "kernel=rbf", "--param", "lam=2", "--param", "n_neighbors=3").document["params"]
+    assert (params["kernel"], params["lam"], params["n_neighbors"]) == ("rbf", 2.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--param", "lam"], "NAME=VALUE"),
+        (["--param", "lam=1", "--param", "lam=2"], "given twice"),
+        (["--param", "kernl=rbf"], "'kernel'"),
+        (["--param", "kernel=rbff"], "kernel"),
+        (["--param", "lam=-1"], "lam"),
+        (["--param", "n_neighbors=150"], "n_neighbors=150"),
+        (["--param", "form=thesis"], "rbf"),
+    ],
+)
+def test_a_wrong_parameter(pucli, customers, tmp_path, words, message):
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, *words, "--model", "m.model")
+    refused(done, message)
+    assert not (tmp_path / "m.model").exists()
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+
+def train(pucli, path, *words):
+    return pucli("train", "--method", "glpual", "--data", path, *words, "--model", "m.model")
+
+
+def test_a_missing_file(pucli):
+    refused(train(pucli, "nowhere.csv", "--label", "y"), "nowhere.csv")
+
+
+def test_a_missing_column(pucli, customers):
+    refused(train(pucli, customers.pu, "--label", "bougth"), "pu.csv", "'bought'")
+
+
+def test_no_label_column_given(pucli, customers):
+    refused(train(pucli, customers.pu), "--label")
+
+
+def test_neither_or_both_sources_of_rows(pucli, customers):
+    refused(pucli("train", "--method", "glpual"), "--dataset", "--data")
+    both = ("--dataset", "wine", "--data", customers.pu, "--label", "bought")
+    refused(pucli("train", "--method", "glpual", *both), "--dataset", "--data")
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label", "x"), "--label")
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "message"),
+    [
+        (["x"] * 40, [], "one class"),
+        (["x", "y", "z", "y"] * 10, [], "--positive"),
+        (["x"] * 20 + [""] * 20, [], "--positive"),
+        (["x"] * 20 + ["y"] * 20, ["--positive", "w"], "'w'"),
+        ([""] * 40, ["--positive", "x"], "label"),
+    ],
+)
+def test_a_label_column_that_does_not_say_who_is_labelled(pucli, tmp_path, values, words, message):
+    path = tmp_path / "rows.csv"
+    small_table().assign(label=values).to_csv(path, index=False)
+    refused(train(pucli, path, "--label", "label", *words), "rows.csv", message)
+
+
+@pytest.mark.parametrize(("value", "message"), [("", "missing"), ("inf", "infinite"), ("NaN", "missing")])
+def test_values_that_are_no_numbers_are_counted_and_located(pucli, tmp_path, value, message):
+    lines = small_table().to_csv(index=False).splitlines()
+    for number in (7, 9):
+        cells = lines[number].split(",")
+        lines[number] = ",".join([cells[0], value, cells[2]])
+    path = write(tmp_path, "\n".join(lines))
+    refused(train(pucli, path, "--label", "label"), "rows.csv", "'b'", "2 ", message, "line 8")
+
+
+def test_text_in_a_numeric_column(pucli, tmp_path):
+    path = write(tmp_path, small_table().to_csv(index=False).replace("\n", "\nlarge,1,0\n", 1))
+    refused(train(pucli, path, "--label", "label"), "rows.csv", "'a'", "line 2", "'large'")
+
+
+def test_fewer_labelled_rows_than_folds(pucli, tmp_path):
+    path = tmp_path / "rows.csv"
+    small_table().assign(label=[1, 1, 1] + [0] * 37).to_csv(path, index=False)
+    words = ("--method", "glpual", "--data", path, "--label", "label")
+    refused(pucli("tune", *words, "--cv", 4), "3", "4")
+    refused(pucli("train", *words, "--tune", "--model", "m.model"), "3", "4")
+    assert pucli("tune", *words, "--cv", 3, "--grid", "lam=1,2").code == 0
+
+
+def test_no_row_would_be_labelled(pucli):
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label-frequency", 0.001), "no labelled row")
+
+
+@pytest.mark.parametrize("frequency", [0, 1, -1, 2])
+def test_a_label_frequency_out_of_range(pucli, frequency):
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label-frequency", frequency), "frequency")
+
+
+def test_fewer_rows_than_neighbours(pucli, tmp_path):
+    path = write(tmp_path, "a,b,label\n1,2,1\n2,1,0\n3,3,0\n")
+    refused(train(pucli, path, "--label", "label"), "rows.csv", "n_neighbors=5")
+
+
+@pytest.mark.parametrize("place", [".", "missing/m.model"])
+def test_a_place_for_the_model_that_cannot_be_written_is_noticed_before_training(pucli, customers, monkeypatch, place):
+    monkeypatch.setattr("pucli.cli.commands.train._fit", lambda *_: pytest.fail("trained for nothing"))
+    refused(pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", place), place)
+
+
+def test_no_space_for_the_model(pucli, customers, monkeypatch, tmp_path):
+    def no_space(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", no_space)
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", "m.model")
+    refused(done, "No space left", code=1)
+    assert not list(tmp_path.glob("*m.model*"))
+
+
+# --- predict and evaluate -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(pucli, customers):
+    """A model of customers.pu."""
+    assert pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", "m.model").code == 0
+    return "m.model"
+
+
+def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
+    assert pucli("predict", "--model", model, "--data", customers.new, "--out", "scored.csv").code == 0
+    scored = pd.read_csv(tmp_path / "scored.csv")
+    assert list(scored.columns) == ["row", "prediction", "score"]
+    assert list(scored["row"]) == list(range(1, 151))
+    assert set(scored["prediction"]) == {"yes", "not yes"}  # the words of the file
+    said = scored["prediction"] == "yes"
+    assert (said == (scored["score"] > 0)).all()
+    truth = np.array(customers.truth) == "yes"
+    document = pucli("evaluate", "--model", model, "--data", customers.true, "--label", "really", "--json").document
+    scores = document["scores"]
+    assert (scores["tp"], scores["fp"]) == (int((said & truth).sum()), int((said & ~truth).sum()))
+    assert (scores["fn"], scores["tn"]) == (int((~said & truth).sum()), int((~said & ~truth).sum()))
+    assert scores["f1"] == pytest.approx(2 * scores["tp"] / (2 * scores["tp"] + scores["fp"] + scores["fn"]))
+    assert scores["puf"] == pytest.approx(scores["recall"] ** 2 / said.mean())
+    needs = document["needs"]
+    assert {name for name in needs if needs[name] == "true labels"} >= {"f1", "precision", "accuracy", "auc", "tp"}
+    assert needs["puf"] != "true labels"
+
+
+def test_evaluate_without_true_labels_gives_only_what_they_allow(pucli, customers, model):
+    document = pucli("evaluate", "--model", model, "--data", customers.pu, "--labels", "pu", "--json").document
+    assert set(document["scores"]) == {"recall_labelled", "predicted_positive", "puf"}
+    assert "true labels" not in document["needs"].values()
+    assert document["positive_rows"] == 20
+
+
+def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):
+    done = pucli("evaluate", "--model", model, "--data", customers.true, "--label", "really")
+    assert "confusion matrix" in done.out
+    assert "labelled positives and unlabeled rows" in done.out
+
+
+def test_predictions_have_the_labels_of_the_file(pucli, tmp_path):
+    path = tmp_path / "rows.csv"
+    small_table().to_csv(path, index=False)
+    for positive, expected in ((None, {"0", "1"}), ("1", {"0", "1"}), ("0", {"0", "1"})):
+        words = ("--positive", positive) if positive else ()
+        assert train(pucli, path, "--label", "label", *words).code == 0
+        predictions = pucli("predict", "--model", "m.model", "--data", path, "--json").document["predictions"]
+        assert {entry["prediction"] for entry in predictions} <= expected
+        positives = {entry["prediction"] for entry in predictions if entry["score"] > 0}
+        assert positives <= {positive or "1"}
+
+
+def test_predict_prints_csv(pucli, customers, model):
+    rows = list(csv.reader(pucli("predict", "--model", model, "--data", customers.new).out.splitlines()))
+    assert rows[0] == ["row", "prediction", "score"]
+    assert len(rows) == 151
+
+
+def test_columns_are_found_by_name_in_any_order(pucli, customers, model, tmp_path):
+    table = pd.read_csv(customers.new)
+    table[["visits", "remark", "age", "income"]].to_csv(tmp_path / "shuffled.csv", index=False)
+    one = pucli("predict", "--model", model, "--data", customers.new).out
+    assert pucli("predict", "--model", model, "--data", "shuffled.csv").out == one
+
+
+def test_a_column_that_the_model_needs_is_missing(pucli, customers, model, tmp_path):
+    pd.read_csv(customers.new).rename(columns={"visits": "visit"}).to_csv(tmp_path / "other.csv", index=False)
+    refused(pucli("predict", "--model", model, "--data", "other.csv"), "other.csv", "'visits'", "'visit'")
+    assert not (tmp_path / "scored.csv").exists()
+
+
+def test_evaluate_needs_to_know_which_rows(pucli, customers, model):
+    refused(pucli("evaluate", "--model", model), "--data", "--dataset")
+    refused(pucli("evaluate", "--model", model, "--data", customers.true), "'bought'")
+    refused(pucli("evaluate", "--model", model, "--dataset", "wine"), "trained on", "wine")
+    refused(pucli("evaluate", "--model", model, "--data", customers.true, "--labels", "tru"), "'true'")
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_model_file_from_elsewhere(pucli, customers, tmp_path, command):
+    write(tmp_path, "not a model", "m.model")
+    refused(pucli(command, "--model", "m.model", "--data", customers.new), "m.model", "not a model of pucli")
+    refused(pucli(command, "--model", "none.model", "--data", customers.new), "none.model", "no such model file")
+
+
+def test_evaluate_on_the_rows_that_were_held_out(pucli):
+    words = ("train", "--method", "gllc", "--dataset", "wine", "--seed", 4, "--model", "m.model", "--json")
+    trained = pucli(*words).document
+    evaluated = pucli("evaluate", "--model", "m.model", "--dataset", "wine", "--json").document
+    assert evaluated["rows"] == trained["test"]["rows"]
+    assert evaluated["scores"]["f1"] == trained["test"]["f1"]
+
+
+# --- splits -------------------------------------------------------------------------------------------------------
+
+
+def test_train_uses_the_rows_of_a_split_file(pucli, tmp_path):
+    words = ("split", "wine", "--repeats", 3, "--seed", 2, "--label-frequency", 0.4, "--out", "s.json", "--json")
+    document = pucli(*words).document
+    splits = json.loads((tmp_path / "s.json").read_text())["splits"]
+    for repeat, (said, split) in enumerate(zip(document["splits"], splits, strict=True)):
+        words = ("train", "--method", "gllc", "--dataset", "wine", "--split", "s.json", "--repeat", repeat, "--json")
+        trained = pucli(*words).document
+        assert trained["labelled"] == said["labelled"] == len(split["labelled"])
+        assert trained["rows"] == len(split["train"])
+        assert trained["test"]["rows"] == said["test"] == len(split["test"])
+        drawn = ("--label-frequency", 0.4, "--seed", 2, "--repeat", repeat)
+        same = pucli("train", "--method", "gllc", "--dataset", "wine", *drawn, "--json").document
+        assert same["objective"] == trained["objective"]
+
+
+def test_evaluate_finds_the_split_file_of_the_model(pucli, tmp_path):
+    pucli("split", "wine", "--repeats", 2, "--out", "s.json")
+    words = ("--dataset", "wine", "--split", "s.json", "--repeat", 1, "--model", "m.model")
+    trained = pucli("train", "--method", "gllc", *words, "--json").document
+    evaluated = pucli("evaluate", "--model", "m.model", "--dataset", "wine", "--json").document
+    assert evaluated["scores"]["f1"] == trained["test"]["f1"]
+    (tmp_path / "s.json").unlink()
+    refused(pucli("evaluate", "--model", "m.model", "--dataset", "wine"), "s.json")
+
+
+def test_a_split_file_that_cannot_be_used(pucli, tmp_path, customers):
+    pucli("split", "wine", "--repeats", 2, "--out", "s.json")
+    train = ("train", "--method", "gllc", "--dataset")
+    refused(pucli(*train, "wine", "--split", "s.json", "--repeat", 2), "--repeat 2", "0 to 1")
+    refused(pucli(*train, "breast-cancer", "--split", "s.json"), "s.json", "'wine'")
+    refused(pucli(*train, "wine", "--split", "none.json"), "none.json")
+    own = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    refused(pucli(*own, "--split", "s.json"), "--split")
+    write(tmp_path, '{"format": ', "s.json")
+    refused(pucli(*train, "wine", "--split", "s.json"), "s.json", "damaged")
+
+
+# --- tune ---------------------------------------------------------------------------------------------------------
+
+
+def test_tune_reports_choice_and_trials(pucli, customers, tmp_path):
+    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, "--trials", "t.csv", "--json")
+    done = pucli(*words, "--grid", "lam=0.1,1,10", "--grid", "c_u=0.5,0.1")
+    assert done.code == 0
+    document = done.document
+    trials = pd.read_csv(tmp_path / "t.csv")
+    assert document["points"] == len(trials) == 6
+    assert document["fits"] == 24
+    assert document["score"] == pytest.approx(trials["score"].max())
+    chosen = document["chosen"]
+    assert set(chosen) == {"lam", "c_u"}
+    row = trials[(trials["lam"] == chosen["lam"]) & (trials["c_u"] == chosen["c_u"])]
+    assert row["score"].item() == pytest.approx(document["score"])
+
+
+def test_tune_warns_at_the_edge_of_the_grid_and_of_one_class(pucli, customers):
+    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    done = pucli(*words, "--grid", "lam=1e5,1e6,1e7", "--param", "c_u=10")
+    assert done.code == 0
+    assert "warning:" in done.err
+    assert "edge of its grid" in done.err
+    assert "one class only" in done.err
+
+
+def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
+    import shlex
+
+    words = ("--method", "gllc", "--data", customers.pu, *LABELLED)
+    tuned = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10")
+    line = tuned.err.splitlines()[-1].partition("pucli ")[2]
+    trained = pucli(*shlex.split(line), "--json")
+    assert trained.code == 0
+    chosen = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10", "--json").document["chosen"]
+    assert {key: trained.document["params"][key] for key in chosen} == chosen
+
+
+def test_train_tune_uses_that_choice(pucli):
+    words = ("--method", "gllc", "--dataset", "wine", "--param", "sigma=1", "--param", "lam=1")
+    chosen = pucli("tune", *words, "--json").document["chosen"]
+    trained = pucli("train", *words, "--tune", "--json").document
+    assert set(chosen) == {"c_u"}
+    assert trained["params"]["c_u"] == chosen["c_u"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--grid", "lam=1,2", "--param", "lam=1"], "lam"),
+        (["--grid", "lam="], "--grid lam"),
+        (["--grid", "lam"], "NAME=VALUE"),
+        (["--greedy", "2"], "--greedy"),
+        (["--cv", "1"], "--cv"),
+        (["--param", "lam=1", "--param", "sigma=1", "--param", "c_u=0.1"], "nothing to choose"),
+        (["--grid", "lam=decade", "--grid", "c_u=0.1"], "lam"),
+    ],
+)
+def test_a_wrong_grid(pucli, customers, words, message):
+    refused(pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, *words), message)
+
+
+def test_ctrl_c_says_how_to_go_on(pucli, customers, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pucli.tuning.tune", interrupted)
+    done = pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    refused(done, "interrupted", "Nothing was chosen", code=130)
+
+
+# --- a file that scikit-learn gives -------------------------------------------------------------------------------
+
+
+def test_a_real_file_from_the_shell(shell, tmp_path):
+    data = load_breast_cancer(as_frame=True)
+    table = data.frame.rename(columns={"target": "benign"})
+    known = (table["benign"] == 1) & (np.arange(len(table)) % 3 == 0)
+    table.assign(benign=np.where(known, 1, 0)).to_csv(tmp_path / "known.csv", index=False)
+    table.to_csv(tmp_path / "all.csv", index=False)
+    trained = shell("train", "--method", "glpual", "--data", "known.csv", "--label", "benign", "--model", "m.model")
+    assert trained.code == 0, trained.err
+    done = shell("evaluate", "--model", "m.model", "--data", "all.csv", "--label", "benign", "--json")
+    assert done.code == 0, done.err
+    assert done.err == ""
+    assert done.document["scores"]["auc"] > 0.9
+
+
+# --- methods that learn from classes ------------------------------------------------------------------------------
+
+SEMI_SUPERVISED = [name for name, method in METHODS.items() if method.kind == "semi-supervised"][:1]
+
+
+@pytest.mark.parametrize("name", SEMI_SUPERVISED)
+def test_a_semi_supervised_method_takes_classes_and_unlabeled_rows(pucli, tmp_path, name):
+    table = small_table()
+    truth = np.where(table["a"] > 0, "up", "down")
+    table.assign(label=np.where(np.arange(40) % 2, truth, "-1")).to_csv(tmp_path / "part.csv", index=False)
+    table.assign(label=truth).to_csv(tmp_path / "all.csv", index=False)
+    full = pucli("train", "--method", name, "--data", "all.csv", "--label", "label", "--json").document
+    assert (full["labelled"], full["unlabeled"]) == (40, 0)
+    words = ("--method", name, "--data", "part.csv", "--label", "label")
+    trained = pucli("train", *words, "--model", "m.model", "--json")
+    assert trained.code == 0, trained.err
+    assert (trained.document["labelled"], trained.document["unlabeled"]) == (20, 20)
+    predictions = pucli("predict", "--model", "m.model", "--data", "all.csv", "--json").document["predictions"]
+    assert {entry["prediction"] for entry in predictions} == {"up", "down"}
+    right = np.mean([entry["prediction"] == word for entry, word in zip(predictions, truth, strict=True)])
+    scores = pucli("evaluate", "--model", "m.model", "--data", "all.csv", "--json").document["scores"]
+    assert scores["accuracy"] == pytest.approx(right)
+    assert right > 0.8
+    refused(pucli("tune", *words), name)
+    refused(pucli("train", *words, "--positive", "up"), "--positive")
+
+
+@pytest.mark.parametrize("name", SEMI_SUPERVISED)
+def test_a_semi_supervised_method_on_a_declared_set(pucli, name):
+    words = ("train", "--method", name, "--dataset", "breast-cancer", "--label-frequency", 0.3, "--model", "m.model")
+    trained = pucli(*words, "--json")
+    assert trained.code == 0, trained.err
+    document = trained.document
+    assert document["labelled"] == pytest.approx(0.3 * document["rows"], abs=1)
+    evaluated = pucli("evaluate", "--model", "m.model", "--dataset", "breast-cancer", "--json").document
+    assert evaluated["scores"]["accuracy"] == document["test"]["accuracy"]
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.kind == "density"][:1])
+def test_a_density_is_not_trained_on_labels(pucli, customers, name):
+    refused(pucli("train", "--method", name, "--data", customers.pu, *LABELLED), name, "density")
