@@ -107,8 +107,8 @@ def _picture(rows: TrainingRows, path: Path, seed: int) -> None:
     points = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(scaled)
     labelled = rows.y == 1
     figure, axes = plt.subplots(figsize=(6, 5), layout="constrained")
-    axes.scatter(*points[~labelled].T, s=10, c="tab:gray", label="unlabeled")
-    axes.scatter(*points[labelled].T, s=22, c="tab:red", marker="^", label="labelled positive")
+    axes.scatter(points[~labelled, 0], points[~labelled, 1], s=10, c="tab:gray", label="unlabeled")
+    axes.scatter(points[labelled, 0], points[labelled, 1], s=22, c="tab:red", marker="^", label="labelled positive")
     axes.set_xticks([])
     axes.set_yticks([])
     axes.set_title(rows.title, fontsize=9)

@@ -42,6 +42,7 @@ class Options(Strict):
 
     task: Literal["clustering", "classification"]
     labels: list[int] = Field(min_length=1, description="labelled rows of each class")
+    generated: list[str] = Field(default=[], description="generated sets beside those of data.names")
     unsupervised: list[str] = Field(default=[], description="labels of methods that can do without labelled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")
     embed: dict[str, int] = Field(default={}, description="data set -> dimensions of a t-SNE map that replaces X")
@@ -70,7 +71,8 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"{experiment.name}: options.{where}: {first['msg']}") from None
-    known = dict.fromkeys(("classes", "embed", "per_dataset"), experiment.dataset_names)
+    everything = [*options.generated, *experiment.dataset_names]
+    known = dict.fromkeys(("classes", "embed", "per_dataset"), everything)
     known["unsupervised"] = list(experiment.methods)
     for key, names in known.items():
         for name in getattr(options, key):
@@ -90,7 +92,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
     options = options_of(experiment, scope)
     planned = []
-    for dataset, labels in itertools.product(scope.datasets, options.labels):
+    for dataset, labels in itertools.product([*options.generated, *scope.datasets], options.labels):
         identity = data_sha256(dataset)
         for repeat, label in itertools.product(range(scope.repeats), scope.methods):
             if labels == 0 and label not in options.unsupervised:

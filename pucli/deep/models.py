@@ -1,0 +1,236 @@
+"""The models that the trainer drives: the Plummer autoencoder (Sansone 2018, algorithm 2) and its competitors.
+
+A model owns its networks and optimisers and does one step: it takes batches from `next_rows`, codes of the prior from
+`draw`, and returns the value of its main objective before the step. The competitors follow their papers: VAE (Kingma
+and Welling 2014, standard normal prior), AAE (Makhzani et al. 2016), WGAN-GP (Gulrajani et al. 2017, five critic steps
+and penalty 10), Coulomb GAN (Unterthiner et al. 2018, ELU, Plummer kernel with eps = 1 in the space of the rows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pucli.deep import require_torch
+from pucli.deep.losses import (
+    coulomb_potential,
+    plummer_autoencoder_loss,
+    reconstruction_error,
+)
+from pucli.deep.networks import Network, exported, perceptron
+
+Tensor = Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all models share.
+
+    n_features : d; latent_dim : h; hidden : neurons of the encoder's hidden layers, reversed in the decoder; output :
+    of the decoder, "linear" or "sigmoid"; lam, eps : of (4.2); batch_norm : in the hidden layers; learning_rate,
+    betas : of Adam.
+    """
+
+    n_features: int
+    latent_dim: int
+    hidden: tuple[int, ...]
+    output: str
+    lam: float
+    eps: float
+    batch_norm: bool
+    learning_rate: float
+    betas: tuple[float, float]
+
+
+class Model:
+    """Base of the models: networks by name, optimisers, and which networks a fitted model keeps."""
+
+    prior = "uniform"  # on [-1, 1]^h, or "normal"
+    hidden_activation = "relu"
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        self.settings = settings
+        self.modules: dict[str, Any] = {}
+        self.optimisers: list[Any] = []
+        self.device = device
+
+    def network(self, name: str, sizes: Sequence[int], output: str = "linear", batch_norm: bool | None = None) -> Any:
+        norm = self.settings.batch_norm if batch_norm is None else batch_norm
+        module = perceptron(sizes, hidden=self.hidden_activation, output=output, batch_norm=norm).to(self.device)
+        module.output_activation = output
+        self.modules[name] = module
+        return module
+
+    def adam(self, *modules: Any) -> Any:
+        parameters = [parameter for module in modules for parameter in module.parameters()]
+        optimiser = require_torch().optim.Adam(
+            parameters, lr=self.settings.learning_rate, betas=self.settings.betas, fused=True
+        )
+        self.optimisers.append(optimiser)
+        return optimiser
+
+    def encoder(self, n_out: int | None = None, output: str = "tanh") -> Any:
+        s = self.settings
+        return self.network("encoder", [s.n_features, *s.hidden, n_out or s.latent_dim], output)
+
+    def decoder(self) -> Any:
+        s = self.settings
+        return self.network("decoder", [s.latent_dim, *reversed(s.hidden), s.n_features], s.output)
+
+    def discriminator(self, n_in: int) -> Any:
+        return self.network("discriminator", [n_in, *self.settings.hidden, 1], batch_norm=False)
+
+    def step(self, next_rows: Callable[[], Tensor], draw: Callable[[int], Tensor]) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
+        raise NotImplementedError
+
+    def exported(self) -> dict[str, Network]:
+        """Return the encoder (where there is one) and the decoder as NumPy networks."""
+        kept = {name: self.modules[name] for name in ("encoder", "decoder") if name in self.modules}
+        return {
+            name: exported(module, hidden=self.hidden_activation, output=module.output_activation)
+            for name, module in kept.items()
+        }
+
+
+def descend(optimiser: Any, loss: Tensor) -> Tensor:
+    """Do one optimiser step on `loss` and return its value."""
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.detach()
+
+
+class PlummerModel(Model):
+    """PAE: one minimisation of (4.2) over encoder and decoder."""
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.f, self.g = self.encoder(), self.decoder()
+        self.optimiser = self.adam(self.f, self.g)
+
+    def step(self, next_rows, draw):
+        X = next_rows()
+        codes = self.f(X)
+        s = self.settings
+        loss = plummer_autoencoder_loss(X, self.g(codes), codes, draw(len(X)), s.lam, s.eps)
+        return descend(self.optimiser, loss)
+
+
+class PlainModel(Model):
+    """The autoencoder without a prior: what a step of the Plummer autoencoder is timed against."""
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.f, self.g = self.encoder(), self.decoder()
+        self.optimiser = self.adam(self.f, self.g)
+
+    def step(self, next_rows, draw):
+        X = next_rows()
+        return descend(self.optimiser, reconstruction_error(X, self.g(self.f(X))))
+
+
+class VariationalModel(Model):
+    """VAE: Gaussian posterior, standard normal prior, unit noise variance; the objective is minus the ELBO."""
+
+    prior = "normal"
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.f, self.g = self.encoder(2 * settings.latent_dim, "linear"), self.decoder()
+        self.optimiser = self.adam(self.f, self.g)
+
+    def step(self, next_rows, draw):
+        X = next_rows()
+        mean, log_variance = self.f(X).chunk(2, dim=1)
+        codes = mean + draw(len(X)) * (0.5 * log_variance).exp()
+        divergence = 0.5 * (log_variance.exp() + mean.square() - 1.0 - log_variance).sum() / len(X)
+        return descend(self.optimiser, 0.5 * reconstruction_error(X, self.g(codes)) + divergence)
+
+    def exported(self):
+        networks = super().exported()
+        encoder, h = networks["encoder"], self.settings.latent_dim
+        networks["encoder"] = encoder._replace(
+            weights=[*encoder.weights[:-1], encoder.weights[-1][:h]],
+            offsets=[*encoder.offsets[:-1], encoder.offsets[-1][:h]],
+        )
+        return networks
+
+
+class AdversarialModel(Model):
+    """AAE: reconstruction, then a discriminator between codes and prior, then the encoder against it."""
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.f, self.g = self.encoder(), self.decoder()
+        self.d = self.discriminator(settings.latent_dim)
+        self.reconstruct, self.judge, self.deceive = self.adam(self.f, self.g), self.adam(self.d), self.adam(self.f)
+
+    def step(self, next_rows, draw):
+        softplus = require_torch().nn.functional.softplus
+        X = next_rows()
+        value = descend(self.reconstruct, reconstruction_error(X, self.g(self.f(X))))
+        codes = self.f(X).detach()
+        descend(self.judge, softplus(-self.d(draw(len(X)))).mean() + softplus(self.d(codes)).mean())
+        descend(self.deceive, softplus(-self.d(self.f(X))).mean())
+        return value
+
+
+class WassersteinModel(Model):
+    """WGAN-GP; the objective returned is the critic's estimate of the Wasserstein distance."""
+
+    critic_steps = 5
+    penalty = 10.0
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.g, self.d = self.decoder(), self.discriminator(settings.n_features)
+        self.generate, self.criticise = self.adam(self.g), self.adam(self.d)
+
+    def step(self, next_rows, draw):
+        torch = require_torch()
+        for _ in range(self.critic_steps):
+            X = next_rows()
+            fake = self.g(draw(len(X))).detach()
+            # a uniform number per row, from the trainer's stream
+            share = 0.5 * (draw(len(X))[:, :1] + 1.0)
+            between = (share * X + (1.0 - share) * fake).requires_grad_()
+            slope = torch.autograd.grad(self.d(between).sum(), between, create_graph=True)[0]
+            distance = self.d(X).mean() - self.d(fake).mean()
+            penalty = (slope.square().sum(1).add(1e-12).sqrt() - 1.0).square().mean()
+            descend(self.criticise, self.penalty * penalty - distance)
+        descend(self.generate, -self.d(self.g(draw(len(X)))).mean())
+        return distance.detach()
+
+
+class CoulombModel(Model):
+    """Coulomb GAN: the discriminator learns the potential of real against generated rows, the generator climbs it."""
+
+    hidden_activation = "elu"
+    eps = 1.0
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.g, self.d = self.decoder(), self.discriminator(settings.n_features)
+        self.generate, self.learn = self.adam(self.g), self.adam(self.d)
+
+    def step(self, next_rows, draw):
+        torch = require_torch()
+        X = next_rows()
+        fake = self.g(draw(len(X)))
+        points = torch.cat([X, fake.detach()])
+        potential = coulomb_potential(points, X, fake.detach(), self.eps)
+        value = descend(self.learn, 0.5 * (self.d(points)[:, 0] - potential).square().mean())
+        descend(self.generate, -0.5 * self.d(fake).mean())
+        return value
+
+
+MODELS: dict[str, type[Model]] = {
+    "pae": PlummerModel,
+    "autoencoder": PlainModel,
+    "vae": VariationalModel,
+    "aae": AdversarialModel,
+    "wgan-gp": WassersteinModel,
+    "coulomb-gan": CoulombModel,
+}

@@ -1,0 +1,78 @@
+"""Fully connected networks (Sansone 2018, tables B.1, B.2 and B.4): trained in torch, kept and applied in NumPy.
+
+A trained network is a list of weights and offsets, so that a fitted model can be pickled, stored and applied without
+torch, in float64, and a row's output does not depend on the other rows of its batch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from pucli.deep import require_torch
+
+OUTPUTS = ("linear", "tanh", "sigmoid")
+HIDDEN = ("relu", "elu")
+
+
+class Network(NamedTuple):
+    """A trained multilayer perceptron.
+
+    weights : (n_out, n_in) per layer; offsets : (n_out,) per layer; hidden : "relu" or "elu"; output : of `OUTPUTS`.
+    """
+
+    weights: list[np.ndarray]
+    offsets: list[np.ndarray]
+    hidden: str
+    output: str
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the outputs (n, n_out) for rows X (n, n_in)."""
+        for weight, offset in zip(self.weights[:-1], self.offsets[:-1], strict=True):
+            X = X @ weight.T + offset
+            X = np.maximum(X, 0.0) if self.hidden == "relu" else np.where(X > 0.0, X, np.expm1(np.minimum(X, 0.0)))
+        X = X @ self.weights[-1].T + self.offsets[-1]
+        return {"linear": lambda v: v, "tanh": np.tanh, "sigmoid": expit}[self.output](X)
+
+
+def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "linear", batch_norm: bool = False) -> Any:
+    """Return a torch.nn.Sequential with layers of `sizes` neurons, input and output included.
+
+    batch_norm : normalise every hidden layer before its activation.
+    """
+    nn = require_torch().nn
+    layers: list[Any] = []
+    for n_in, n_out in itertools.pairwise(sizes[:-1]):
+        layers.append(nn.Linear(n_in, n_out))
+        if batch_norm:
+            layers.append(nn.BatchNorm1d(n_out))
+        layers.append(nn.ReLU() if hidden == "relu" else nn.ELU())
+    layers.append(nn.Linear(sizes[-2], sizes[-1]))
+    if output != "linear":
+        layers.append(nn.Tanh() if output == "tanh" else nn.Sigmoid())
+    return nn.Sequential(*layers)
+
+
+def exported(module: Any, *, hidden: str, output: str) -> Network:
+    """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it."""
+    nn = require_torch().nn
+    weights: list[np.ndarray] = []
+    offsets: list[np.ndarray] = []
+    for layer in module:
+        if isinstance(layer, nn.Linear):
+            weights.append(array(layer.weight))
+            offsets.append(array(layer.bias))
+        elif isinstance(layer, nn.BatchNorm1d):
+            scale = array(layer.weight) / np.sqrt(array(layer.running_var) + layer.eps)
+            weights[-1] = weights[-1] * scale[:, None]
+            offsets[-1] = (offsets[-1] - array(layer.running_mean)) * scale + array(layer.bias)
+    return Network(weights, offsets, hidden, output)
+
+
+def array(tensor: Any) -> np.ndarray:
+    """Return a torch tensor as a float64 array."""
+    return tensor.detach().cpu().numpy().astype(np.float64)

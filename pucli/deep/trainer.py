@@ -1,0 +1,173 @@
+"""One trainer for all deep models: shuffled batches, blocks of iterations, early stop, checkpoints.
+
+A run is a function of the model, its settings, the rows and the seed: batches, codes of the prior and noise come from
+one torch generator, whose state is part of a checkpoint, so an interrupted run that goes on ends where an
+uninterrupted one ends, bit for bit on the same machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pucli.deep import require_torch
+from pucli.deep.models import MODELS, Model, Settings
+
+
+@dataclass
+class Progress:
+    """Where a run stands.
+
+    iteration : done so far; history : mean objective of each finished block; total : sum over the block under way;
+    order, position : the shuffled rows of the epoch under way and the next of them.
+    """
+
+    iteration: int = 0
+    history: list[float] = field(default_factory=list)
+    total: float = 0.0
+    order: Any = None
+    position: int = 0
+
+
+class Trainer:
+    """Trains one model.
+
+    Parameters
+    ----------
+    name : of `MODELS`.
+    settings : the model's settings.
+    X : (n, d) rows, float32.
+    batch_size : rows per batch, 2 to n.
+    seed : of the weights, the batches and the draws.
+    device : "auto" (a GPU if there is one), "cpu" or any torch device.
+    block : iterations per entry of the history and per look at the stopping rules.
+    """
+
+    def __init__(
+        self, name: str, settings: Settings, X: np.ndarray, *, batch_size: int, seed: int, device: str, block: int
+    ) -> None:
+        torch = require_torch()
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.device(device)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.model: Model = MODELS[name](settings, self.device)
+        self.X = torch.as_tensor(np.array(X, dtype=np.float32), device=self.device)
+        self.generator = torch.Generator(device=self.device).manual_seed(seed)
+        self.batch_size = batch_size
+        self.block = block
+        self.progress = Progress()
+        self.last_mean = float("nan")
+        identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape)).encode()
+        self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
+
+    def next_rows(self) -> Any:
+        """Return the next batch (batch_size, d) of the epoch; a rest shorter than a batch is left out."""
+        torch, at = require_torch(), self.progress
+        if at.order is None or at.position + self.batch_size > len(at.order):
+            at.order = torch.randperm(len(self.X), generator=self.generator, device=self.device)
+            at.position = 0
+        rows = self.X[at.order[at.position : at.position + self.batch_size]]
+        at.position += self.batch_size
+        return rows
+
+    def draw(self, n: int) -> Any:
+        """Return codes of the model's prior, (n, latent_dim)."""
+        torch = require_torch()
+        shape = (n, self.model.settings.latent_dim)
+        if self.model.prior == "normal":
+            return torch.randn(shape, generator=self.generator, device=self.device)
+        return torch.rand(shape, generator=self.generator, device=self.device).mul_(2.0).sub_(1.0)
+
+    def run(
+        self,
+        n_iterations: int,
+        *,
+        patience: int | None = None,
+        checkpoint: Path | None = None,
+        report: Callable[[int, float], object] | None = None,
+    ) -> bool:
+        """Train until `n_iterations` are done in all; return whether `patience` ended the run before that.
+
+        patience : stop after so many blocks without a new lowest mean objective. checkpoint : file written after
+        every block. report : called after every block with the iteration and the block's mean objective; a true
+        answer stops the run.
+        """
+        at = self.progress
+        for module in self.model.modules.values():
+            module.train()
+        total = None
+        while at.iteration < n_iterations:
+            value = self.model.step(self.next_rows, self.draw)
+            total = value if total is None else total + value
+            at.iteration += 1
+            if at.iteration % self.block and at.iteration < n_iterations:
+                continue
+            done = at.iteration % self.block or self.block
+            mean = self.last_mean = (at.total + float(total)) / done
+            if not np.isfinite(mean):
+                raise FloatingPointError(
+                    f"training diverged: the objective is {mean} after {at.iteration} iterations; "
+                    "lower the learning rate or scale the features."
+                )
+            if at.iteration % self.block:
+                at.total += float(total)  # the budget ended inside a block; a longer run goes on from here
+                total = None
+            else:
+                at.history.append(mean)
+                at.total, total = 0.0, None
+            if checkpoint is not None:
+                self.save(checkpoint)
+            if report is not None and report(at.iteration, mean):
+                return False
+            if patience is not None and len(at.history) - int(np.argmin(at.history or [0.0])) > patience:
+                return True
+        return False
+
+    def residual(self) -> float:
+        """Return the norm of the gradient that the last step left in the networks."""
+        gradients = [p.grad for m in self.model.modules.values() for p in m.parameters() if p.grad is not None]
+        return float(sum(float(g.square().sum()) for g in gradients) ** 0.5)
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint; the file is replaced in one step, so that a kill leaves a whole one."""
+        torch, at = require_torch(), self.progress
+        content = {
+            "fingerprint": self.fingerprint,
+            "iteration": at.iteration,
+            "history": at.history,
+            "total": at.total,
+            "order": at.order,
+            "position": at.position,
+            "generator": self.generator.get_state(),
+            "modules": {name: module.state_dict() for name, module in self.model.modules.items()},
+            "optimisers": [optimiser.state_dict() for optimiser in self.model.optimisers],
+        }
+        partial = path.with_name(path.name + ".partial")
+        torch.save(content, partial)
+        partial.replace(path)
+
+    def load(self, path: Path) -> None:
+        """Go on from a checkpoint; ValueError if it belongs to other settings, rows or another seed."""
+        torch = require_torch()
+        try:
+            content = torch.load(path, map_location=self.device, weights_only=True)
+        except Exception as error:
+            raise ValueError(f"{path} is not a readable checkpoint ({error}); delete it to start anew.") from error
+        if content["fingerprint"] != self.fingerprint:
+            raise ValueError(
+                f"the checkpoint {path} was written with other settings, rows or another seed; "
+                "delete it or name another file."
+            )
+        self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
+        self.generator.set_state(content["generator"].cpu())
+        for name, module in self.model.modules.items():
+            module.load_state_dict(content["modules"][name])
+        for optimiser, state in zip(self.model.optimisers, content["optimisers"], strict=True):
+            optimiser.load_state_dict(state)

@@ -1,0 +1,113 @@
+"""Which method of the GLPUAL family suits a data set: the flowchart of Wang 2024 (Figure 6.1), measured.
+
+The thesis looks at a t-SNE picture for a positive set in two parts on both sides of the negatives, at principal
+components for features that contribute little, and asks whether the class prior is known. Here the same three questions
+are answered by numbers that need no true labels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.metrics import silhouette_score
+
+# The two parts are apart when their silhouette exceeds this, each has at least this share of the labelled rows, and the
+# stretch between them is thinner in labelled rows than their sides are, while unlabeled rows are there.
+APART = 0.4
+SMALLEST_PART = 0.1
+BETWEEN = 0.3
+# A feature is irrelevant when a classifier of labelled against unlabeled rows values it no more than a shuffled copy of
+# some feature; "many" is this share of the features.
+MANY = 0.4
+TREES = 300
+
+
+class Advice(NamedTuple):
+    """The answers and what follows from them.
+
+    trifurcated : labelled rows in two parts with unlabeled rows between; silhouette of the two parts; between : share
+    of the unlabeled rows between the parts that is not matched by labelled ones; irrelevant : (m,) bool; method : name
+    on the command line; params : what to give it; reasons : sentences.
+    """
+
+    trifurcated: bool
+    silhouette: float
+    between: float
+    irrelevant: np.ndarray
+    method: str
+    params: dict[str, str]
+    reasons: list[str]
+
+
+def advise(X, labelled, prior=None, random_state=0) -> Advice:
+    """Answer the flowchart's questions for rows X (n, m) and labelled (n,) bool; prior : known share, or None."""
+    X = np.asarray(X, dtype=np.float64)
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    irrelevant = irrelevant_features(X, labelled, random_state)
+    many = irrelevant.mean() >= MANY
+    # noise hides the parts: they are looked for in the other features
+    seen = X if irrelevant.all() else X[:, ~irrelevant]
+    silhouette, between = two_parts(seen[labelled], seen[~labelled], random_state)
+    trifurcated = silhouette > APART and between > BETWEEN
+    reasons = [
+        f"the labelled rows {'are' if trifurcated else 'are not'} in two parts with other rows between "
+        f"(silhouette {silhouette:.2f}, share of unlabeled rows between that labelled ones do not match "
+        f"{between:.2f})",
+        f"{int(irrelevant.sum())} of {len(irrelevant)} features tell labelled from unlabeled rows no better than noise",
+        "the class prior is not known" if prior is None else f"the class prior is known ({prior:g})",
+    ]
+    method, params = _choice(trifurcated, many, prior)
+    return Advice(trifurcated, silhouette, between, irrelevant, method, params, reasons)
+
+
+def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:
+    if many:
+        return ("ekf-glpual", {}) if trifurcated else ("e-glpual", {})
+    if prior is not None:
+        return "cpb-glpual", {"prior": f"{prior:g}", "kernel": "rbf"}
+    return ("glpual", {"kernel": "rbf"}) if trifurcated else ("gllc", {"kernel": "rbf"})
+
+
+def two_parts(positive, unlabeled, random_state) -> tuple[float, float]:
+    """Split the labelled rows in two; return the silhouette, and how many rows between the parts are unlabeled only.
+
+    Between means: on the middle half of the line that joins the centres, and no farther from it than the median
+    labelled row of either part. With fewer than ten labelled rows, or a part of less than a tenth, both are 0.
+    """
+    if len(positive) < 10:
+        return 0.0, 0.0
+    part = KMeans(2, n_init=10, random_state=random_state).fit_predict(positive)
+    share = part.mean()
+    if min(share, 1.0 - share) < SMALLEST_PART:
+        return 0.0, 0.0
+    ends = np.array([positive[part == k].mean(axis=0) for k in (0, 1)])
+    axis = ends[1] - ends[0]
+    length = float(np.linalg.norm(axis))
+    silhouette = float(silhouette_score(positive, part))
+
+    def middle(rows, radius):
+        along = (rows - ends[0]) @ axis / length**2
+        off = np.linalg.norm(rows - ends[0] - along[:, None] * axis, axis=1)
+        return float(np.mean((np.abs(along - 0.5) < 0.25) & (off <= radius))), off
+
+    _, off = middle(positive, np.inf)
+    radius = 1.5 * float(np.median(off))
+    of_positive, _ = middle(positive, radius)
+    of_unlabeled, _ = middle(unlabeled, radius)
+    return silhouette, max(of_unlabeled - of_positive, 0.0) / max(of_unlabeled, 1e-12) if of_unlabeled > 0.05 else 0.0
+
+
+def irrelevant_features(X, labelled, random_state) -> np.ndarray:
+    """Return which features (m,) bool are worth no more to a forest than the best of as many shuffled ones."""
+    rng = np.random.default_rng(random_state)
+    shadow = rng.permuted(X, axis=0)
+    forest = ExtraTreesClassifier(
+        TREES, min_samples_leaf=5, class_weight="balanced", random_state=random_state, max_features=0.5
+    )
+    value = forest.fit(np.hstack([X, shadow]), labelled).feature_importances_
+    m = X.shape[1]
+    return value[:m] <= np.quantile(value[m:], 0.95)

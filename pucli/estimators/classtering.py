@@ -1,0 +1,249 @@
+"""Classtering: joint classification and clustering with few labels (Sansone 2018, chapter 2)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pucli.estimators.semi_supervised import unlabeled_rows
+from pucli.solvers import classtering as solver
+from pucli.solvers.classtering_moves import Fit, fit
+
+
+class Classtering(ClassifierMixin, BaseEstimator):
+    """Variational Bayesian mixture of factor analysers with class labels.
+
+    Each component is a Gaussian of low-rank covariance plus noise and has its own distribution over the classes, so a
+    class may have many clusters and a cluster many classes. Maximises the lower bound of ln p(X, labels), eq. (2.3).
+
+    Parameters
+    ----------
+    n_components : "auto" or int. "auto" lets births and deaths of components raise the bound; an integer fixes it.
+    n_factors : latent dimension k of a component, at most the number of features. The thesis has 2 or 3.
+    max_components : most components that "auto" may reach.
+    starts : numbers of components from which "auto" sets out, by k-means; the fit with the highest bound is kept.
+    form : "collapsed" sums the class of an unlabeled row out, "thesis" gives it a factor of its own in q as in (2.3).
+        The collapsed bound is the higher one, and components without labelled rows do not vote themselves into a class.
+    tol : stop when a sweep raises the bound by less than this, in nats per row; a birth or death must raise it by more.
+    max_iter : most sweeps in one climb of the bound.
+    random_state : of k-means.
+
+    Attributes
+    ----------
+    classes_ : (K,) the labels seen; without any label, the marker of unlabeled rows alone.
+    n_components_, n_factors_ : number of components and of their factors.
+    cluster_class_proba_ : (n_components_, K) probabilities of the classes in each component, the means of q(beta).
+    weights_ : (n_components_,) expected shares of the rows, in decreasing order.
+    means_ : (n_components_, d) expected centres; factors_ : (n_components_, d, n_factors_) expected loadings.
+    noise_variance_ : (d,) variance outside the factors, shared by all components, in squared units of X.
+    relevance_ : (n_components_, n_factors_) expected variance of the loadings of each factor relative to the mean
+        variance of the features, in decreasing order; near zero where automatic relevance determination has switched
+        the factor off.
+    labels_ : (n,) component of each training row.
+    lower_bound_ : bound in nats after every kept sweep; never falls. objective_ : its last value.
+    dual_gap_ : NaN, the problem is not concave. residual_ : rise of the bound in one more sweep, in nats per row.
+    n_iter_ : sweeps in all, those of refused births and deaths included. n_births_, n_deaths_ : kept ones.
+    converged_ : whether the kept climbs ended by `tol`.
+
+    Notes
+    -----
+    `y` has -1 (or "-1" among strings) for unlabeled rows. All rows unlabeled: clustering, `predict` answers -1; all
+    rows labelled: supervised classification. A class without a labelled row is unknown to the model: its rows form
+    components that are told apart by `predict_cluster`, not by `predict`. Features are used in their own units; put
+    them on one scale first.
+
+    References
+    ----------
+    E. Sansone, PhD thesis, University of Trento, 2018, chapter 2. Z. Ghahramani and M. J. Beal, Variational inference
+    for Bayesian mixtures of factor analysers, NIPS 2000.
+    """
+
+    _posterior: tuple[tuple[Any, ...], tuple[Any, ...]]
+
+    def __init__(
+        self,
+        n_components="auto",
+        *,
+        n_factors=2,
+        max_components=50,
+        starts=(1, 10),
+        form="collapsed",
+        tol=1e-5,
+        max_iter=1000,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.n_factors = n_factors
+        self.max_components = max_components
+        self.starts = starts
+        self.form = form
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Fit the model to X (n, d) and labels y (n,), -1 = unlabeled; without y all rows are unlabeled.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError : fewer rows than factors, more components than rows, or a parameter out of its range.
+        """
+        X, codes = self._validate(X, y)
+        self.n_factors_ = min(self.n_factors, X.shape[1])
+        self._offset = X.mean(axis=0)
+        # one common factor: the bound is then that of the rows in their own units minus n d ln(scale)
+        self._scale = float(np.sqrt(((X - self._offset) ** 2).mean())) or 1.0
+        data = solver.rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
+        best = self._best_fit(data)
+        self._keep(best, data)
+        if not self.converged_:
+            warnings.warn(
+                f"Classtering stopped after {self.n_iter_} sweeps above the tolerance; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _validate(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+        """Return X (n, d) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
+        if y is None:
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            y = np.full(len(X), -1)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        unlabeled = unlabeled_rows(y)
+        labels = y if unlabeled.all() else y[~unlabeled]
+        if labels.dtype.kind == "O":
+            labels = np.array(labels.tolist())
+        check_classification_targets(labels)
+        self.classes_, found = np.unique(labels, return_inverse=True)
+        codes = np.full(len(y), -1)
+        if not unlabeled.all():
+            codes[~unlabeled] = found
+        self._check_parameters(*X.shape)
+        return X, codes
+
+    def _check_parameters(self, n: int, d: int) -> None:
+        if self.form not in ("collapsed", "thesis"):
+            raise ValueError(f"form must be 'collapsed' or 'thesis'; got {self.form!r}.")
+        if self.n_factors < 1:
+            raise ValueError(f"n_factors must be at least 1; got {self.n_factors!r}.")
+        if n <= min(self.n_factors, d):
+            raise ValueError(
+                f"n_samples={n} is too few for n_factors={self.n_factors}: give more rows than factors, or "
+                "lower n_factors."
+            )
+        if self.n_components != "auto" and not 1 <= self.n_components <= n:
+            raise ValueError(
+                f"n_components must be 'auto' or between 1 and the number of rows, {n}; got {self.n_components!r}."
+            )
+        if not self.tol > 0.0:
+            raise ValueError(f"tol must be positive; got {self.tol!r}.")
+
+    def _best_fit(self, data: solver.Rows) -> Fit:
+        n = len(data.X)
+        random_state = check_random_state(self.random_state)
+        auto = self.n_components == "auto"
+        # a component with fewer rows than k + 2 has nothing to estimate its factors from
+        most = max(1, min(self.max_components, n // (self.n_factors_ + 2))) if auto else self.n_components
+        starts = sorted({min(start, most) for start in self.starts}) if auto else [self.n_components]
+        hyper = solver.initial_hyper(data, len(self.classes_))
+        fits = []
+        for start in starts:
+            R = np.eye(start)[_k_means(data.X, start, random_state)]
+            state = solver.start(data, hyper, R, self.n_factors_)
+            fits.append(fit(data, state, max_components=most, tol=self.tol * n, max_iter=self.max_iter, moves=auto))
+        self.n_iter_ = sum(one.n_iter for one in fits)
+        return max(fits, key=lambda one: one.bounds[-1])
+
+    def _keep(self, best: Fit, data: solver.Rows) -> None:
+        hyper, q, local = best.state
+        order = np.argsort(-local.mass, kind="stable")
+        q = q._replace(**{name: getattr(q, name)[order] for name in ("omega", "phi", "mean", "cov", "rate")})
+        variance = q.rate / q.shape
+        for s, columns in enumerate(np.argsort(-variance, axis=1, kind="stable")):
+            columns = np.append(columns, self.n_factors_)
+            q.mean[s] = q.mean[s][:, columns]
+            q.cov[s] = q.cov[s][:, columns][:, :, columns]
+            q.rate[s] = q.rate[s][columns[:-1]]
+        self._posterior = (tuple(hyper), tuple(q))  # plain tuples of arrays can be stored without trust
+        in_units = len(data.X) * data.X.shape[1] * np.log(self._scale)
+        self.n_components_ = len(order)
+        self.weights_ = q.omega / q.omega.sum()
+        self.cluster_class_proba_ = q.phi / q.phi.sum(axis=1, keepdims=True)
+        self.means_ = q.mean[:, :, -1] * self._scale + self._offset
+        self.factors_ = q.mean[:, :, :-1] * self._scale
+        self.noise_variance_ = hyper.psi * self._scale**2
+        self.relevance_ = q.rate / q.shape
+        self.labels_ = np.argsort(order)[local.R.argmax(axis=1)]
+        self.lower_bound_ = best.bounds - in_units
+        self.objective_ = float(self.lower_bound_[-1])
+        self.dual_gap_ = float("nan")
+        self.residual_ = best.residual / len(data.X)
+        self.n_births_, self.n_deaths_ = best.births, best.deaths
+        self.converged_ = best.converged
+
+    def _parameters(self) -> tuple[solver.Hyper, solver.Globals]:
+        hyper, q = self._posterior
+        return solver.Hyper(*hyper), solver.Globals(*q)
+
+    def _assign(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels: the maximum of (2.5)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        hyper, q = self._parameters()
+        terms = solver.row_terms((X - self._offset) / self._scale, hyper, q)[2]
+        return solver.assignments(terms, np.full(len(X), -1), q, self.form == "collapsed")
+
+    def predict_cluster(self, X):
+        """Return the most probable component of each row of X (n, d), shape (n,), numbered by decreasing weight."""
+        return self._assign(X)[0].argmax(axis=1)
+
+    def predict_cluster_proba(self, X):
+        """Return the probabilities of the components for each row of X (n, d), shape (n, n_components_)."""
+        return self._assign(X)[0]
+
+    def predict_proba(self, X):
+        """Return the probabilities of `classes_` for each row of X (n, d), shape (n, K).
+
+        In the "thesis" form they are the q(l) that maximise (2.5); in the "collapsed" form the expected probabilities.
+        """
+        R = self._assign(X)[0]
+        if self.form == "collapsed":
+            return R @ self.cluster_class_proba_
+        return R @ solver.label_terms(self._parameters()[1], collapsed=False)[0]
+
+    def predict(self, X):
+        """Return the most probable class of each row of X (n, d), shape (n,)."""
+        column = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[column]
+
+    def score_samples(self, X):
+        """Return the lower bound of ln p(x | training data), eq. (2.5), for each row of X (n, d), in nats."""
+        return self._assign(X)[1] - self.n_features_in_ * np.log(self._scale)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+def _k_means(X: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Return the cluster (n,) of each row; fewer than `k` are used where rows coincide."""
+    if k == 1:
+        return np.zeros(len(X), dtype=int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # distinct rows may be fewer than k
+        return KMeans(k, n_init=1, random_state=random_state).fit(X).labels_

@@ -1,0 +1,112 @@
+"""The class prior: an estimate with a bootstrap interval, and what estimators do when none is given."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from pucli.estimators.pu import PUClassifier
+from pucli.solvers.prior import km2, tice, unlabeled_prior
+
+PRIOR_METHODS = ("km2", "tice")
+PRIOR_CONSTRAINT = [Interval(Real, 0, 1, closed="neither"), None]
+# Rows of each kind that an estimate uses at most, drawn at random: KM2 takes the square of that in memory.
+LARGEST_SAMPLE = 800
+# An estimate is kept this far from 0 and 1, where the methods that use it are not defined.
+MARGIN = 0.01
+
+
+class PriorInObjective(PUClassifier):
+    """Base of PU classifiers whose objective holds the prior of the unlabeled rows."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # Labels read as classes (no positive among the unlabeled rows) are not what such a model fits: the accuracy
+        # that scikit-learn's checks ask for does not apply.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class PriorEstimate(NamedTuple):
+    """Share of positives among the unlabeled rows.
+
+    prior : the estimate; low, high : percentile bootstrap interval, equal to it without replicates; confidence : of
+    the interval; method : "km2" or "tice"; replicates : number of bootstrap estimates.
+    """
+
+    prior: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    replicates: int
+
+
+def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, random_state=None) -> PriorEstimate:
+    """Estimate the share of positives among unlabeled rows.
+
+    Parameters
+    ----------
+    X : (n, m) rows; features are standardised first.
+    labelled : (n,) bool, True for labelled positives, False for unlabeled rows.
+    method : "km2" (kernel mean embedding; Ramaswamy et al. 2016) or "tice" (tree induction; Bekker and Davis 2018,
+        an estimate from above).
+    replicates : bootstrap estimates behind the interval; labelled and unlabeled rows are resampled apart.
+    confidence : of the interval.
+    random_state : int, RandomState, Generator or None: of the bootstrap, of TIcE's folds, and of the rows that are
+        drawn where there are more than 800 of a kind.
+
+    Raises
+    ------
+    ValueError : unknown method, no labelled or no unlabeled row, replicates < 0, or confidence not inside (0, 1).
+    """
+    if method not in PRIOR_METHODS:
+        raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
+    if replicates < 0 or not 0 < confidence < 1:
+        raise ValueError(
+            f"replicates must not be negative and confidence must lie in (0, 1); got {replicates}, {confidence}."
+        )
+    X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
+    if not labelled.any() or labelled.all():
+        raise ValueError("estimating the class prior needs labelled positives and unlabeled rows; one kind is missing.")
+    rng = _generator(random_state)
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    positive, unlabeled = _at_most(X[labelled], rng), _at_most(X[~labelled], rng)
+    prior = _estimate(positive, unlabeled, method, rng)
+    drawn = [_estimate(_resampled(positive, rng), _resampled(unlabeled, rng), method, rng) for _ in range(replicates)]
+    tail = 0.5 * (1.0 - confidence)
+    low, high = np.quantile([prior, *drawn], [tail, 1.0 - tail])
+    return PriorEstimate(prior, min(float(low), prior), max(float(high), prior), confidence, method, replicates)
+
+
+def resolve_prior(prior, X, labelled, random_state) -> float:
+    """Return `prior`, or KM2's estimate where it is None, kept 0.01 away from 0 and 1."""
+    if prior is not None:
+        return float(prior)
+    return float(np.clip(estimate_prior(X, labelled, random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
+
+
+def _generator(random_state) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4))
+    return np.random.default_rng(random_state)
+
+
+def _at_most(rows, rng):
+    return rows if len(rows) <= LARGEST_SAMPLE else rows[np.sort(rng.permutation(len(rows))[:LARGEST_SAMPLE])]
+
+
+def _resampled(rows, rng):
+    return rows[rng.integers(0, len(rows), len(rows))]
+
+
+def _estimate(positive, unlabeled, method, rng) -> float:
+    if method == "km2":
+        return km2(unlabeled, positive)
+    rows = np.vstack([positive, unlabeled])
+    labelled = np.arange(len(rows)) < len(positive)
+    return unlabeled_prior(tice(rows, labelled, rng), len(positive), len(unlabeled))

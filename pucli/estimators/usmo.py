@@ -1,0 +1,354 @@
+"""Exact PU classifiers with a class prior: USMO (double hinge, convex) and RampPU (ramp loss, not convex)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pucli.estimators.pu import PUClassifier
+from pucli.kernels.functions import Kernel
+from pucli.solvers.double_hinge import (
+    Certificate,
+    DoubleHingeProblem,
+    bias_and_gap,
+    double_hinge_problem,
+    dual_value,
+    relative_scale,
+)
+from pucli.solvers.ramp import solve_ramp
+from pucli.solvers.usmo import KernelSolution, solve_kernel
+from pucli.solvers.usmo_linear import LINEAR_FEATURES, LinearSolution, solve_linear
+from pucli.solvers.usmo_start import averaged_bias, one_class_start, subsample_start, uniform_start
+
+SOLVERS = ("usmo", "qp", "svr")
+STARTS = ("subsample", "one-class", "uniform")
+
+
+class _KernelPU(PUClassifier):
+    """What USMO and RampPU share: the class prior, the kernel, and f = sum of kernels + bias."""
+
+    _least_iterations = 1
+
+    def _check_parameters(self) -> Kernel:
+        if not 0.0 < self.prior < 1.0:
+            raise ValueError(
+                f"prior must be strictly between 0 and 1, got {self.prior!r}: it is the share of positives among the "
+                "unlabeled rows. Outside, the dual has no solution: its n variables, each at most c2 = 1/(2 lam n), "
+                "must sum to c1 p = prior/(2 lam). Give a proportion (0.3 for 30 %), or estimate it."
+            )
+        if not self.lam > 0.0:
+            raise ValueError(f"lam must be positive, got {self.lam!r}.")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < self._least_iterations:
+            raise ValueError(f"max_iter must be an integer >= {self._least_iterations}, got {self.max_iter!r}.")
+        if not self.cache_size > 0.0:
+            raise ValueError(f"cache_size, in MB, must be positive, got {self.cache_size!r}.")
+        return Kernel(self.kernel, self.width, self.degree, self.coef0).check()
+
+    def _keep(self, X: np.ndarray, weights: np.ndarray, bias: float) -> None:
+        """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight."""
+        self.intercept_ = float(bias)
+        if self.kernel == "linear":
+            self.coef_ = weights @ X
+            return
+        support = np.flatnonzero(weights)
+        self.support_vectors_, self.dual_coef_ = X[support], weights[support]
+
+    def decision_function(self, X):
+        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
+        X = self._validate_predict(X)
+        if self.kernel == "linear":
+            return X @ self.coef_ + self.intercept_
+        kernel = Kernel(self.kernel, self.width, self.degree, self.coef0)
+        return kernel.combination(X, self.support_vectors_, self.dual_coef_) + self.intercept_
+
+
+class USMO(_KernelPU):
+    """PU classifier with double hinge loss, exact at memory linear in the number of rows.
+
+    With p labelled and n unlabeled rows, f = g + b, g in the space H of the kernel, c1 = prior / (2 lam p) and
+    c2 = 1 / (2 lam n), it minimises
+
+        -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
+
+    which is the unbiased PU risk with the loss max(-z, max(0, 1/2 - z/2)) and the ridge lam |g|^2, over 2 lam.
+
+    Parameters
+    ----------
+    prior : float, default=0.5
+        Share of positives among the unlabeled rows, strictly between 0 and 1.
+    lam : float, default=0.01
+        Weight of the ridge on g; the bias is not regularised.
+    kernel : {"rbf", "linear", "polynomial"}, default="rbf"
+    width : float, default=1.0
+        Length scale of exp(-d^2 / (2 width^2)), in the units of the features.
+    degree, coef0 : int, float, default=3, 1.0
+        Of the polynomial kernel (x.y + coef0)^degree.
+    solver : {"usmo", "qp", "svr"}, default="usmo"
+        "usmo" solves pairs (kernels) or keeps w (linear kernel, up to 3000 features). "qp" (Clarabel, extra `bench`)
+        and "svr" (scikit-learn's SVR on stacked rows) solve the same problem at quadratic memory, for comparison.
+    cache_size : float, default=200
+        Size of the store of kernel rows in MB; it changes speed only.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=100000
+        Largest number of blocks of pairs (kernels) or of Newton steps (linear kernel). 0 keeps the starting point, with
+        the bias of the paper's (16), also for the linear kernel: the column Init of its tables.
+    init : {"subsample", "one-class", "uniform"}, default="subsample"
+        Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
+        all variables equal. It changes speed only.
+    random_state : int, RandomState or None, default=None
+        Chooses the rows of the subsample.
+
+    Attributes
+    ----------
+    coef_ : ndarray (m,), linear kernel; otherwise support_vectors_ (s, m) and dual_coef_ (s,).
+    intercept_ : float
+    objective_ : float
+        Value of the objective above.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum.
+    violation_ : float
+        The largest violation of the tau-optimality conditions by any pair (13); NaN with the linear path, which has
+        no pairs, and with the peers.
+    n_iter_ : int
+    converged_ : bool
+    trace_ : ndarray (iterations, 3)
+        Elapsed seconds, value of the dual and gap; empty with the peers.
+
+    Raises
+    ------
+    ValueError
+        For a prior outside (0, 1), and for "qp" and "svr" on more rows than they can hold.
+
+    References
+    ----------
+    E. Sansone, F. G. B. De Natale, Z.-H. Zhou (2019). Efficient training for positive unlabeled learning. IEEE TPAMI.
+    M. C. du Plessis, G. Niu, M. Sugiyama (2015). Convex formulation for learning from positive and unlabeled data.
+    """
+
+    _least_iterations = 0
+
+    def __init__(
+        self,
+        prior=0.5,
+        lam=0.01,
+        kernel="rbf",
+        width=1.0,
+        degree=3,
+        coef0=1.0,
+        solver="usmo",
+        cache_size=200,
+        tol=1e-6,
+        max_iter=100_000,
+        init="subsample",
+        random_state=None,
+    ):
+        self.prior = prior
+        self.lam = lam
+        self.kernel = kernel
+        self.width = width
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.init = init
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit to rows X (N, m) and labels y (N,), the greater of its two values for labelled positives.
+
+        Returns self.
+        """
+        X, labelled = self._validate_fit(X, y)
+        kernel = self._check_parameters()
+        for name, value, choices in (("solver", self.solver, SOLVERS), ("init", self.init, STARTS)):
+            if value not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+        problem = double_hinge_problem(X, labelled, kernel, float(self.prior), float(self.lam))
+        if self.solver != "usmo":
+            self._fit_peer(problem, X, labelled)
+        elif self.max_iter == 0:
+            self._fit_start(problem, X, labelled)
+        elif kernel.name == "linear" and X.shape[1] <= LINEAR_FEATURES:
+            solution = self._solve_linear(problem)
+            self.coef_, self.intercept_ = solution.coef, solution.certificate.bias
+            self.violation_ = np.nan
+            self._record(solution)
+        else:
+            pairs = self._solve_pairs(problem)
+            self._keep_dual(X, labelled, problem.c1, pairs.sigma, pairs.certificate.bias)
+            self.violation_ = pairs.violation
+            self._record(pairs)
+        if self.max_iter > 0:
+            self._warn_unless_converged()
+        return self
+
+    def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
+        a = problem.c1 * problem.X_p.sum(axis=0)
+        return solve_linear(
+            problem.X_u,
+            problem.losses,
+            problem.total,
+            a,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            trivial=problem.trivial,
+        )
+
+    def _start(self, problem: DoubleHingeProblem) -> np.ndarray:
+        if self.init == "subsample":
+            random = check_random_state(self.random_state)
+            rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+            return subsample_start(problem, rng, cache_bytes=1e6 * self.cache_size)
+        if self.init == "one-class":
+            return one_class_start(problem, float(self.prior))
+        return uniform_start(problem.losses, problem.total)
+
+    def _solve_pairs(self, problem: DoubleHingeProblem) -> KernelSolution:
+        """Solve, using up the memory of `problem.X_u`, which is a copy."""
+        return solve_kernel(
+            problem.X_u,
+            problem.kernel,
+            problem.losses,
+            problem.total,
+            problem.a_X,
+            problem.a_norm,
+            self._start(problem),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_bytes=1e6 * self.cache_size,
+            trivial=problem.trivial,
+            overwrite_X=True,
+        )
+
+    def _fit_peer(self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray) -> None:
+        if self.solver == "qp":
+            from pucli.solvers.double_hinge_qp import solve_qp
+
+            sigma = solve_qp(problem, tol=min(0.1 * self.tol, 1e-8))
+        else:
+            from pucli.estimators.double_hinge_svr import solve_svr
+
+            sigma, _ = solve_svr(problem, tol=1e-4, cache_size=self.cache_size)
+        # The peers stop by their own tolerances; a relative gap of 1e-4 tells a solution from a failure.
+        self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4))
+
+    def _fit_start(self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray) -> None:
+        sigma = self._start(problem)
+        self._certify_dual(problem, X, labelled, sigma, self.tol)
+        self.intercept_ = averaged_bias(problem, sigma)
+
+    def _certify_dual(
+        self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray, sigma: np.ndarray, tol: float
+    ) -> None:
+        """Keep the model of a feasible sigma from elsewhere, with its best bias and its gap."""
+        support = np.flatnonzero(sigma)
+        G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
+        bias, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
+        dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
+        self._keep_dual(X, labelled, problem.c1, sigma, bias)
+        self.violation_ = np.nan
+        converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
+        self._set_certificate(Certificate(bias, dual + gap, gap), 1, converged, np.empty((0, 3)))
+
+    def _keep_dual(self, X: np.ndarray, labelled: np.ndarray, c1: float, sigma: np.ndarray, bias: float) -> None:
+        weights = np.full(len(X), c1)
+        weights[~labelled] = -sigma
+        self._keep(X, weights, bias)
+
+    def _record(self, solution: KernelSolution | LinearSolution) -> None:
+        self._set_certificate(solution.certificate, solution.n_iter, solution.converged, solution.trace)
+
+    def _set_certificate(self, certificate: Certificate, n_iter: int, converged: bool, trace: np.ndarray) -> None:
+        self.objective_, self.dual_gap_ = float(certificate.objective), float(certificate.gap)
+        self.n_iter_ = max(int(n_iter), 1)
+        self.converged_ = bool(converged)
+        self.trace_ = trace
+
+
+class RampPU(_KernelPU):
+    """PU classifier with the ramp loss, by the concave-convex procedure.
+
+    With f = g + b, R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and c2 = 1 / (2 lam n), it looks for a
+    stationary point of
+
+        2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
+
+    starting at f = 0. Every step solves a convex problem; the objective never rises.
+
+    Parameters
+    ----------
+    prior, lam, kernel, width, degree, coef0, cache_size : as of `USMO`.
+    tol : float, default=1e-4
+        Stop where the convex majorant at f cannot fall by more than this, relative to the objective.
+    max_iter : int, default=100
+        Largest number of convex problems.
+
+    Attributes
+    ----------
+    coef_ or support_vectors_ and dual_coef_, intercept_ : the model.
+    objective_ : float
+    dual_gap_ : NaN, the problem is not convex.
+    residual_ : float
+        How much lower the convex majorant at the solution may still reach; zero exactly at a stationary point.
+    n_iter_ : int
+    converged_ : bool
+    objectives_ : ndarray (steps + 1,)
+        The objective after each step.
+
+    References
+    ----------
+    M. C. du Plessis, G. Niu, M. Sugiyama (2014). Analysis of learning from positive and unlabeled data. NIPS.
+    """
+
+    def __init__(
+        self,
+        prior=0.5,
+        lam=0.01,
+        kernel="rbf",
+        width=1.0,
+        degree=3,
+        coef0=1.0,
+        cache_size=200,
+        tol=1e-4,
+        max_iter=100,
+    ):
+        self.prior = prior
+        self.lam = lam
+        self.kernel = kernel
+        self.width = width
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Fit to rows X (N, m) and labels y (N,), the greater of its two values for labelled positives.
+
+        Returns self.
+        """
+        X, labelled = self._validate_fit(X, y)
+        kernel = self._check_parameters()
+        solution = solve_ramp(
+            X,
+            labelled,
+            kernel,
+            float(self.prior),
+            float(self.lam),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_bytes=1e6 * self.cache_size,
+        )
+        self._keep(X, solution.weights, solution.bias)
+        self.objective_, self.dual_gap_ = solution.objective, np.nan
+        self.residual_ = solution.residual
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.converged
+        self.objectives_ = solution.objectives
+        self._warn_unless_converged()
+        return self

@@ -1,0 +1,89 @@
+"""The quadratic surface f(x) = x'Ax/2 + x'beta + beta_0, A symmetric, as a linear model (Wang 2024, section 4.4).
+
+The coefficients are stacked as alpha = (a_11, a_12, ..., a_1m, a_22, ..., a_mm, beta_1, ..., beta_m), m* = (m^2 + 3m)/2
+of them, with features x_j^2 / 2 for a_jj, x_j x_k for a_jk and x_j for beta_j. Group j holds what belongs to feature j,
+its row of A and its beta: m + 1 coefficients, and a_jk is in two groups.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+# Square matrices of m* + 1 rows that a fit holds at once.
+MATRICES = 5
+# Share of the machine's memory that a fit may take.
+MEMORY_SHARE = 0.5
+
+
+def n_surface_features(n_features: int) -> int:
+    """Return m*, the number of coefficients without the intercept."""
+    return (n_features * n_features + 3 * n_features) // 2
+
+
+def surface_features(X: np.ndarray) -> np.ndarray:
+    """Return the features (n, m*) of the rows X (n, m), in the order of alpha."""
+    n, m = X.shape
+    j, k = np.triu_indices(m)
+    S = np.empty((n, n_surface_features(m)))
+    np.multiply(X[:, j], X[:, k], out=S[:, : len(j)])
+    S[:, : len(j)][:, j == k] *= 0.5
+    S[:, len(j) :] = X
+    return S
+
+
+def surface_groups(n_features: int) -> np.ndarray:
+    """Return the positions in alpha of each feature's group, shape (m, m + 1): a_j1, ..., a_jm, beta_j."""
+    m = n_features
+    place = np.zeros((m, m), dtype=np.int64)
+    j, k = np.triu_indices(m)
+    place[j, k] = place[k, j] = np.arange(len(j))
+    return np.column_stack([place, len(j) + np.arange(m)])
+
+
+def surface_ridge(X: np.ndarray) -> np.ndarray:
+    """Return G (m*, m*) with alpha'G alpha = sum_i |A x_i + beta|^2, the squared gradients of f at the rows (4.23).
+
+    The term of feature j is a quadratic in its group alone, with the same matrix for all features.
+    """
+    n, m = X.shape
+    rows = np.ones((n, m + 1))
+    rows[:, :m] = X
+    block = rows.T @ rows
+    G = np.zeros((n_surface_features(m),) * 2)
+    for group in surface_groups(m):
+        G[np.ix_(group, group)] += block
+    return G
+
+
+def surface_coordinates(features: np.ndarray, n_features: int) -> np.ndarray:
+    """Return the positions in alpha of the surface of some features, in the order of their own, smaller alpha."""
+    groups = surface_groups(n_features)
+    j, k = np.triu_indices(len(features))
+    return np.concatenate([groups[features[j], features[k]], groups[features, -1]])
+
+
+def surface_matrix(alpha: np.ndarray, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return A (m, m) and beta (m,) from alpha."""
+    groups = surface_groups(n_features)
+    return alpha[groups[:, :-1]], alpha[groups[:, -1]]
+
+
+def surface_score(X: np.ndarray, A: np.ndarray, beta: np.ndarray, intercept: float) -> np.ndarray:
+    """Return f (n,) at the rows X (n, m), without forming their features."""
+    return 0.5 * np.einsum("ij,ij->i", X @ A, X) + X @ beta + intercept
+
+
+def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> None:
+    """Raise ValueError where a fit of the surface would not fit into `limit` bytes (default half the memory)."""
+    size = n_surface_features(n_features) + 1
+    needed = 8.0 * (MATRICES * size * size + 2.0 * n_rows * size)
+    if limit is None:
+        limit = MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > limit:
+        raise ValueError(
+            f"a quadratic surface of {n_features} features has {size - 1:,} coefficients; fitting it to {n_rows:,} "
+            f"rows takes {needed:,.0f} bytes, and {limit:,.0f} may be used. Select features first (the coefficients of "
+            "e-glpual that are zero, or leading principal components), or use glpual with kernel='rbf'."
+        )

@@ -1,0 +1,193 @@
+"""Convex piecewise-linear losses with two kinks, their conjugates, and what certifies a solution.
+
+The regularised problem that USMO, the steps of the concave-convex procedure and the one-class start all share, for
+f = g + b with g in the space H of a kernel,
+
+    min_{g, b}  1/2 |g|_H^2 - <a, g>_H - e b + sum_i loss_i(f(x_i))
+
+where loss_i has slopes lower_i <= knot_i <= upper_i that change at left_i <= right_i, and `a` is a fixed element of H.
+Its dual in sigma, one variable for each row, with G = K sigma - a(X) and g = a - sum_i sigma_i k(x_i, .), is
+
+    min  1/2 sigma'K sigma - a(X)'sigma + sum_i loss_i*(sigma_i),    lower <= sigma <= upper,    1'sigma = e
+
+The double hinge of du Plessis, Niu and Sugiyama (2015), max(-z, max(0, 1/2 - z/2)), as Sansone, De Natale and Zhou
+(2019) use it, has slopes 0, c2/2, c2 and kinks at -1 and +1 for unlabeled rows, a = c1 sum_p k(x_p, .), e = c1 p.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.kernels.functions import Kernel
+
+
+class RowLosses(NamedTuple):
+    """One loss per row, z -> lower z + (knot - lower) [z - left]_+ + (upper - knot) [z - right]_+.
+
+    All fields have shape (n,). lower, knot, upper : slopes, and the box of the dual variable; left, right : kinks.
+    """
+
+    lower: np.ndarray
+    knot: np.ndarray
+    upper: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    def take(self, rows: np.ndarray) -> RowLosses:
+        """Return the losses of some rows."""
+        return RowLosses(*(field[rows] for field in self))
+
+
+class Certificate(NamedTuple):
+    """Value of a solution: bias, objective (primal value), gap (objective minus dual value, never negative)."""
+
+    bias: float
+    objective: float
+    gap: float
+
+
+def double_hinge_losses(n: int, c2: float) -> RowLosses:
+    """Return c2 max(0, 1/2 + z/2, z) for each of n unlabeled rows."""
+    ones = np.ones(n)
+    return RowLosses(0.0 * ones, 0.5 * c2 * ones, c2 * ones, -ones, ones)
+
+
+class DoubleHingeProblem(NamedTuple):
+    """The double-hinge problem of one training set, with the constants that do not depend on the solution.
+
+    X_p : (p, m) labelled rows; X_u : (n, m) unlabeled rows; c1 = prior / (2 lam p); c2 = 1 / (2 lam n); losses : of
+    the unlabeled rows; total : c1 p; a_X : c1 sum_p k(x_u, x_p), shape (n,); a_norm : c1^2 sum of the kernel over pairs
+    of labelled rows; trivial : value of the best constant f.
+    """
+
+    kernel: Kernel
+    X_p: np.ndarray
+    X_u: np.ndarray
+    c1: float
+    c2: float
+    losses: RowLosses
+    total: float
+    a_X: np.ndarray
+    a_norm: float
+    trivial: float
+
+
+def double_hinge_problem(
+    X: np.ndarray, labelled: np.ndarray, kernel: Kernel, prior: float, lam: float
+) -> DoubleHingeProblem:
+    """Set up -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2 for rows X (N, m), labelled (N,) bool."""
+    X_p, X_u = X[labelled], X[~labelled]
+    c1, c2 = prior / (2.0 * lam * len(X_p)), 1.0 / (2.0 * lam * len(X_u))
+    weights = np.full(len(X_p), c1)
+    losses = double_hinge_losses(len(X_u), c2)
+    total = c1 * len(X_p)
+    check_total(losses, total)
+    return DoubleHingeProblem(
+        kernel=kernel,
+        X_p=X_p,
+        X_u=X_u,
+        c1=c1,
+        c2=c2,
+        losses=losses,
+        total=total,
+        a_X=kernel.combination(X_u, X_p, weights),
+        a_norm=c1 * float(kernel.combination(X_p, X_p, weights).sum()),
+        trivial=min(prior, 1.0 - prior) / (2.0 * lam),
+    )
+
+
+def check_total(losses: RowLosses, total: float) -> None:
+    """Raise ValueError where no point of the box sums to `total`, which must hold for the bias to be finite."""
+    low, high = float(losses.lower.sum()), float(losses.upper.sum())
+    slack = 1e-12 * max(abs(low), abs(high))
+    if not low - slack <= total <= high + slack:
+        raise ValueError(
+            f"no solution: the dual variables lie in a box whose sums range from {low:.6g} to {high:.6g}, but they "
+            f"must sum to c1 p = {total:.6g}. For the double hinge this means a class prior outside [0, 1]: "
+            "give the prior as a proportion."
+        )
+
+
+def loss_values(losses: RowLosses, z: np.ndarray) -> np.ndarray:
+    """Return loss_i(z_i), shape (n,)."""
+    lower, knot, upper, left, right = losses
+    return lower * z + (knot - lower) * np.maximum(z - left, 0.0) + (upper - knot) * np.maximum(z - right, 0.0)
+
+
+def conjugate_values(losses: RowLosses, sigma: np.ndarray) -> np.ndarray:
+    """Return loss_i*(sigma_i), shape (n,), for sigma inside the box."""
+    lower, knot, _, left, right = losses
+    return left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
+
+
+def best_bias(losses: RowLosses, total: float, g: np.ndarray) -> float:
+    """Return the bias b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
+
+    The slope is a step function of b: the minimiser is a weighted quantile of the kinks. Where the interval is
+    unbounded its end is returned.
+    """
+    breaks = np.concatenate([losses.left - g, losses.right - g])
+    jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
+    if jumps[0] > 0.0 and jumps.min() == jumps.max():
+        return _equal_jumps(breaks, (total - losses.lower.sum()) / jumps[0])
+    order = np.argsort(breaks)
+    slope = losses.lower.sum() - total + np.cumsum(jumps[order])
+    slack = 1e-12 * max(abs(total), float(np.abs(losses.upper).sum()))
+    first = min(int(np.searchsorted(slope, -slack)), len(breaks) - 1)
+    last = min(int(np.searchsorted(slope, slack)), len(breaks) - 1)
+    return 0.5 * (breaks[order[first]] + breaks[order[last]])
+
+
+def _equal_jumps(breaks: np.ndarray, count: float) -> float:
+    """Minimiser where every kink raises the slope by the same amount: `count` kinks lie at or below it."""
+    position = int(np.clip(np.ceil(count - 1e-9), 1, len(breaks)))
+    flat = abs(count - position) < 1e-9 and position < len(breaks)
+    ordered = np.partition(breaks, [position - 1, position] if flat else [position - 1])
+    return 0.5 * (ordered[position - 1] + ordered[position]) if flat else ordered[position - 1]
+
+
+def bias_and_gap(losses: RowLosses, total: float, sigma: np.ndarray, G: np.ndarray) -> tuple[float, float]:
+    """Return the best bias and the duality gap of a feasible sigma (n,), with G = K sigma - a(X) at the rows.
+
+    The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i, each at least zero, so
+    it loses no digits.
+    """
+    bias = best_bias(losses, total, -G)
+    f = bias - G
+    gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
+    return float(bias), max(gap, 0.0)
+
+
+def dual_value(losses: RowLosses, sigma: np.ndarray, G: np.ndarray, a_X: np.ndarray, a_norm: float) -> float:
+    """Return the value of the dual, a lower bound of the primal, at a feasible sigma (n,).
+
+    G : K sigma - a(X), shape (n,); a_X : a(x_i), shape (n,); a_norm : |a|_H^2.
+    """
+    return -0.5 * a_norm - 0.5 * float(sigma @ (G - a_X)) - float(conjugate_values(losses, sigma).sum())
+
+
+def relative_scale(objective: float, gap: float, trivial: float) -> float:
+    """Return the number that a relative gap is relative to.
+
+    The larger modulus of primal and dual value, but at least a thousandth of `trivial`, the value of the best
+    constant f, so that an optimum that happens to be zero can be reached.
+    """
+    return max(abs(objective), abs(objective - gap), 1e-3 * abs(trivial))
+
+
+def restore_total(sigma: np.ndarray, losses: RowLosses, total: float) -> np.ndarray:
+    """Return sigma moved, each row in proportion to its room, so that it sums to `total`; `sigma` is overwritten.
+
+    Rows strictly between their corners move first, then all of them.
+    """
+    lower, knot, upper = losses.lower, losses.knot, losses.upper
+    between = (sigma > lower) & (sigma < upper) & (sigma != knot)
+    for rows in (between, np.ones(len(sigma), bool)):
+        excess = float(sigma.sum()) - total
+        end = (lower if excess > 0 else upper)[rows]
+        room = float((sigma[rows] - end).sum())
+        if room != 0.0:
+            sigma[rows] += (end - sigma[rows]) * min(excess / room, 1.0)
+    return sigma

@@ -1,0 +1,129 @@
+"""Unbiased and non-negative PU learning with a network of one hidden layer (Kiryo, Niu, du Plessis, Sugiyama 2017).
+
+With the sigmoid loss l(z) = 1 / (1 + e^z) and the partial risks
+
+    R_p = prior/n_p sum_p l(f),    R_n = 1/n_u sum_u l(-f) - prior/n_p sum_p l(-f),
+
+uPU descends on R_p + R_n. R_n estimates something non-negative, but a flexible f drives it below zero; nnPU descends on
+R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
+
+The network is m - hidden - ReLU - 1. Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every parameter,
+not decoupled from it. Weights start normal with variance 1 / fan-in, biases at zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+
+
+class Network(NamedTuple):
+    """Parameters: W (m, hidden), b (hidden,), v (hidden,), c (1,); f(x) = v' max(0, W'x + b) + c."""
+
+    W: np.ndarray
+    b: np.ndarray
+    v: np.ndarray
+    c: np.ndarray
+
+
+class Risks(NamedTuple):
+    """Partial risks of a network on some rows: objective R_p + R_n (nnPU: R_p + max(R_n, 0)), R_p and R_n."""
+
+    objective: float
+    positive: float
+    negative: float
+
+
+class NetworkFit(NamedTuple):
+    """The network after the last epoch, its risks on all rows, the size of the gradient there, and epochs run."""
+
+    network: Network
+    risks: Risks
+    gradient: float
+    n_iter: int
+
+
+def initial_network(n_features, hidden, rng) -> Network:
+    """Draw a network from the generator `rng`."""
+    W = rng.normal(0.0, 1.0 / np.sqrt(n_features), (n_features, hidden))
+    return Network(W, np.zeros(hidden), rng.normal(0.0, 1.0 / np.sqrt(hidden), hidden), np.zeros(1))
+
+
+def network_score(network, X):
+    """Return f(x) for the rows X (n, m), shape (n,)."""
+    return np.maximum(X @ network.W + network.b, 0.0) @ network.v + network.c[0]
+
+
+def partial_risks(f, labelled, prior, non_negative) -> Risks:
+    """Return the risks of scores f (n,)."""
+    p, u = f[labelled], f[~labelled]
+    positive = prior * float(np.mean(expit(-p))) if len(p) else 0.0
+    negative = float(np.mean(expit(u))) if len(u) else 0.0
+    negative -= prior * float(np.mean(expit(p))) if len(p) else 0.0
+    return Risks(positive + (max(negative, 0.0) if non_negative else negative), positive, negative)
+
+
+def score_gradient(f, labelled, prior, non_negative, beta=0.0, gamma=1.0):
+    """Return the derivative by each score (n,) of what a step descends on: the risk, or -gamma R_n below -beta."""
+    slope = expit(f) * expit(-f)
+    n_p, n_u = max(int(np.count_nonzero(labelled)), 1), max(int(np.count_nonzero(~labelled)), 1)
+    by_positive = np.where(labelled, -prior / n_p, 0.0) * slope
+    by_negative = np.where(labelled, -prior / n_p, 1.0 / n_u) * slope
+    if non_negative and partial_risks(f, labelled, prior, True).negative < -beta:
+        return -gamma * by_negative
+    return by_positive + by_negative
+
+
+def network_gradient(network, X, labelled, prior, non_negative, beta=0.0, gamma=1.0) -> Network:
+    """Return the derivative by each parameter of what a step descends on, without the decay."""
+    hidden = X @ network.W + network.b
+    active = np.maximum(hidden, 0.0)
+    f = active @ network.v + network.c[0]
+    by_score = score_gradient(f, labelled, prior, non_negative, beta, gamma)
+    back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
+    return Network(X.T @ back, back.sum(axis=0), active.T @ by_score, np.array([by_score.sum()]))
+
+
+def train_network(
+    X,
+    labelled,
+    prior,
+    non_negative,
+    rng,
+    hidden=100,
+    epochs=100,
+    learning_rate=1e-3,
+    decay=0.005,
+    batch_size=30000,
+    beta=0.0,
+    gamma=1.0,
+) -> NetworkFit:
+    """Train a network for a fixed number of epochs; the count is part of the method.
+
+    X : (n, m) rows; labelled : (n,) bool; prior : share of positives among unlabeled rows; non_negative : nnPU's rule;
+    rng : generator of the weights and of the order of rows; batch_size : rows a step, all of them where n is less.
+    """
+    network = initial_network(X.shape[1], hidden, rng)
+    first = [np.zeros_like(part) for part in network]
+    second = [np.zeros_like(part) for part in network]
+    n, step = len(X), 0
+    for _ in range(epochs):
+        order = rng.permutation(n) if batch_size < n else np.arange(n)
+        for start in range(0, n, batch_size):
+            rows = order[start : start + batch_size] if batch_size < n else slice(None)
+            gradient = network_gradient(network, X[rows], labelled[rows], prior, non_negative, beta, gamma)
+            step += 1
+            scale = learning_rate * np.sqrt(1.0 - BETA_2**step) / (1.0 - BETA_1**step)
+            for part, by_part, m1, m2 in zip(network, gradient, first, second, strict=True):
+                total = by_part + decay * part
+                m1 += (1.0 - BETA_1) * (total - m1)
+                m2 += (1.0 - BETA_2) * (total * total - m2)
+                part -= scale * m1 / (np.sqrt(m2) + EPSILON)
+    risks = partial_risks(network_score(network, X), labelled, prior, non_negative)
+    last = network_gradient(network, X, labelled, prior, non_negative, beta, gamma)
+    size = max(float(np.max(np.abs(g + decay * part), initial=0.0)) for g, part in zip(last, network, strict=True))
+    return NetworkFit(network, risks, size, epochs)

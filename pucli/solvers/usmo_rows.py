@@ -1,0 +1,119 @@
+"""Kernel rows for USMO: made a block at a time, kept in a least-recently-used store of given size, never all at once.
+
+Rows of the problem are held in an order of their own, the active ones first, so that kernel rows are made over the
+active columns only and shrinking the problem moves entries about instead of copying them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pucli.kernels.functions import Kernel
+
+# A tile of kernel entries that stays in the second-level cache while it is made: 64 x 2048 numbers, 1 MB.
+TILE_ROWS, TILE_COLUMNS = 64, 2048
+
+
+@njit(cache=True)
+def swap_rows(A, first, second):
+    """Swap the rows first_k and second_k of A (n, m) in place."""
+    for k in range(first.shape[0]):
+        for c in range(A.shape[1]):
+            A[first[k], c], A[second[k], c] = A[second[k], c], A[first[k], c]
+
+
+@njit(cache=True)
+def _swap_columns(store, slots, first, second):
+    for slot in slots:
+        row = store[slot]
+        for k in range(first.shape[0]):
+            row[first[k]], row[second[k]] = row[second[k]], row[first[k]]
+
+
+class RowStore:
+    """Coordinates of the rows and the kernel rows that fit.
+
+    Parameters
+    ----------
+    X : (n, m) rows. kernel : the kernel function. cache_bytes : size of the store of kernel rows, at least `block` of
+    them. block : the largest number of rows asked for at once. overwrite : use the memory of X, which is then lost,
+    instead of a copy.
+    """
+
+    def __init__(self, X: np.ndarray, kernel: Kernel, cache_bytes: float, block: int, *, overwrite: bool = False):
+        self.kernel = kernel
+        n = len(X)
+        self.Z = np.ascontiguousarray(X) if overwrite else np.array(X, order="C")
+        self.half_norms = np.zeros(n)
+        if kernel.name == "rbf":
+            self.Z -= self.Z.mean(axis=0)
+            self.Z /= kernel.width
+            self.half_norms = 0.5 * np.einsum("ij,ij->i", self.Z, self.Z)
+        self.capacity = int(min(n, max(block, cache_bytes // (8 * n))))
+        self.store = np.empty((self.capacity, n))
+        self.slot = np.full(n, -1)
+        self.owner = np.full(self.capacity, -1)
+        self.used = np.zeros(self.capacity, np.int64)
+        self.clock = 0
+
+    def entries(self, rows: np.ndarray, columns: slice) -> np.ndarray:
+        """Return the kernel of some rows with a range of columns."""
+        K = self.Z[rows] @ self.Z[columns].T
+        if self.kernel.name == "rbf":  # exponent -|x - y|^2 / (2 width^2)
+            K -= self.half_norms[rows][:, None]
+            K -= self.half_norms[columns]
+            np.minimum(K, 0.0, out=K)
+            return np.exp(K, out=K)
+        if self.kernel.name == "polynomial":
+            K += self.kernel.coef0
+            K **= self.kernel.degree
+        return K
+
+    def fetch(self, block: np.ndarray, active: int) -> np.ndarray:
+        """Return the slots of the rows of `block`, making those that are missing over the first `active` columns."""
+        self.clock += 1
+        slots = self.slot[block]
+        self.used[slots[slots >= 0]] = self.clock
+        missing = block[slots < 0]
+        if len(missing) == 0:
+            return slots
+        free = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
+        evicted = self.owner[free]
+        self.slot[evicted[evicted >= 0]] = -1
+        for start in range(0, active, TILE_COLUMNS):
+            columns = slice(start, min(start + TILE_COLUMNS, active))
+            for a in range(0, len(missing), TILE_ROWS):
+                self.store[free[a : a + TILE_ROWS], columns] = self.entries(missing[a : a + TILE_ROWS], columns)
+        self.slot[missing] = free
+        self.owner[free] = missing
+        self.used[free] = self.clock
+        return self.slot[block]
+
+    def product(self, weights: np.ndarray, columns: slice) -> np.ndarray:
+        """Return sum_i weights_i k(x_i, x_c) for a range of columns c, skipping zero weights; nothing is stored."""
+        rows = np.flatnonzero(weights)
+        out = np.zeros(columns.stop - columns.start)
+        for start in range(columns.start, columns.stop, TILE_COLUMNS):
+            stop = min(start + TILE_COLUMNS, columns.stop)
+            part = out[start - columns.start : stop - columns.start]
+            for a in range(0, len(rows), TILE_ROWS):
+                chosen = rows[a : a + TILE_ROWS]
+                part += weights[chosen] @ self.entries(chosen, slice(start, stop))
+        return out
+
+    def swap(self, first: np.ndarray, second: np.ndarray) -> None:
+        """Exchange the rows first_k and second_k of the problem, and the columns of the stored kernel rows."""
+        swap_rows(self.Z, first, second)
+        _swap_columns(self.store, np.flatnonzero(self.owner >= 0), first, second)
+        both, crossed = np.concatenate([first, second]), np.concatenate([second, first])
+        self.slot[both] = self.slot[crossed]
+        self.half_norms[both] = self.half_norms[crossed]
+        held = both[self.slot[both] >= 0]
+        self.owner[self.slot[held]] = held
+
+    def forget(self) -> None:
+        """Drop all stored rows: they lack the columns of rows that were not active."""
+        self.slot[:] = -1
+        self.owner[:] = -1
+        self.used[:] = 0

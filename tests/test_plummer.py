@@ -1,0 +1,271 @@
+"""The Plummer autoencoder: its loss against brute force, its training, checkpoints, likelihood and bad input."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from pucli.deep.likelihood import kernel_log_likelihood, log_density
+
+torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
+torch.set_num_threads(1)
+
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+from pucli.deep.losses import (  # noqa: E402
+    coulomb_potential,
+    plummer_autoencoder_loss,
+    plummer_discrepancy,
+)
+from pucli.deep.networks import exported, perceptron  # noqa: E402
+from pucli.estimators.plummer import (  # noqa: E402
+    CoulombGAN,
+    PlummerAutoencoder,
+    VariationalAutoencoder,
+    deep_models,
+)
+
+
+def small(estimator=PlummerAutoencoder, **params):
+    return estimator(
+        **{"hidden": (16,), "n_iterations": 60, "block": 20, "batch_size": 16, "random_state": 0, **params}
+    )
+
+
+def rows(n=64, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
+
+
+def brute_force(codes, prior, eps):
+    """The three sums of (4.2), written out."""
+    n = len(codes)
+
+    def k(a, b):
+        return 1.0 / np.sqrt(np.sum((a - b) ** 2) + eps)
+
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    return sum(k(prior[i], prior[j]) - 2 * k(prior[i], codes[j]) + k(codes[i], codes[j]) for i, j in pairs) / (
+        n * (n - 1)
+    )
+
+
+@pytest.mark.parametrize(("n", "h"), [(2, 1), (7, 3)])
+def test_discrepancy_is_the_sum_over_pairs(n, h):
+    rng = np.random.default_rng(0)
+    codes, prior = rng.uniform(-1, 1, (2, n, h))
+    found = plummer_discrepancy(torch.tensor(codes), torch.tensor(prior), 1e-4)
+    assert float(found) == pytest.approx(brute_force(codes, prior, 1e-4), rel=1e-10)
+
+
+def test_loss_is_reconstruction_plus_weighted_discrepancy():
+    rng = np.random.default_rng(1)
+    X, Y, codes, prior = rng.normal(size=(4, 6, 2))
+    found = plummer_autoencoder_loss(*map(torch.tensor, (X, Y, codes, prior)), 3.0, 0.01)
+    assert float(found) == pytest.approx(np.mean(np.sum((X - Y) ** 2, axis=1)) + 3.0 * brute_force(codes, prior, 0.01))
+
+
+def test_gradient_agrees_with_finite_differences():
+    rng = np.random.default_rng(2)
+    codes = torch.tensor(rng.uniform(-1, 1, (6, 3)), requires_grad=True)
+    prior = torch.tensor(rng.uniform(-1, 1, (6, 3)))
+    assert torch.autograd.gradcheck(lambda c: plummer_discrepancy(c, prior, 0.05), (codes,), eps=1e-6, atol=1e-6)
+
+
+def test_discrepancy_has_expectation_zero_for_equal_distributions():
+    rng = np.random.default_rng(3)
+
+    def estimates(half_width, count):
+        codes = (torch.tensor(rng.uniform(-half_width, half_width, (20, 2))) for _ in range(count))
+        return [float(plummer_discrepancy(z, torch.tensor(rng.uniform(-1, 1, (20, 2))), 1e-2)) for z in codes]
+
+    equal, narrow = estimates(1.0, 400), estimates(0.5, 100)
+    assert abs(np.mean(equal)) < 4.0 * np.std(equal) / 20.0
+    assert np.mean(narrow) > np.std(narrow)
+
+
+def test_coulomb_potential_by_hand():
+    points, real, fake = (torch.tensor(v, dtype=torch.double) for v in ([[0.0]], [[1.0]], [[2.0], [0.0]]))
+    expected = 1 / np.sqrt(2.0) - 0.5 * (1 / np.sqrt(5.0) + 1.0)
+    assert float(coulomb_potential(points, real, fake, 1.0)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("hidden", ["relu", "elu"])
+@pytest.mark.parametrize("output", ["linear", "tanh", "sigmoid"])
+def test_exported_network_answers_as_the_trained_one(hidden, output):
+    module = perceptron([3, 5, 4, 2], hidden=hidden, output=output, batch_norm=True)
+    X = torch.randn(30, 3)
+    module(X)  # moves the running statistics off their start
+    module.eval()
+    network = exported(module, hidden=hidden, output=output)
+    np.testing.assert_allclose(network(X.numpy().astype(float)), module(X).detach().numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(deep_models()))
+def test_every_model_learns_where_the_rows_are(name):
+    rng = np.random.default_rng(0)
+    X = np.array([5.0, -3.0]) + 0.1 * rng.normal(size=(200, 2))
+    model = small(deep_models()[name], n_iterations=600, learning_rate=3e-3, block=100).fit(X)
+    np.testing.assert_allclose(model.sample(500, random_state=0).mean(axis=0), [5.0, -3.0], atol=1.5)
+    assert model.n_iter_ == 600
+    assert len(model.history_) == 6
+    assert model.converged_
+
+
+def test_training_lowers_the_objective_and_fills_the_prior():
+    X = rows(256, 2)
+    model = small(n_iterations=1500, learning_rate=2e-3, block=100, lam=1.0, batch_size=64, hidden=(32,)).fit(X)
+    assert model.history_[-1] < 0.2 * model.history_[0]
+    codes = model.transform(X)
+    assert np.abs(codes).max() <= 1.0
+    assert np.abs(codes.mean(axis=0)).max() < 0.2
+    error = np.mean(np.sum((X - model.inverse_transform(codes)) ** 2, axis=1))
+    assert error < 0.2 * X.var(axis=0).sum()
+
+
+@pytest.mark.parametrize("name", sorted(deep_models()))
+def test_equal_seeds_give_equal_runs(name):
+    X = rows()
+    one, two, other = (small(deep_models()[name], random_state=seed).fit(X) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.history_, two.history_)
+    np.testing.assert_array_equal(one.sample(5, random_state=0), two.sample(5, random_state=0))
+    assert not np.array_equal(one.history_, other.history_)
+
+
+def test_global_random_state_of_torch_is_left_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    small().fit(rows())
+    torch.testing.assert_close(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("name", ["pae", "wgan-gp"])
+def test_an_interrupted_run_goes_on_to_the_same_end(name, tmp_path):
+    X = rows()
+    estimator = deep_models()[name]
+    whole = small(estimator).fit(X)
+    file = tmp_path / "run.pt"
+    small(estimator, checkpoint=file, report=lambda done, loss: done >= 40).fit(X)
+    resumed = small(estimator, checkpoint=str(file)).fit(X)
+    np.testing.assert_array_equal(resumed.history_, whole.history_)
+    np.testing.assert_array_equal(resumed.sample(3, random_state=0), whole.sample(3, random_state=0))
+    with pytest.raises(ValueError, match=r"run\.pt was written with other"):
+        small(estimator, checkpoint=file, batch_size=8).fit(X)
+    file.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="not a readable checkpoint"):
+        small(estimator, checkpoint=file).fit(X)
+
+
+def test_budget_that_ends_inside_a_block_goes_on(tmp_path):
+    X = rows()
+    whole = small().fit(X)
+    small(checkpoint=tmp_path / "run.pt", n_iterations=33).fit(X)
+    np.testing.assert_allclose(small(checkpoint=tmp_path / "run.pt").fit(X).history_, whole.history_, rtol=1e-6)
+
+
+def test_patience_and_requests_stop_early():
+    X = rows()
+    patient = small(n_iterations=100_000, learning_rate=1e-12, patience=2).fit(X)
+    assert patient.stopped_early_ and patient.converged_ and patient.n_iter_ < 100_000
+    asked = small(n_iterations=1000, report=lambda done, loss: done == 40).fit(X)
+    assert asked.n_iter_ == 40 and not asked.converged_
+
+
+def test_fitted_models_need_no_torch(tmp_path):
+    X = rows()
+    model = small().fit(X)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    code = (
+        "import pickle, sys, numpy as np\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'torch': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        f"model = pickle.load(open({str(tmp_path / 'model.pkl')!r}, 'rb'))\n"
+        "X = np.zeros((4, 3)); print(model.inverse_transform(model.transform(X)).shape, model.sample(2).shape)\n"
+        "try: model.fit(X)\n"
+        "except ImportError as error: print(error)\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "(4, 3) (2, 3)" in out
+    assert "pip install 'pucli[deep]'" in out
+
+
+def test_the_package_does_not_import_torch():
+    code = (
+        "import sys, pucli.estimators.plummer, pucli.estimators.classtering, pucli.bench.generative, pucli.methods\n"
+        "print('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"batch_size": 1}, "batch_size must be at least 2"),
+        ({"latent_dim": 0}, "latent_dim"),
+        ({"lam": 0.0}, "lam must be positive"),
+        ({"eps": -1.0}, "eps must be positive"),
+        ({"n_iterations": 0}, "n_iterations"),
+        ({"output": "softmax"}, "output"),
+        ({"output": "sigmoid"}, "ranges over"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        small(**params).fit(rows())
+
+
+def test_missing_values_and_wrong_codes_are_errors():
+    X = rows()
+    model = small().fit(X)
+    with pytest.raises(ValueError, match=r"codes must have shape \(n, 2\)"):
+        model.inverse_transform(X)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        small().fit(X)
+
+
+def test_divergence_is_an_error_with_a_way_out():
+    with pytest.raises(FloatingPointError, match="lower the learning rate"):
+        small(learning_rate=1e30).fit(1e15 * rows())
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_kernel_density_against_the_definition(d):
+    rng = np.random.default_rng(0)
+    generated, test = rng.normal(size=(30, d)), rng.normal(size=(7, d))
+    bandwidths = np.array([0.3, 2.0])
+    squares = ((test[:, None] - generated) ** 2).sum(axis=2)
+    for j, h in enumerate(bandwidths):
+        expected = logsumexp(-squares / (2 * h * h), axis=1) - np.log(30) - 0.5 * d * np.log(2 * np.pi * h * h)
+        np.testing.assert_allclose(log_density(generated, test, bandwidths)[:, j], expected, rtol=1e-9)
+
+
+def test_bandwidth_is_chosen_on_validation_rows_alone():
+    rng = np.random.default_rng(0)
+    generated, validation = rng.normal(size=(2, 400, 1))
+    near, far = (kernel_log_likelihood(generated, validation, test) for test in (validation, validation + 50.0))
+    assert near.bandwidth == far.bandwidth
+    assert 0.05 < near.bandwidth < 1.5
+    truth = -0.5 * np.log(2 * np.pi) - 0.5 * np.mean(validation**2)
+    assert near.log_likelihood.mean() == pytest.approx(truth, abs=0.1)
+
+
+def test_score_prefers_rows_of_the_same_kind():
+    X = rows(200, 2)
+    model = small(VariationalAutoencoder, n_iterations=500, learning_rate=3e-3).fit(X)
+    assert model.score(X) > model.score(X + 30.0)
+
+
+@pytest.mark.parametrize("estimator", [PlummerAutoencoder, CoulombGAN])
+def test_scikit_learn_checks(estimator):
+    model = estimator(hidden=(8,), n_iterations=10, block=5)
+    results = check_estimator(model, on_fail=None)
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
