@@ -84,6 +84,32 @@ _ALL = [
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [0.1, 1.0, 10.0], "sigma": [1.0], "c_u": [0.5, 0.1, 0.01]},
     ),
     Method(
+        name="ekf-glpual",
+        estimator="pucli.estimators.elastic:EKFGLPUAL",
+        kind="pu",
+        source="Wang 2024, eq. 4.22-4.43",
+        grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [0.1, 1.0, 10.0], "c_u": [0.5, 0.1, 0.01]},
+    ),
+    Method(
+        name="cpb-glpual",
+        estimator="pucli.estimators.cpb:CPBGLPUAL",
+        kind="pu",
+        source="Wang 2024, eq. 5.8",
+        grid={"lam": [0.01, 0.1, 1.0, 10.0], "sigma": [0.1, 1.0, 10.0]},
+    ),
+    Method(
+        name="upu",
+        estimator="pucli.estimators.upu:UPU",
+        kind="pu",
+        source="du Plessis, Niu, Sugiyama 2014, 2015; Kiryo et al. 2017",
+    ),
+    Method(
+        name="nnpu",
+        estimator="pucli.estimators.upu:NNPU",
+        kind="pu",
+        source="Kiryo, Niu, du Plessis, Sugiyama 2017",
+    ),
+    Method(
         name="usmo",
         estimator="pucli.estimators.usmo:USMO",
         kind="pu",

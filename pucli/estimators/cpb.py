@@ -16,8 +16,8 @@ from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.cpb import solve_cpb
 from pucli.solvers.cpb_admm import solve_cpb_admm, solve_cpb_thesis
 
-# At mu = 1 the printed kernel updates grow without bound, but the direction of f settles within a few of them; at smaller
-# mu they settle near f = -1, where nothing is positive.
+# At mu = 1 the printed kernel updates grow without bound, but the direction of f settles within a few of them; at
+# smaller mu they settle near f = -1, where nothing is positive.
 THESIS_ITERATIONS = 20
 THESIS_MU = 1.0
 

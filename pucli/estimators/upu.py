@@ -13,7 +13,7 @@ from pucli.estimators.feature_model import POSITIVE, FeatureModel
 from pucli.estimators.prior import PRIOR_CONSTRAINT, PriorInObjective, resolve_prior
 from pucli.estimators.pu import PUClassifier
 from pucli.solvers.double_hinge import double_hinge_losses
-from pucli.solvers.nnpu import network_score, train_network
+from pucli.solvers.nnpu import Network, network_score, train_network
 from pucli.solvers.upu import solve_squared_upu
 from pucli.solvers.usmo_linear import solve_linear
 
@@ -47,7 +47,7 @@ def _train(estimator: PUClassifier, X, labelled, non_negative: bool, **rule: flo
         batch_size=estimator.batch_size,
         **rule,
     )
-    estimator.network_ = result.network
+    estimator.network_ = tuple(result.network)  # plain, so that a model file can hold it
     estimator.objective_, estimator.negative_risk_ = result.risks.objective, result.risks.negative
     estimator.residual_, estimator.dual_gap_ = result.gradient, np.nan
     estimator.n_iter_ = result.n_iter
@@ -131,7 +131,7 @@ class NNPU(PriorInObjective):
     def decision_function(self, X):
         """Return the network's score for each row of X (n, m), shape (n,); positive means the greater label."""
         X = self._validate_predict(X)
-        return network_score(self.network_, X)
+        return network_score(Network(*self.network_), X)
 
 
 class UPU(PriorInObjective, FeatureModel):
@@ -261,5 +261,5 @@ class UPU(PriorInObjective, FeatureModel):
         """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
         if self.loss == "sigmoid":
             X = self._validate_predict(X)
-            return network_score(self.network_, X)
+            return network_score(Network(*self.network_), X)
         return super().decision_function(X)
