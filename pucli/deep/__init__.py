@@ -5,10 +5,12 @@ torch is imported by `require_torch` and by nothing else, when a model is traine
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
 
+@functools.cache
 def require_torch() -> Any:
     """Return the torch module; ImportError says how to install it."""
     try:

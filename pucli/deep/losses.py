@@ -19,9 +19,8 @@ def plummer_kernel(a: Any, b: Any, eps: float) -> Any:
     Distances come from inner products, in double precision: near pairs have weight up to eps^(-1/2), and the rounding
     of single precision would move them.
     """
-    torch = require_torch()
     x, y = a.double(), b.double()
-    squares = torch.addmm((x * x).sum(1)[:, None] + (y * y).sum(1), x, y.T, alpha=-2.0)
+    squares = require_torch().addmm((x * x).sum(1)[:, None] + (y * y).sum(1), x, y.T, alpha=-2.0)
     return squares.clamp_(min=0.0).to(a.dtype).add_(eps).rsqrt_()
 
 
@@ -35,21 +34,24 @@ def _discrepancy() -> Any:
         def forward(ctx, codes, prior, eps):
             n = len(codes)
             points = torch.cat([codes, prior])
-            k = plummer_kernel(codes, points, eps)
-            k.diagonal().zero_()
-            k[:, n:].diagonal().zero_()
-            constant = plummer_kernel(prior, prior, eps).fill_diagonal_(0.0).sum()
-            ctx.save_for_backward(codes, points, k)
-            return (k[:, :n].sum() - 2.0 * k[:, n:].sum() + constant) / (n * (n - 1))
+            k = plummer_kernel(points, points, eps)
+            k.fill_diagonal_(0.0)
+            k[:n, n:].fill_diagonal_(0.0)
+            k[n:, :n].fill_diagonal_(0.0)
+            # codes count positive, the prior negative: the three sums of (4.2) are sign' k sign
+            sign = torch.ones(2 * n, dtype=codes.dtype, device=codes.device)
+            sign[n:] = -1.0
+            ctx.save_for_backward(points, sign, k)
+            return sign @ (k @ sign) / (n * (n - 1))
 
         @staticmethod
         def backward(ctx, grad_output):
-            codes, points, k = ctx.saved_tensors
-            n = len(codes)
-            # d k(z, z') / dz = -k^3 (z - z'); the sum over pairs within the codes meets each z twice
-            pull = k * k * k
-            pull[:, n:].neg_()
-            gradient = pull @ points - pull.sum(1, keepdim=True) * codes
+            points, sign, k = ctx.saved_tensors
+            n = len(points) // 2
+            # d k(z, z') / dz = -k^3 (z - z'); both orders of a pair are in the sums
+            pull = k[:n] * k[:n]
+            pull *= k[:n]
+            gradient = pull @ (sign[:, None] * points) - (pull @ sign)[:, None] * points[:n]
             return grad_output * (2.0 / (n * (n - 1))) * gradient, None, None
 
     return PlummerDiscrepancy.apply

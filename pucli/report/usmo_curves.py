@@ -18,6 +18,9 @@ PANELS = (
     ("f1", "F of the positive class", "linear"),
 )
 
+# Below this a process takes its memory from what it has: the curve is cut off.
+LEAST = {"peak_mb": 0.1}
+
 
 def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Figure | None:
     """Draw seconds, peak memory and test F against n: a row for each data set, a line for each method.
@@ -30,6 +33,10 @@ def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Fi
     from matplotlib.figure import Figure
 
     datasets, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
+    ticks = {
+        name: max((d["curve"]["unlabeled"] for k, r in done.items() if k[0] == name for d in r), key=len)
+        for name in datasets
+    }
     figure = Figure(figsize=(11, 2.8 * len(datasets) + 0.6), layout="constrained")
     grid = figure.subplots(len(datasets), len(PANELS), squeeze=False)
     for row, dataset in zip(grid, datasets, strict=True):
@@ -37,10 +44,12 @@ def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Fi
             for number, label in enumerate(labels):
                 repeats = [details["curve"] for details in done.get((dataset, label), [])]
                 if repeats:
-                    y = np.mean([curve[name] for curve in repeats], axis=0)
+                    y = np.maximum(np.mean([curve[name] for curve in repeats], axis=0), LEAST.get(name, -np.inf))
                     style = "--" if "linear" in label else "-"
                     axes.plot(repeats[0]["unlabeled"], y, style, marker=".", color=f"C{number % 10}", label=label)
             axes.set(xscale="log", yscale=scale, xlabel="unlabeled rows", ylabel=title)
+            axes.set_xticks(ticks[dataset], [f"{n:g}" for n in ticks[dataset]], fontsize=7)
+            axes.minorticks_off()
             axes.grid(alpha=0.3)
         row[0].set_title(dataset, loc="left")
     handles, names = grid[0, 0].get_legend_handles_labels()
