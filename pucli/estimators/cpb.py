@@ -18,8 +18,8 @@ from pucli.solvers.cpb_admm import solve_cpb_admm, solve_cpb_thesis
 
 # At mu = 1 the printed kernel updates grow without bound, but the direction of f settles within a few of them; at
 # smaller mu they settle near f = -1, where nothing is positive.
-THESIS_ITERATIONS = 20
-THESIS_MU = 1.0
+THESIS_ITERATIONS = 150
+THESIS_MU = 0.01
 
 
 class CPBGLPUAL(PriorInObjective, FeatureModel):
@@ -52,13 +52,13 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     solver : {"dc", "admm"}, default "dc"
         Difference-of-convex steps, or the printed ADMM (5.13)-(5.30).
     mu : float or None
-        Penalty (mu_1 = mu_2); None is 1/n for the ADMM and 1.0 for the thesis form.
+        Penalty (mu_1 = mu_2); None is 1/n for the ADMM and, as in `GLPUAL`, 0.01 for the thesis form.
     max_rank : int or None
         Cap on the rank of the kernel features; None is exact up to 4000 rows, then 2000.
     tol : float, default 1e-6
         Relative residual to reach (dc), or largest violation of a constraint (admm).
     max_iter : int or None
-        Convex problems a start (dc, default 100), iterations (admm, 5000), or updates (thesis form, 20: there the
+        Convex problems a start (dc, default 100), iterations (admm, 5000), or updates (thesis form, 150: there the
         count is part of the method, since f grows without bound while its direction settles).
     random_state : int, RandomState or None
         Of the estimate of the prior.
