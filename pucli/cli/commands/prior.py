@@ -38,7 +38,7 @@ def command(
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
 ) -> None:
-    """Estimate the class prior: the share of positives among the unlabeled rows.
+    """Estimate the share of positives among unlabeled rows.
 
     km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) errs
     upwards, and is fast. With a declared data set the true share is printed beside the estimates.

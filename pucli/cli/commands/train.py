@@ -138,7 +138,7 @@ def _certificate(estimator: Any) -> dict[str, Any]:
     """Return what the estimator says about its own solution."""
     return {
         name: getattr(estimator, f"{name}_", None)
-        for name in ("objective", "dual_gap", "residual", "n_iter", "converged")
+        for name in ("objective", "dual_gap", "residual", "n_iter", "converged", "guarantee", "improvement")
     }
 
 
@@ -180,6 +180,7 @@ def _print(out: Output, document: dict[str, Any], rows: TrainingRows, param: lis
             ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
             ("objective", _finite(document["objective"])),
             ("certificate", certificate_text(document)),
+            ("guarantee", document["guarantee"]),
             ("converged", f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iterations"),
             ("training time", f"{document['seconds']:.3f} s"),
             ("test", f"{test['rows']} rows with true labels" if test else None),
