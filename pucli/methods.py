@@ -18,7 +18,8 @@ class Method:
     ----------
     name : command-line name.
     estimator : ``"module:Class"``, imported when first needed.
-    kind : "pu" (y marks labelled positives), "semi-supervised" (-1 marks unlabeled rows) or "density".
+    kind : "pu" (y marks labelled positives), "semi-supervised" (-1 marks unlabeled rows), "clustering" (answers
+        clusters; labels, if any, say which rows belong together) or "density" (learns from no labels).
     source : document and equations.
     params : constructor parameters that this entry fixes.
     grid : default tuning grid, parameter -> values or the name of a series (see `pucli.tuning.grids`).
@@ -61,6 +62,7 @@ _ALL = [
         kind="pu",
         source="Liu et al. 2003; Wang 2024, eq. 2.2",
         grid={"lam": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
+        version=2,
     ),
     Method(
         name="blssvm",
@@ -98,6 +100,7 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 5.8",
         grid={"lam": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "sigma": [1.0]},
+        path="pucli.tuning.cpb_path:CPBPath",
     ),
     Method(
         name="upu",
@@ -186,10 +189,63 @@ _ALL = [
         source="Sansone 2018, chapter 2",
     ),
     Method(
+        name="laplacian-svm",
+        estimator="pucli.estimators.laplacian_svm:LaplacianSVM",
+        kind="semi-supervised",
+        source="baseline: Belkin, Niyogi, Sindhwani 2006; Melacci and Belkin 2011",
+        grid={"gamma_a": [0.005, 0.045, 0.5], "gamma_i": [0.005, 0.045, 0.5], "width": [0.1, 1.0, 10.0]},
+    ),
+    Method(
+        name="label-spreading",
+        estimator="sklearn.semi_supervised:LabelSpreading",
+        kind="semi-supervised",
+        source="baseline: scikit-learn's LabelSpreading",
+    ),
+    Method(
+        name="gaussian-mixture",
+        estimator="sklearn.mixture:GaussianMixture",
+        kind="density",
+        source="baseline: scikit-learn's GaussianMixture",
+    ),
+    Method(
+        name="constrained-kmeans",
+        estimator="pucli.estimators.constrained_kmeans:ConstrainedKMeans",
+        kind="clustering",
+        source="baseline: Basu, Banerjee, Mooney 2004",
+    ),
+    Method(
         name="pae",
         estimator="pucli.estimators.plummer:PlummerAutoencoder",
         kind="density",
         source="Sansone 2018, eq. 4.2",
+        extra="deep",
+    ),
+    Method(
+        name="vae",
+        estimator="pucli.estimators.plummer:VariationalAutoencoder",
+        kind="density",
+        source="baseline: Kingma and Welling 2014",
+        extra="deep",
+    ),
+    Method(
+        name="aae",
+        estimator="pucli.estimators.plummer:AdversarialAutoencoder",
+        kind="density",
+        source="baseline: Makhzani et al. 2016",
+        extra="deep",
+    ),
+    Method(
+        name="wgan-gp",
+        estimator="pucli.estimators.plummer:WassersteinGAN",
+        kind="density",
+        source="baseline: Gulrajani et al. 2017",
+        extra="deep",
+    ),
+    Method(
+        name="coulomb-gan",
+        estimator="pucli.estimators.plummer:CoulombGAN",
+        kind="density",
+        source="baseline: Unterthiner et al. 2018",
         extra="deep",
     ),
 ]

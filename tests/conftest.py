@@ -11,10 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+# the same examples each time: a change is judged by what it changes; HYPOTHESIS_SEEK=1 looks for new ones
+if not os.environ.get("HYPOTHESIS_SEEK"):
+    hypothesis.settings.register_profile("same", derandomize=True)
+    hypothesis.settings.load_profile("same")
+
+# settings of the person who runs the tests
+for _name in [name for name in os.environ if name.startswith("PUCLI_")]:
+    del os.environ[_name]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What all commands share: help, names, exit codes, JSON, silence where the reader has gone."""
 
 import itertools
+import json
 import os
 import pty
 import re
@@ -132,6 +133,15 @@ def test_list(pucli, what):
     lines = pucli("list", what).out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == names
     assert {"datasets": "wine", "methods": "glpual", "experiments": "table-3.1"}[what] in names
+
+
+@pytest.mark.parametrize(("what", "key"), [("experiment", "split"), ("datasets", "Entry")])
+def test_schema_is_json_and_describes_the_keys(pucli, what, key):
+    printed, document = pucli("schema", what).out, pucli("schema", what, "--json").document
+    schema = json.loads(printed)
+    assert schema == document
+    assert key in schema.get("properties", {}) or key in schema["$defs"]
+    assert pucli("schema", "experimnt").code == 2
 
 
 def test_a_reader_that_has_gone_is_no_error(data_cache):

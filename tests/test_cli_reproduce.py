@@ -272,6 +272,35 @@ def test_bench_prints_and_writes_its_results(pucli, benchmark, tmp_path):
     assert yaml.safe_load((written / "toy.json").read_text())["rows"] == document["rows"]
 
 
+def test_bench_full_gives_the_large_sizes_and_keeps_the_other_result(pucli, benchmark, tmp_path, monkeypatch):
+    refused = pucli("bench", "toy", "--full")
+    assert (refused.code, "one size only" in refused.err) == (2, True)
+    module = sys.modules["pucli.bench.toy"]
+
+    def run(progress=None, *, size=10):
+        return {"title": f"Toy of {size}", "rows": [{"name": "ours", "seconds": 0.1 * size}]}
+
+    monkeypatch.setattr(module, "run", run)
+    monkeypatch.setattr(module, "FULL", {"size": 1000}, raising=False)
+    assert "Toy of 10\n" in pucli("bench", "toy").out
+    full = pucli("bench", "toy", "--full", "--json").document
+    assert (full["title"], full["full"]) == ("Toy of 1000", True)
+    written = tmp_path / "results" / "bench"
+    assert "Toy of 10\n" in (written / "toy.md").read_text()
+    assert "Toy of 1000" in (written / "toy-full.md").read_text()
+
+
+def test_usmo_has_the_sizes_of_its_targets():
+    import inspect
+
+    from pucli.bench import usmo
+
+    assert set(usmo.FULL) <= set(inspect.signature(usmo.run).parameters)
+    assert usmo.FULL["sizes"] == (1000, 2000, 5000, 10_000, 20_000)
+    assert (usmo.QP_ROWS, usmo.LINEAR_ROWS, usmo.MEMORY_FEATURES) == (2000, 1_000_000, 784)
+    assert max(usmo.FULL["memory_rows"]) == 60_000
+
+
 def test_bench_finds_the_real_benchmarks(pucli):
     document = pucli("bench", "list", "--json").document
     assert all(entry["what"] for entry in document["benchmarks"])

@@ -520,6 +520,43 @@ def test_a_semi_supervised_method_takes_classes_and_unlabeled_rows(pucli, tmp_pa
 
 
 @pytest.mark.parametrize("name", SEMI_SUPERVISED)
+@pytest.mark.parametrize("classes", [("down", "up"), ("0", "1"), ("2.0", "7.0")])
+def test_an_empty_label_cell_is_unlabeled_as_minus_one_is(pucli, tmp_path, name, classes):
+    table = small_table()
+    truth = np.where(table["a"] > 0, classes[1], classes[0])
+    odd = np.arange(40) % 2 == 1
+    for file, mark in (("empty", ""), ("minus", "-1")):
+        table.assign(label=np.where(odd, truth, mark)).to_csv(tmp_path / f"{file}.csv", index=False)
+    said = {}
+    for file in ("empty", "minus"):
+        words = ("--method", name, "--data", f"{file}.csv", "--label", "label", "--model", f"{file}.model")
+        trained = pucli("train", *words, "--json")
+        assert trained.code == 0, trained.err
+        assert (trained.document["labelled"], trained.document["unlabeled"]) == (20, 20)
+        predicted = pucli("predict", "--model", f"{file}.model", "--data", "empty.csv", "--json").document
+        said[file] = [entry["prediction"] for entry in predicted["predictions"]]
+    assert said["empty"] == said["minus"]
+    # rows without a class cannot be scored, and are not counted as errors
+    scored = pucli("evaluate", "--model", "empty.model", "--data", "empty.csv")
+    assert "20 of 40 rows have no label (empty or -1) and are not scored" in scored.err
+    document = pucli("evaluate", "--model", "empty.model", "--data", "empty.csv", "--json").document
+    assert document["rows"] == 20
+    words = np.array([word.removesuffix(".0") for word in truth])
+    assert document["scores"]["accuracy"] == pytest.approx(np.mean((np.array(said["empty"]) == words)[odd]))
+
+
+@pytest.mark.parametrize("name", SEMI_SUPERVISED)
+def test_no_label_at_all_is_said_so(pucli, tmp_path, name):
+    table = small_table()
+    truth = np.where(table["a"] > 0, "up", "down")
+    table.assign(label=truth).to_csv(tmp_path / "all.csv", index=False)
+    table.assign(label="").to_csv(tmp_path / "none.csv", index=False)
+    refused(pucli("train", "--method", name, "--data", "none.csv", "--label", "label"), "unlabeled", "none.csv")
+    pucli("train", "--method", name, "--data", "all.csv", "--label", "label", "--model", "m.model")
+    refused(pucli("evaluate", "--model", "m.model", "--data", "none.csv"), "has no class in any row", "none.csv")
+
+
+@pytest.mark.parametrize("name", SEMI_SUPERVISED)
 def test_a_semi_supervised_method_on_a_declared_set(pucli, name):
     words = ("train", "--method", name, "--dataset", "breast-cancer", "--label-frequency", 0.3, "--model", "m.model")
     trained = pucli(*words, "--json")
@@ -533,3 +570,41 @@ def test_a_semi_supervised_method_on_a_declared_set(pucli, name):
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.kind == "density"][:1])
 def test_a_density_is_not_trained_on_labels(pucli, customers, name):
     refused(pucli("train", "--method", name, "--data", customers.pu, *LABELLED), name, "density")
+
+
+def test_a_file_that_is_read_is_never_written_over(pucli, tmp_path):
+    rows = "".join(f"{i},{i % 7},{'yes' if i % 3 == 0 else ''}\n" for i in range(60))
+    (tmp_path / "rows.csv").write_text("a,b,bought\n" + rows)
+    before = (tmp_path / "rows.csv").read_bytes()
+    own = ("--method", "svc-naive", "--data", "rows.csv", "--label", "bought", "--positive", "yes")
+    assert pucli("train", *own, "--model", "kept.model").code == 0
+    model = (tmp_path / "kept.model").read_bytes()
+    for words in (
+        ("train", *own, "--model", "rows.csv"),
+        ("tune", *own, "--trials", "./rows.csv"),
+        ("predict", "--model", "kept.model", "--data", "rows.csv", "--out", "rows.csv"),
+        ("predict", "--model", "kept.model", "--data", "rows.csv", "--out", "kept.model"),
+    ):
+        done = pucli(*words)
+        assert done.code == 2 and "would replace" in done.err
+    done = pucli("predict", "--model", "kept.model", "--data", "rows.csv", "--out", "/dev/null")
+    assert done.code == 2 and "not a file that can be replaced" in done.err
+    assert (tmp_path / "rows.csv").read_bytes() == before and (tmp_path / "kept.model").read_bytes() == model
+
+
+def test_classes_that_the_model_does_not_have_are_no_score_of_zero(pucli, tmp_path):
+    lines = [f"{i % 10},{i % 7},{('ill', 'well', '')[i % 3]}" for i in range(60)]
+    (tmp_path / "seen.csv").write_text("a,b,outcome\n" + "\n".join(lines) + "\n")
+    (tmp_path / "other.csv").write_text(
+        "a,b,outcome\n" + "\n".join(f"{i},{i},{'no' if i % 2 else 'yes'}" for i in range(9))
+    )
+    assert pucli("train", "--method", "cpls", "--data", "seen.csv", "--label", "outcome", "--model", "m").code == 0
+    done = pucli("evaluate", "--model", "m", "--data", "other.csv", "--label", "outcome")
+    assert done.code == 2 and "no, yes" in done.err and "ill, well" in done.err
+
+
+def test_few_labelled_rows_and_constant_features_are_said(pucli, tmp_path):
+    rows = "".join(f"1,2,{'yes' if i == 0 else ''}\n" for i in range(30))
+    (tmp_path / "constant.csv").write_text("a,b,bought\n" + rows)
+    done = pucli("train", "--method", "gllc", "--data", "constant.csv", "--label", "bought", "--positive", "yes")
+    assert "every feature is constant" in done.err and "1 labelled rows are few" in done.err

@@ -16,7 +16,9 @@ from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.cpb import cpb_objective, solve_cpb
 from pucli.solvers.cpb_admm import push_from_zero, solve_cpb_admm, solve_cpb_thesis, update_a
+from pucli.solvers.double_hinge import bias_and_gap
 from pucli.solvers.glpual import with_intercept
+from pucli.solvers.smoothed_rows import WIDTHS, smoothed_slopes
 
 
 def problem(seed, n=60, m=3, n_p=15, shift=1.0):
@@ -111,6 +113,30 @@ def test_the_two_convex_solvers_agree(monkeypatch):
     monkeypatch.setattr(cpb_solver, "DENSE_ROWS", 0)
     sparse = solve_cpb(Z, labelled, edges, 0.4, 0.1)
     np.testing.assert_allclose(sparse.objective, dense.objective, rtol=1e-5)
+
+
+@given(seed=st.integers(0, 10_000), m=st.integers(1, 6), prior=st.sampled_from([0.2, 0.6]))
+@settings(max_examples=25, deadline=None)
+def test_the_minimum_of_the_smoothed_rows_is_as_near_as_its_width_says(seed, m, prior):
+    """At the smoothed minimum a row's Fenchel gap is at most (upper - lower) width / 8."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, m))
+    labelled = np.arange(80) < 20
+    X[labelled] += 1.0
+    losses = cpb_solver.majorant_losses(np.where(rng.random(20) < 0.8, 1.0, -1.0), labelled, prior)
+    slopes = smoothed_slopes(X, losses.lower, losses.upper, losses.left, WIDTHS, 200)
+    assert np.all(slopes >= losses.lower) and np.all(slopes <= losses.upper)
+    assert abs(slopes.sum()) < 1e-4
+    _, gap = bias_and_gap(losses, 0.0, slopes, X @ (X.T @ slopes))
+    assert gap <= np.sum(losses.upper - losses.lower) * WIDTHS[-1] / 8 + 1e-5
+
+
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_where_the_steps_start_does_not_matter(shift, monkeypatch):
+    Z, labelled, edges = parts(*problem(11, n=120, m=3, n_p=30, shift=shift))
+    near = solve_cpb(Z, labelled, edges, 0.4, 0.1)
+    monkeypatch.setattr(cpb_solver._Problem, "near", lambda self, side, dual: dual)
+    np.testing.assert_allclose(solve_cpb(Z, labelled, edges, 0.4, 0.1).objective, near.objective, rtol=1e-7)
 
 
 @given(d=st.floats(-5, 5), c=st.floats(0.01, 4))

@@ -361,3 +361,11 @@ def test_the_cache_folder_comes_from_the_environment(tmp_path, monkeypatch):
     assert path == tmp_path / "mine" / "toy" / "toy.csv"
     monkeypatch.delenv("PUCLI_DATA_DIR")
     assert download.cache_folder().name == "data"
+
+
+def test_a_scratch_folder_that_vanishes_is_no_error(tmp_path, monkeypatch):
+    """Between listing and looking another process may have removed its own."""
+    from pucli.data import download
+
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: [tmp_path / ".fetch-gone"])
+    download._sweep(tmp_path)

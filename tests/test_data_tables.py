@@ -159,6 +159,27 @@ def test_an_empty_label_is_unlabeled_once_the_positive_class_is_named(tmp_path):
     assert read_table(file, label="y", positive="1")[1].tolist() == [1, -1, -1]
 
 
+@pytest.mark.parametrize(
+    ("cells", "classes"),
+    [
+        (["2", "", "0", "-1"], [2, -1, 0, -1]),
+        (["2.0", "", "0.0", ""], [2, -1, 0, -1]),
+        (["up", "", "down", "-1"], ["up", "-1", "down", "-1"]),
+        (["", "", "", ""], [-1, -1, -1, -1]),
+    ],
+)
+def test_an_empty_label_among_classes_is_unlabeled_where_that_is_asked_for(cells, classes, tmp_path):
+    file = csv_file(tmp_path, "a,y\n" + "".join(f"{row},{cell}\n" for row, cell in enumerate(cells)))
+    assert read_table(file, label="y", multiclass=True, unlabeled=-1)[1].tolist() == classes
+    empty = cells.count("")
+    fault(
+        tmp_path,
+        file.read_text(),
+        rf"label column 'y' is empty in {empty} rows, first at line {cells.index('') + 2}",
+        multiclass=True,
+    )
+
+
 @pytest.mark.parametrize("positive", ["1", "1.0", 1])
 def test_a_numeric_class_is_found_however_it_is_written(positive, tmp_path):
     file = csv_file(tmp_path, "a,y\n1,1.0\n2,0.0\n3,2\n")

@@ -17,6 +17,7 @@ torch.set_num_threads(1)
 
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
+from pucli.deep import losses  # noqa: E402
 from pucli.deep.losses import (  # noqa: E402
     coulomb_potential,
     plummer_autoencoder_loss,
@@ -63,6 +64,24 @@ def test_discrepancy_is_the_sum_over_pairs(n, h):
     assert float(found) == pytest.approx(brute_force(codes, prior, 1e-4), rel=1e-10)
 
 
+@pytest.mark.parametrize(("n", "h"), [(2, 1), (7, 3), (33, 10)])
+def test_processor_and_device_code_agree(n, h):
+    """The compiled pass and the tensor operations give the same value and gradient, also for equal codes."""
+    rng = np.random.default_rng(n)
+    prior = torch.tensor(rng.uniform(-1, 1, (n, h)))
+    found = []
+    by_device, on_device = losses._discrepancy()
+    for apply in (by_device["cpu"], on_device):
+        codes = torch.tensor(np.random.default_rng(1).uniform(-1, 1, (n, h)))
+        codes[:2] = 0.25
+        codes.requires_grad_(True)
+        value = apply(codes, prior, 1e-2)
+        (3.0 * value).backward()
+        found.append((value.item(), codes.grad.numpy()))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-10, atol=1e-12)
+
+
 def test_loss_is_reconstruction_plus_weighted_discrepancy():
     rng = np.random.default_rng(1)
     X, Y, codes, prior = rng.normal(size=(4, 6, 2))
@@ -75,6 +94,23 @@ def test_gradient_agrees_with_finite_differences():
     codes = torch.tensor(rng.uniform(-1, 1, (6, 3)), requires_grad=True)
     prior = torch.tensor(rng.uniform(-1, 1, (6, 3)))
     assert torch.autograd.gradcheck(lambda c: plummer_discrepancy(c, prior, 0.05), (codes,), eps=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("h", [2, 10])
+def test_single_precision_does_not_move_near_pairs(h):
+    """Codes that nearly coincide, where k is at its greatest: inner products alone would lose their distances."""
+    rng = np.random.default_rng(4)
+    codes = (0.9 + 1e-3 * rng.uniform(-1, 1, (40, h))).astype(np.float32)
+    prior = rng.uniform(-1, 1, (40, h)).astype(np.float32)
+    values, gradients = [], []
+    for dtype in (torch.float32, torch.float64):
+        z = torch.tensor(codes, dtype=dtype, requires_grad=True)
+        value = plummer_discrepancy(z, torch.tensor(prior, dtype=dtype), 1e-4)
+        value.backward()
+        values.append(value.item())
+        gradients.append(z.grad.numpy().astype(float))
+    assert values[0] == pytest.approx(values[1], rel=2e-5)
+    np.testing.assert_allclose(gradients[0], gradients[1], atol=1e-3 * np.abs(gradients[1]).max())
 
 
 def test_discrepancy_has_expectation_zero_for_equal_distributions():

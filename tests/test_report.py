@@ -174,6 +174,20 @@ def test_partial_and_failed_cells_are_counted(experiment):
     json.dumps(report.to_json(), allow_nan=False)
 
 
+def test_a_metric_that_a_method_does_not_have_has_no_row(experiment):
+    """Known once its cells are done; before, the row says that they have not run."""
+    experiment.metrics = ["f1", "irrelevant_zeroed"]
+    cells = plan(experiment)
+    stored = stored_rows(cells)
+    for cell in cells:
+        if cell.method == "gllc":
+            stored[cell.key]["metrics"]["irrelevant_zeroed"] = 0.5
+    zeroed = [row for row in report_of(experiment, stored).rows if row.metric == "irrelevant_zeroed"]
+    assert {row.method for row in zeroed} == {"gllc"}
+    pending = [row for row in report_of(experiment, {}).rows if row.metric == "irrelevant_zeroed"]
+    assert len(pending) == 3 * 4 * 2 and {row.verdict for row in pending} == {"not run"}
+
+
 def test_comparisons_and_ranks(experiment):
     report = report_of(experiment, stored_rows(plan(experiment)))
     pair = next(c for c in report.comparisons if (c.a, c.b, c.dataset) == ("glpual/thesis", "gllc", "seeds"))

@@ -214,7 +214,9 @@ def test_protocol_refuses_what_it_does_not_know(tmp_path):
         plan(load(tmp_path, split__scenario="single-training"))
     with pytest.raises(UsageError, match=r"split.unlabeled_train belongs to the scenario case-control"):
         plan(load(tmp_path, split__unlabeled_train=0.5))
-    with pytest.raises(UsageError, match="takes no options"):
+    with pytest.raises(
+        UsageError, match=r"options\.a: the protocol pu has no such option; there are irrelevant_per_feature"
+    ):
         plan(load(tmp_path, options={"a": 1}))
     with pytest.raises(UsageError, match=r"unknown protocol 'pv'"):
         plan(load(tmp_path, protocol="pv"))

@@ -7,8 +7,10 @@ import pytest
 import yaml
 
 from pucli.data import load_dataset, repeated_splits
-from pucli.runner import Context, load_experiment, plan
+from pucli.errors import UsageError
+from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.protocols import pu
+from pucli.runner.store import read_rows, read_trials
 
 DECLARED = {
     "title": "One set that needs no download",
@@ -108,3 +110,125 @@ def test_edge_and_one_class_are_flagged(experiment, tmp_path):
     result = pu.run_cell(plan(load_experiment(tmp_path / "edge.yaml"))[0], experiment, Context())
     assert result.flags == ["edge of the grid", "one class predicted"]
     assert any("one class" in note for note in result.notes)
+
+
+def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
+    """`prior: "true"` counts positives among unlabeled training rows and test rows; it is part of the key."""
+    methods = {
+        "given": {"method": "cpb-glpual", "prior": "true", "max_iter": 3, "grid": {}},
+        "estimated": {"method": "cpb-glpual", "max_iter": 3, "grid": {}},
+    }
+    (tmp_path / "prior.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
+    experiment = load_experiment(tmp_path / "prior.yaml")
+    given, estimated = (plan(experiment, methods=[name])[0] for name in methods)
+    assert given.key != estimated.key
+    data = load_dataset("breast-cancer")
+    split = repeated_splits("case-control", data.y, 0.5, repeats=1, seed=7, name="breast-cancer")[0]
+    labelled = split.train[split.s == 1]
+    unlabeled = np.setdiff1d(np.arange(len(data.y)), labelled)
+    assert pu.run_cell(given, experiment, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
+
+
+def test_irrelevant_features_come_from_the_cell(tmp_path):
+    """Standardised rows and two noise columns a feature, equal for all methods, anew for each repeat and frequency."""
+    declared = {
+        **DECLARED,
+        "data": {"names": ["breast-cancer"], "standardise": "none"},
+        "split": {**DECLARED["split"], "label_frequencies": [0.5, 0.25]},
+        "options": {"irrelevant_per_feature": 2},
+        "methods": {
+            "e-glpual": {"method": "e-glpual", "lam1": 100.0, "grid": {}},
+            "ridge": {"method": "glpual", "grid": {}},
+            "kernel": {"method": "gllc", "kernel": "rbf", "grid": {}},
+        },
+    }
+    (tmp_path / "noise.yaml").write_text(yaml.safe_dump(declared))
+    experiment = load_experiment(tmp_path / "noise.yaml")
+    X = load_dataset("breast-cancer").X
+    seen = {}
+    for cell in plan(experiment, methods=["e-glpual"]):
+        rows = prepared(experiment, cell)
+        m = X.shape[1]
+        assert rows.relevant == m and rows.X_train.shape[1] == rows.X_test.shape[1] == 3 * m
+        both = np.vstack([rows.X_train, rows.X_test])
+        assert both[:, :m].mean(axis=0) == pytest.approx(0, abs=1e-9) and both[:, :m].std(axis=0) == pytest.approx(1)
+        assert abs(both[:, m:].mean()) < 0.05 and abs(both[:, m:].std() - 1) < 0.05
+        seen[cell.key] = np.sort(both[:, -1]).tobytes()
+    assert len(set(seen.values())) == len(seen) == 4
+    results = {}
+    context = Context()
+    for cell in plan(experiment):
+        if cell.repeat == 0 and cell.setting["label_frequency"] == 0.5:
+            results[cell.method] = pu.run_cell(cell, experiment, context).metrics
+    assert results["e-glpual"]["irrelevant_zeroed"] > 0.5  # a strong L1 penalty
+    assert results["ridge"]["irrelevant_zeroed"] == 0.0
+    assert "irrelevant_zeroed" not in results["kernel"]
+
+
+def test_generated_set_knows_its_irrelevant_features(tmp_path):
+    declared = {
+        "title": "Two Gaussians with noise columns",
+        "data": {"generate": "wang-two-gaussians", "parameters": {"irrelevant": 2}, "standardise": "none"},
+        "split": {"scenario": "case-control", "label_frequencies": [0.5], "repeats": 1, "seed": 1},
+        "methods": {"e-glpual": {"method": "e-glpual", "lam1": 1e6, "grid": {}}},
+    }
+    (tmp_path / "drawn.yaml").write_text(yaml.safe_dump(declared))
+    experiment = load_experiment(tmp_path / "drawn.yaml")
+    cell = plan(experiment)[0]
+    assert prepared(experiment, cell).relevant == 2
+    assert pu.run_cell(cell, experiment, Context()).metrics["irrelevant_zeroed"] == 1.0
+    (tmp_path / "drawn.yaml").write_text(yaml.safe_dump({**declared, "options": {"irrelevant_per_feature": 2}}))
+    with pytest.raises(UsageError, match="irrelevant_per_feature is for declared sets"):
+        plan(load_experiment(tmp_path / "drawn.yaml"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"irrelevant": 2}, {"irrelevant_per_feature": -1}, {"irrelevant_per_feature": "two"}]
+)
+def test_wrong_option_is_named(tmp_path, options):
+    (tmp_path / "wrong.yaml").write_text(yaml.safe_dump({**DECLARED, "options": options}))
+    with pytest.raises(UsageError, match=f"options.{next(iter(options))}"):
+        plan(load_experiment(tmp_path / "wrong.yaml"))
+
+
+def test_finished_cells_of_another_experiment_are_taken_over(tmp_path):
+    """Where every setting agrees, and with the label they have here; the rest is run."""
+    split = {**DECLARED["split"], "repeats": 1}
+    first = {**DECLARED, "split": split}
+    second = {
+        **first,
+        "reuses": ["first", "never-run"],
+        "methods": {
+            "tuned": DECLARED["methods"]["glpual"],
+            "other": {"method": "glpual", "lam": 20.0, "grid": {}},
+        },
+    }
+    for name, declared in {"first": first, "second": second}.items():
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(declared))
+    run(load_experiment(tmp_path / "first.yaml"), results_dir=tmp_path)
+    summary = run(load_experiment(tmp_path / "second.yaml"), results_dir=tmp_path)
+    assert (summary.total, summary.already_done, summary.ran) == (2, 1, 1)
+    rows = {row["method"]: row for row in read_rows(tmp_path / "second").values()}
+    origin = {row["method"]: row for row in read_rows(tmp_path / "first").values()}
+    assert set(rows) == {"tuned", "other"}
+    for name in ("metrics", "params", "seconds", "finished", "provenance"):
+        assert rows["tuned"][name] == origin["glpual"][name]
+    assert read_trials(tmp_path / "second", rows["tuned"]["key"]) == read_trials(
+        tmp_path / "first", origin["glpual"]["key"]
+    )
+
+
+def test_whole_numbers_that_are_not_refined_are_in_the_key(tmp_path):
+    """1 and 1.0 are one number in a key, but the refinement moves only what is written as a float."""
+    keys = {}
+    for greedy in ({"step": 0.1}, False):
+        for values in ([1, 10], [1.0, 10.0]):
+            methods = {"glpual": {"method": "glpual", "grid": {"lam": values}}}
+            tuning = {"folds": 3, "greedy": greedy}
+            (tmp_path / "grid.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods, "tuning": tuning}))
+            cell = plan(load_experiment(tmp_path / "grid.yaml"))[0]
+            keys[bool(greedy), type(values[0])] = cell.key
+            stay = cell.settings["method"]["tuning"].get("stay_on_grid")
+            assert stay == ({"lam": [1, 10]} if greedy and values == [1, 10] and type(values[0]) is int else None)
+    assert keys[True, int] != keys[True, float]
+    assert keys[False, int] == keys[False, float]

@@ -16,7 +16,7 @@ CURVES = {
     "title": "curves",
     "protocol": "semi_supervised",
     "data": {"names": ["wine"]},
-    "split": {"scenario": "learning-curve", "label_frequencies": [1], "repeats": 3, "seed": 1},
+    "split": {"scenario": "learning-curve", "repeats": 3, "seed": 1},
     "options": {"labelled": [12, 13], "unlabeled": [10, 40, 1000]},
     "methods": {
         "lda/supervised": {"method": "mcpl-lda", "ridge": 0.1},
@@ -50,6 +50,12 @@ def test_a_cell_is_a_method_and_a_repeat_and_groups_share_rows():
     assert len(cells) == 18 and len({cell.key for cell in cells}) == 18
     assert len({cell.group for cell in cells}) == 3
     assert [cell.settings["split"]["labelled"] for cell in cells[:3]] == [12, 13, 12]
+
+
+def test_a_label_frequency_has_no_part_in_a_cell():
+    keys = [cell.key for cell in plan(experiment())]
+    with_one = experiment(split={**CURVES["split"], "label_frequencies": [1]})
+    assert [cell.key for cell in plan(with_one)] == keys
 
 
 def test_the_safe_methods_are_never_worse_in_their_own_loss(stored):

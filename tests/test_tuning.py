@@ -40,6 +40,20 @@ def test_path_and_generic_routes_make_the_same_choice(method, params, rule):
         np.testing.assert_array_equal(path.trials.columns[column], values, err_msg=column)
 
 
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}], ids=str)
+def test_path_of_the_prior_based_method_makes_the_same_choice(params):
+    X, s = pu_data()
+    grid = {"lam": [0.001, 0.1, 1.0], "sigma": [0.1, 10.0], **({"width": [0.7, 2.0]} if params else {})}
+    options = {"params": {"prior": 0.4, **params}, "grid": grid, "rule": "puf-lower-1se", "seed": 3, "cv_repeats": 2}
+    generic = tune("cpb-glpual", X, s, route="generic", **options)
+    path = tune("cpb-glpual", X, s, route="path", **options)
+    assert generic.params == path.params and len(generic.trials) == len(path.trials) == (12 if params else 6)
+    for column, values in generic.trials.columns.items():
+        np.testing.assert_array_equal(path.trials.columns[column], values, err_msg=column)
+    with pytest.raises(UsageError, match="no path-wise route"):  # an estimated prior is the estimator's work
+        tune("cpb-glpual", X, s, route="path", **{**options, "params": params})
+
+
 def test_large_feature_path_equals_the_compiled_one(monkeypatch):
     X, s = pu_data(1, m=5)
     compiled = tune("glpual", X, s, grid=GRID, seed=1)

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.usmo import USMO
+from pucli.runner.protocols.usmo_curves import measured
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +63,22 @@ def test_model_gives_the_reported_objective(data, kernel):
 def test_linear_kernel_with_many_features_goes_by_kernel_rows(data, monkeypatch):
     X, y = data
     by_w = USMO(prior=0.4, kernel="linear").fit(X, y)
-    monkeypatch.setattr("pucli.estimators.usmo.LINEAR_FEATURES", 3)
+    monkeypatch.setattr("pucli.solvers.usmo_linear.LINEAR_FEATURES", 3)
     by_rows = USMO(prior=0.4, kernel="linear").fit(X, y)
     assert by_rows.objective_ == pytest.approx(by_w.objective_, rel=3e-6)
     assert np.allclose(by_rows.coef_, by_w.coef_, atol=1e-2)
     assert not np.isnan(by_rows.violation_)
+
+
+def test_linear_kernel_with_few_rows_for_its_features_goes_by_kernel_rows():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(70, 40)) + np.where(np.arange(70) < 35, 0.5, -0.5)[:, None]
+    for rows, features in ((70, 40), (70, 10)):
+        fit = USMO(prior=0.3, lam=0.1, kernel="linear").fit(X[:rows, :features], np.arange(rows) < 15)
+        assert np.isnan(fit.violation_) == (features == 10)
+        assert fit.coef_.shape == (features,)
+        exact = USMO(prior=0.3, lam=0.1, kernel="linear", solver="qp").fit(X[:rows, :features], np.arange(rows) < 15)
+        assert fit.objective_ == pytest.approx(exact.objective_, rel=2e-6)
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0, -0.2, 1.5, float("nan")])
@@ -108,6 +120,30 @@ def test_not_converged_warns_and_keeps_a_valid_bound(data):
         late = USMO(prior=0.4, lam=1e-4).fit(X, y)
     assert not early.converged_
     assert early.objective_ - early.dual_gap_ <= late.objective_ <= early.objective_
+
+
+def test_the_size_of_the_cache_changes_nothing_but_speed(data):
+    X, y = data
+    fits = [
+        USMO(prior=0.4, lam=1e-3, width=2.0, cache_size=size, random_state=0).fit(X, y) for size in (1e-6, 0.1, 200)
+    ]
+    for fit in fits[1:]:
+        assert fit.converged_
+        assert fit.objective_ == pytest.approx(fits[0].objective_, rel=2e-6)
+        assert np.abs(fit.decision_function(X) - fits[0].decision_function(X)).max() < 0.05
+
+
+def test_memory_is_that_of_the_cache_and_not_of_a_square_matrix():
+    """4000 rows: a square matrix takes 128 MB; the cache is given 8."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4050, 5)) + np.where(rng.random(4050) < 0.4, 1.0, -1.0)[:, None]
+    model = USMO(prior=0.4, lam=0.01, width=3.0, cache_size=8, random_state=0)
+    model.fit(X[:150], np.arange(150) < 50)
+    _, peak = measured(lambda: model.fit(X, np.arange(4050) < 50))
+    if np.isnan(peak):
+        pytest.skip("no /proc: the peak of resident memory is not known here")
+    assert model.converged_
+    assert peak < 40
 
 
 def test_input_may_be_a_read_only_memory_map(data, tmp_path):

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pucli.errors import UsageError
 from pucli.methods import METHODS, Method
+from pucli.report import usmo_scores
 from pucli.runner import Context, load_experiment, plan
 from pucli.runner.cells import Cell
 from pucli.runner.protocols import usmo, usmo_curves
@@ -113,6 +115,9 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
     assert all(f > 0.8 for f in result.details["curve"]["f1"])
     assert result.metrics["f1"] == result.details["curve"]["f1"][-1]
     assert len(result.details["trace"][0]) == 3
+    source.y = np.arange(700) % 10
+    with pytest.raises(UsageError, match=r"toy has no positive .* options\.positive"):
+        usmo_curves.run_cell(cell, None, Context())
 
 
 @pytest.mark.parametrize("name", ["usmo-table-iii", "usmo-table-iv", "usmo-figures-4-7", "usmo-figure-1"])
@@ -125,12 +130,74 @@ def test_declared_experiments_have_plans(name, profile):
         assert len(cells) == 12 * 16 * 10
 
 
-def test_wrong_options_are_named():
-    from pucli.errors import UsageError
+def stored_curve(cell, numbers):
+    n = np.array(numbers, dtype=float)
+    curve = {name: n.tolist() for name in ("unlabeled", "seconds", "peak_mb", "objective")}
+    curve |= {"f1": [0.5] * len(n), "dual_gap": [1e-7] * len(n)}
+    trace = [[0.0, -3.0, 2.0], [0.1, -1.0, 0.5], [0.3, -0.9, 0.0]]
+    return {"status": "done", "details": {"curve": curve, "trace": trace}}
 
+
+def test_report_has_a_figure_for_each_kernel_with_the_peers_on_the_same_axes():
+    experiment = load_experiment("usmo-figures-4-7")
+    cells = plan(experiment)
+    stored = {cell.key: stored_curve(cell, [250, 500]) for cell in cells if cell.repeat < 2}
+    found = {name: content for name, _, content in usmo_curves.report_extras(experiment, cells, stored)}
+    assert list(found) == ["curves.csv", "figures/curves-linear", "figures/curves-rbf"]
+    for kernel, methods in (("linear", 4), ("rbf", 6)):
+        axes = found[f"figures/curves-{kernel}"].axes
+        assert len(axes) == 3 * len(experiment.data.names)
+        assert all(len(one.lines) == methods for one in axes)
+        assert [text.get_text() for text in found[f"figures/curves-{kernel}"].legends[0].get_texts()] == [
+            label for label in experiment.methods if (kernel == "linear") == label.endswith("linear")
+        ]
+    lines = found["curves.csv"].splitlines()
+    assert lines[0].startswith("dataset,method,repeat,unlabeled,seconds,peak_mb,f1")
+    assert len(lines) == 1 + 2 * len(stored)
+
+
+def test_report_of_fits_at_one_number_has_their_trace():
+    experiment = load_experiment("usmo-figure-1")
+    cells = plan(experiment)
+    stored = {cell.key: stored_curve(cell, [6000]) for cell in cells}
+    found = {name: content for name, _, content in usmo_curves.report_extras(experiment, cells, stored)}
+    assert list(found) == ["curves.csv", "figures/trace"]
+    time, objective = found["figures/trace"].axes
+    np.testing.assert_allclose(time.lines[0].get_ydata(), [0.1, 0.2])
+    np.testing.assert_allclose(objective.lines[0].get_ydata(), [3.0, 1.0, 0.9])  # minimised, as in the paper
+    assert usmo_curves.report_extras(experiment, cells, {}) == []
+
+
+def test_report_sets_the_three_scorings_and_the_difference_side_by_side():
+    experiment = load_experiment("usmo-table-iii")
+    cells = plan(experiment, datasets=["usmo-heart", "usmo-isolet"])
+    stored = {}
+    for cell in cells:
+        metrics = {"f_published": 60.0 + cell.repeat, "f_majority": 70.0, "f1": 0.8, "objective": 1.0}
+        if cell.method.startswith("usmo"):
+            metrics["objective_difference_ppm"] = 0.1 * cell.repeat
+        stored[cell.key] = {"status": "done", "metrics": metrics, "flags": [], "notes": [], "seconds": {}}
+    (_, _, text), (_, _, table) = usmo.report_extras(experiment, cells, stored)
+    lines = [line.split(",") for line in table.splitlines()]
+    assert lines[0][1:] == ["lam", "method", "repeats", "published", *usmo_scores.SCORINGS, lines[0][-1]]
+    assert len(lines) == 1 + 2 * 4 * 4
+    published = {"init": "46.8", "ramp": "60.8", "qp": "60.1", "usmo": "59.4"}  # Heart at 0.0001 in Table III
+    for method, figure in published.items():
+        (row,) = [line for line in lines if line[:3] == ["usmo-heart", "0.0001", method]]
+        assert row[3:8] == ["10", figure, "64.5", "70", "80"]
+        assert row[8] == ("9e-07" if method == "usmo" else "")
+    assert text.count("## lambda") == 4
+    assert usmo.report_extras(experiment, cells, {}) == []
+
+
+def test_wrong_options_are_named():
     experiment = load_experiment("usmo-table-iii")
     experiment.options["refrence"] = "qp"
     with pytest.raises(UsageError, match=r"options\.refrence"):
+        plan(experiment, profile="smoke")
+    experiment = load_experiment("usmo-table-iii")
+    experiment.split.label_frequencies.clear()
+    with pytest.raises(UsageError, match=r"needs split\.label_frequencies"):
         plan(experiment, profile="smoke")
     experiment = load_experiment("usmo-figures-4-7")
     experiment.options["largest"] = {"usmo/quadratic": 10}
@@ -157,7 +224,9 @@ def test_benchmark_measures_every_peer_to_the_same_gap():
     from pucli.bench.usmo import run
 
     done = []
-    found = run(lambda k, n: done.append(k / n), sizes=(150, 300), qp_rows=150, linear_rows=3000, memory_rows=())
+    found = run(
+        lambda k, n: done.append(k / n), sizes=(150, 300), qp_rows=150, linear_rows=3000, memory_rows=(200, 300)
+    )
     rows = {row["name"]: row for row in found["rows"]}
     assert done[-1] == 1.0
     for name, row in rows.items():
@@ -165,3 +234,5 @@ def test_benchmark_measures_every_peer_to_the_same_gap():
             assert float(row["note"].partition("gap ")[2].partition(",")[0]) <= 1e-4, name
     assert rows["SVR on stacked rows, n = 300"]["ratio"] > 0
     assert "MB" in rows["USMO, linear kernel, n = 3000 x 10"]["note"]
+    assert rows["USMO, Gaussian kernel, n = 300 x 784"]["peak_mb"] > 10
+    assert "MB for 1000 more rows" in rows["USMO, growth of peak memory from each n to the next"]["note"]

@@ -82,7 +82,7 @@ def _training(steps: int) -> list[dict[str, Any]]:
         trainers = {name: _trainer(name) for name in names}
         best = dict.fromkeys(names, np.inf)
         floor = np.inf
-        for _ in range(3):
+        for _ in range(6):
             for name, trainer in trainers.items():
                 seconds_of_all = best_of(partial(_advance, trainer, steps), repeats=1)
                 best[name] = min(best[name], seconds_of_all / steps)

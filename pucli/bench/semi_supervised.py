@@ -1,11 +1,13 @@
 """CPLS against the printed quadratic programme, its memory, and MCPL-LDA to a saddle gap.
 
-One BLAS thread; whole fits, from arrays to the certificate. Clarabel's time is the one it reports for the printed
-programme (Prop. 3.12), without the set-up by cvxpy.
+CPU seconds of one thread, which are what the clock shows on an idle machine; whole fits, from arrays to the
+certificate. Clarabel's time is that of its own solution of the printed programme (Prop. 3.12), without what cvxpy does
+before and after.
 """
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from typing import Any
 
@@ -35,7 +37,7 @@ def _peak(call) -> int:
 
 
 def run(progress=None) -> dict[str, Any]:
-    """Return the table of `pucli bench semi-supervised`."""
+    """Return the table of `pucli bench semi_supervised`."""
     import cvxpy as cp
     from threadpoolctl import threadpool_limits
 
@@ -50,10 +52,10 @@ def run(progress=None) -> dict[str, Any]:
     y = y.astype(float)
     with threadpool_limits(1):
         fit = safe_least_squares(X, y, U[:M], tol=1e-10)
-        large = best_of(lambda: safe_least_squares(X, y, U[:M], tol=1e-10))
+        large = best_of(lambda: safe_least_squares(X, y, U[:M], tol=1e-10), clock=time.process_time)
         peak = _peak(lambda: safe_least_squares(X, y, U[:M], tol=1e-10))
         peak_of_two = _peak(lambda: safe_least_squares(X, y, U, tol=1e-10))
-        small = best_of(lambda: safe_least_squares(X, y, U[:QP_UNLABELED], tol=1e-10))
+        small = best_of(lambda: safe_least_squares(X, y, U[:QP_UNLABELED], tol=1e-10), clock=time.process_time)
         tell(1, 3)
 
         rows = np.hstack([np.vstack([X, U[:QP_UNLABELED]]), np.ones((N + QP_UNLABELED, 1))])
@@ -64,10 +66,9 @@ def run(progress=None) -> dict[str, Any]:
             cp.Minimize(cp.quad_form(labels, hat) - 2.0 * (rows @ w_sup) @ labels),
             [labels[:N] == y, labels[N:] >= 0, labels[N:] <= 1],
         )
-        times = []
-        for _ in range(3):
-            task.solve(solver=cp.CLARABEL)
-            times.append(float(task.solver_stats.solve_time or np.nan))
+        data, chain, inverse = task.get_problem_data(cp.CLARABEL, solver_opts={})
+        printed = best_of(lambda: chain.solve_via_data(task, data, solver_opts={}), 2, clock=time.process_time)
+        task.unpack_results(chain.solve_via_data(task, data, solver_opts={}), chain, inverse)
         ours = safe_least_squares(X, y, U[:QP_UNLABELED], tol=1e-10)
         optimum = -ours.objective - w_sup @ (rows.T @ (rows @ w_sup))
         tell(2, 3)
@@ -77,7 +78,7 @@ def run(progress=None) -> dict[str, Any]:
         both = np.vstack([Z, V])
         partial = np.concatenate([classes, np.full(len(V), -1)])
         lda = MCPLLDA(tol=LDA_GAP).fit(both, partial)
-        lda_time = best_of(lambda: MCPLLDA(tol=LDA_GAP).fit(both, partial), 3)
+        lda_time = best_of(lambda: MCPLLDA(tol=LDA_GAP).fit(both, partial), 3, clock=time.process_time)
         tell(3, 3)
     table = [
         {
@@ -95,8 +96,8 @@ def run(progress=None) -> dict[str, Any]:
         {"name": f"CPLS, M = {QP_UNLABELED}", "seconds": small},
         {
             "name": f"Clarabel on the printed programme through cvxpy, M = {QP_UNLABELED}, solver time",
-            "seconds": min(times),
-            "ratio": min(times) / small,
+            "seconds": printed,
+            "ratio": printed / small,
             "target": "at least 50",
             "note": f"its objective less ours: {task.value - optimum:.1e}",
         },
@@ -107,4 +108,5 @@ def run(progress=None) -> dict[str, Any]:
             "note": f"saddle gap per row {lda.gap_ / len(both):.1e} in {lda.n_iter_} Newton steps",
         },
     ]
-    return {"title": "Safe semi-supervised learning; ratio: as named, Clarabel's over ours", "rows": table}
+    title = "Safe semi-supervised learning; CPU seconds of one thread; ratio: as named, Clarabel's over ours"
+    return {"title": title, "rows": table}

@@ -27,6 +27,7 @@ QP_ROWS = 2000
 LINEAR_ROWS = 1_000_000
 MEMORY_ROWS = (5000, 10_000)
 MEMORY_FEATURES = 784
+FULL = {"sizes": (1000, 2000, 5000, 10_000, 20_000), "memory_rows": (5000, 10_000, 20_000, 60_000)}
 SVR_TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
 
 
@@ -40,9 +41,9 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench usmo`.
 
-    sizes : numbers of unlabeled rows, against SVR (20,000 rows take SVR minutes); qp_rows : against Clarabel;
-    linear_rows : for the linear kernel, 10 features like poker hands; memory_rows : for peak memory at 784 features
-    (60,000 rows take minutes).
+    sizes : numbers of unlabeled rows, against SVR; qp_rows : against Clarabel; linear_rows : for the linear kernel, 10
+    features like poker hands; memory_rows : for peak memory at 784 features. Those of `FULL` take half an hour, mostly
+    SVR's at 20,000 rows.
     """
     from threadpoolctl import threadpool_limits
 
@@ -66,11 +67,24 @@ def run(
     for done, n in enumerate(memory_rows):
         rows.append(_apart(_memory_child, n))
         tell(len(sizes) + 3 + done, steps)
+    if len(memory_rows) > 1:
+        rows.append(_memory_growth(memory_rows, [row["peak_mb"] for row in rows[-len(memory_rows) :]]))
     title = (
         f"USMO: {FEATURES} features, {LABELLED} labelled, Gaussian kernel, relative gap {GAP:g}; "
         "CPU seconds of one thread; ratio: the peer's over USMO's"
     )
     return {"title": title, "rows": rows}
+
+
+def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
+    """Return the row on the growth of peak memory: linear if its steps are equal, whatever the fixed part."""
+    steps = np.diff(peak_mb) / np.diff(n) * 1000
+    shown = ", ".join(f"{step:.1f}" for step in steps)
+    return {
+        "name": "USMO, growth of peak memory from each n to the next",
+        "target": "equal (linear)",
+        "note": f"{shown} MB for 1000 more rows; X itself takes {MEMORY_FEATURES * 8e-3:.1f}",
+    }
 
 
 def _data(n: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
@@ -240,5 +254,6 @@ def _memory_child(n: int) -> dict[str, Any]:
         "name": f"USMO, Gaussian kernel, n = {n} x {MEMORY_FEATURES}",
         "seconds": seconds,
         "target": "1500 MB at n = 60,000",
-        "note": f"relative gap below 1e-3: {model.converged_}, peak {peak:.0f} MB",
+        "note": f"converged at 1e-3: {model.converged_}, peak {peak:.0f} MB",
+        "peak_mb": peak,
     }

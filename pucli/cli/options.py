@@ -165,3 +165,10 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
     if value not in choices:
         raise unknown(kind, value, choices)
     return value
+
+
+def keep_inputs(option: str, path: Path | None, *inputs: Path | None) -> None:
+    """Raise UsageError if writing to `path`, the value of `option`, would take the place of a file that is read."""
+    for source in inputs:
+        if path is not None and source is not None and path.exists() and source.exists() and path.samefile(source):
+            raise UsageError(f"{option} {path} would replace {source}, which is read here; give another name.")

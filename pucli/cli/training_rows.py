@@ -13,6 +13,8 @@ from pucli.cli.options import choice
 from pucli.errors import UsageError
 from pucli.methods import Method
 
+# With fewer labelled rows than this a fit or an estimate says little.
+FEW_LABELLED = 10
 UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
 
 
@@ -75,10 +77,11 @@ def training_rows(method: Method, options: DataOptions) -> TrainingRows:
 
     Raises UsageError where the options do not say which rows, or where the rows cannot be used.
     """
-    if method.kind == "density":
+    answers = {"density": "models a density and learns from no labels", "clustering": "answers clusters, not labels"}
+    if method.kind in answers:
         raise UsageError(
-            f"{method.name} models a density and learns from no labels; use {method.estimator.partition(':')[2]} from "
-            "Python. `pucli list methods` shows the kind of each method."
+            f"{method.name} {answers[method.kind]}; use {method.estimator.partition(':')[2]} from Python. "
+            "`pucli list methods` shows the kind of each method."
         )
     if (options.dataset is None) == (options.data is None):
         raise UsageError("say which rows: either --dataset NAME (`pucli list datasets`) or --data FILE --label COLUMN.")
@@ -223,13 +226,13 @@ def labelled_positives(
 def partly_labelled(
     path: Any, label: str, features: list[str] | None = None
 ) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, str]]:
-    """Return X, integer classes with -1 for unlabeled rows, feature names, and what the file calls each class."""
+    """Return X, integer classes with -1 for unlabeled rows, feature names, and what the file calls each class.
+
+    An empty label cell and a label -1 both say that the row is unlabeled.
+    """
     from pucli.data import read_table
 
-    try:
-        X, classes, names = read_table(path, label=label, multiclass=True, features=features)
-    except UsageError as error:
-        raise UsageError(f"{error} (an unlabeled row has the label {UNLABELED})") from error
+    X, classes, names = read_table(path, label=label, multiclass=True, features=features, unlabeled=UNLABELED)
     present = _in_order({str(value) for value in classes.tolist()} - {str(UNLABELED)})
     numbers = {value: int(value) if classes.dtype.kind in "iu" else code for code, value in enumerate(present)}
     numbers[str(UNLABELED)] = UNLABELED

@@ -42,9 +42,12 @@ class Mirror(_Declared):
 
 
 class Reader(_Declared):
-    """How a file is read into a table; columns without a header are numbered from 0."""
+    """How a file is read into a table; columns without a header are numbered from 0.
 
-    kind: Literal["table", "excel", "arff", "mat"] = "table"
+    Files of kind idx lie side by side, images and labels; those of every other kind one below the other.
+    """
+
+    kind: Literal["table", "excel", "arff", "mat", "idx"] = "table"
     separator: Literal["comma", "tab", "blank", "semicolon"] = "comma"
     header: Literal["none", "first"] = "first"
     skip: int = 0

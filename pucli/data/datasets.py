@@ -155,6 +155,7 @@ def _generated(
 def _parse(key: str, entry: Entry, source: Source) -> Dataset:
     import pandas as pd
 
+    from pucli.data.idx import beside
     from pucli.data.readers import read_declared, read_sklearn
     from pucli.data.select import columns_needed, select
 
@@ -168,8 +169,11 @@ def _parse(key: str, entry: Entry, source: Source) -> Dataset:
             reader = packaging.reader or file.reader or entry.reader
             tables.append(read_declared(path, reader, columns_needed(entry)))
             paths.append(str(path))
-        frame = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
         origin = ", ".join(paths)
+        if entry.reader.kind == "idx":
+            frame = beside(tables, paths)
+        else:
+            frame = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
     try:
         chosen = select(frame, entry)
     except RunError as error:

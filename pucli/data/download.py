@@ -7,6 +7,7 @@ files only. Downloading itself is pooch's.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -146,8 +147,9 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
 def _sweep(folder: Path) -> None:
     """Remove what a killed process left behind more than a day ago."""
     for scratch in folder.glob(".fetch-*"):
-        if time.time() - scratch.stat().st_mtime > _STALE:
-            shutil.rmtree(scratch, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # another process may have just finished with it
+            if time.time() - scratch.stat().st_mtime > _STALE:
+                shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:

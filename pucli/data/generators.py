@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from pucli.data.labelled_points import labelled_points
+from pucli.data.mixtures import MIXTURES
 from pucli.errors import UsageError, unknown
 
 
@@ -67,6 +68,7 @@ def add_irrelevant_features(X: np.ndarray, rng: np.random.Generator, *, per_feat
 GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
     "two-gaussians": two_gaussians,
     "labelled-points": labelled_points,
+    **MIXTURES,
 }
 """Generators by the name that `datasets.yaml` uses."""
 

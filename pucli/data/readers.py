@@ -38,7 +38,9 @@ def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None =
     RunError
         The file is not what the declaration says.
     """
-    read = {"table": _read_text, "excel": _read_excel, "arff": _read_arff, "mat": _read_mat}[reader.kind]
+    read = {"table": _read_text, "excel": _read_excel, "arff": _read_arff, "mat": _read_mat, "idx": _read_idx}[
+        reader.kind
+    ]
     try:
         return read(path, reader, None if columns is None else set(columns))
     except (ValueError, KeyError, TypeError, NotImplementedError) as error:  # pandas' parser errors are ValueErrors
@@ -99,6 +101,12 @@ def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Dat
     labels = np.asarray(content[reader.labels])
     codes = labels.argmax(axis=1) if labels.ndim == 2 and labels.shape[1] > 1 else labels.ravel()
     return label_frame(content[reader.features], codes)
+
+
+def _read_idx(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    from pucli.data.idx import idx_table
+
+    return idx_table(path)
 
 
 def label_frame(X: np.ndarray, labels: np.ndarray, names: Iterable[Column] | None = None) -> pd.DataFrame:

@@ -25,6 +25,7 @@ def read_table(
     features: Sequence[str] | None = None,
     sheet: str | None = None,
     multiclass: bool = False,
+    unlabeled: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
     """Read features and labels from a CSV, TSV, Parquet, XLSX, ARFF, MAT, LIBSVM or NPZ file.
 
@@ -38,6 +39,7 @@ def read_table(
     features : the feature columns, in order; all but the label if None.
     sheet : sheet of a spreadsheet, the first one if None.
     multiclass : return the classes themselves, any number of them.
+    unlabeled : with multiclass, the label of rows whose label cell is empty; without it such a cell is an error.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def read_table(
     if label is not None:
         label = str(label)
         column = frame[_existing(path, frame, label, table.naming)]
-        y = _classes(path, table, column) if multiclass else _plus_minus(path, table, column, positive)
+        y = _classes(path, table, column, unlabeled) if multiclass else _plus_minus(path, table, column, positive)
     if features is not None:
         names = [_existing(path, frame, str(name), table.naming) for name in features]
     else:
@@ -131,11 +133,12 @@ def _plus_minus(path: Path, table: Table, column: pd.Series, positive: str | int
     return np.where(text == present[1], 1, -1).astype(np.int64)
 
 
-def _classes(path: Path, table: Table, column: pd.Series) -> np.ndarray:
+def _classes(path: Path, table: Table, column: pd.Series, unlabeled: int | None) -> np.ndarray:
     text, empty = _label_cells(column)
-    if empty.any():
+    if empty.any() and unlabeled is None:
         first = table.place(int(empty.argmax()))
         raise UsageError(f"{path}: label column {column.name!r} is empty in {empty.sum()} rows, first at {first}")
+    text[empty] = str(unlabeled)
     try:
         return np.array([int(value) for value in text], dtype=np.int64)
     except ValueError:

@@ -1,8 +1,9 @@
 """The losses of the deep models: Plummer-kernel discrepancies (Sansone 2018, eq. 4.2; Unterthiner et al. 2018).
 
 k(z, z') = (|z - z'|^2 + eps)^(-1/2). `plummer_discrepancy` is the unbiased estimate of the squared maximum mean
-discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out: it costs two matrix products, a
-fraction of what automatic differentiation of the kernel matrices takes.
+discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out: on a GPU it costs one matrix
+product, a fraction of what automatic differentiation of the kernel matrices takes; on the processor value and gradient
+come from one compiled pass (`pucli.solvers.plummer`), since a batch is too small for one operation after the other.
 """
 
 from __future__ import annotations
@@ -12,16 +13,26 @@ from typing import Any
 
 from pucli.deep import require_torch
 
+# Up to so many features squared distances are summed from differences, which costs two passes per feature.
+_FEW = 16
+
 
 def plummer_kernel(a: Any, b: Any, eps: float) -> Any:
     """Return k(a_i, b_j), (len(a), len(b)), for tensors a (n, h) and b (m, h).
 
-    Distances come from inner products, in double precision: near pairs have weight up to eps^(-1/2), and the rounding
-    of single precision would move them.
+    For codes, distances come from differences: near pairs weigh up to eps^(-1/2), and the cancellation in inner
+    products would move them. For rows of many features they come from inner products; the Coulomb GAN, which alone
+    needs them, has eps = 1, against which their rounding is small.
     """
-    x, y = a.double(), b.double()
-    squares = require_torch().addmm((x * x).sum(1)[:, None] + (y * y).sum(1), x, y.T, alpha=-2.0)
-    return squares.clamp_(min=0.0).to(a.dtype).add_(eps).rsqrt_()
+    torch = require_torch()
+    if a.shape[1] > _FEW:
+        squares = torch.addmm((a * a).sum(1)[:, None] + (b * b).sum(1), a, b.T, alpha=-2.0).clamp_(min=0.0)
+        return squares.add_(eps).rsqrt_()
+    squares = torch.full((len(a), len(b)), eps, dtype=a.dtype, device=a.device)
+    for column in range(a.shape[1]):
+        difference = a[:, column, None] - b[:, column]
+        squares.addcmul_(difference, difference)
+    return squares.rsqrt_()
 
 
 @functools.cache
@@ -29,32 +40,45 @@ def _discrepancy() -> Any:
     torch = require_torch()
     Function: Any = torch.autograd.Function
 
-    class PlummerDiscrepancy(Function):
+    class OnProcessor(Function):
+        @staticmethod
+        def forward(ctx, codes, prior, eps):
+            from pucli.solvers.plummer import discrepancy_and_gradient
+
+            value, gradient = discrepancy_and_gradient(codes.detach().numpy(), prior.numpy(), eps)
+            ctx.save_for_backward(torch.from_numpy(gradient))
+            return codes.new_tensor(value)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (gradient,) = ctx.saved_tensors
+            return grad_output * gradient, None, None
+
+    class OnDevice(Function):
         @staticmethod
         def forward(ctx, codes, prior, eps):
             n = len(codes)
             points = torch.cat([codes, prior])
-            k = plummer_kernel(points, points, eps)
-            k.fill_diagonal_(0.0)
-            k[:n, n:].fill_diagonal_(0.0)
-            k[n:, :n].fill_diagonal_(0.0)
-            # codes count positive, the prior negative: the three sums of (4.2) are sign' k sign
-            sign = torch.ones(2 * n, dtype=codes.dtype, device=codes.device)
-            sign[n:] = -1.0
-            ctx.save_for_backward(points, sign, k)
-            return sign @ (k @ sign) / (n * (n - 1))
+            k = plummer_kernel(codes, points, eps)
+            k[:, :n].fill_diagonal_(0.0)
+            k[:, n:].fill_diagonal_(0.0)
+            of_prior = plummer_kernel(prior, prior, eps).fill_diagonal_(0.0)
+            ctx.save_for_backward(points, k)
+            totals = k.sum(0)
+            return (totals[:n].sum() - 2.0 * totals[n:].sum() + of_prior.sum()) / (n * (n - 1))
 
         @staticmethod
         def backward(ctx, grad_output):
-            points, sign, k = ctx.saved_tensors
+            points, k = ctx.saved_tensors
             n = len(points) // 2
-            # d k(z, z') / dz = -k^3 (z - z'); both orders of a pair are in the sums
-            pull = k[:n] * k[:n]
-            pull *= k[:n]
-            gradient = pull @ (sign[:, None] * points) - (pull @ sign)[:, None] * points[:n]
+            # d k(z, z') / dz = -k^3 (z - z'); both orders of a pair are in the sums, codes push and the prior pulls
+            sign = torch.ones((2 * n, 1), dtype=points.dtype, device=points.device)
+            sign[n:] = -1.0
+            moments = (k * k * k) @ torch.cat([sign * points, sign], dim=1)
+            gradient = moments[:, :-1] - moments[:, -1:] * points[:n]
             return grad_output * (2.0 / (n * (n - 1))) * gradient, None, None
 
-    return PlummerDiscrepancy.apply
+    return {"cpu": OnProcessor.apply}, OnDevice.apply
 
 
 def plummer_discrepancy(codes: Any, prior: Any, eps: float) -> Any:
@@ -62,7 +86,8 @@ def plummer_discrepancy(codes: Any, prior: Any, eps: float) -> Any:
 
     Differentiable in `codes` alone.
     """
-    return _discrepancy()(codes, prior, eps)
+    by_device, otherwise = _discrepancy()
+    return by_device.get(codes.device.type, otherwise)(codes, prior, eps)
 
 
 def reconstruction_error(X: Any, Y: Any) -> Any:

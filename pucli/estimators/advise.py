@@ -2,7 +2,8 @@
 
 The thesis looks at a t-SNE picture for a positive set in two parts on both sides of the negatives, at principal
 components for features that contribute little, and asks whether the class prior is known. Here the same three questions
-are answered by numbers that need no true labels.
+are answered by numbers that need no true labels. Irrelevant features decide first (E-GLPUAL, or EKF-GLPUAL with two
+parts, whose boundary is not linear), then a known prior (CPB-GLPUAL), then the parts (GLPUAL, or else GLLC).
 """
 
 from __future__ import annotations
@@ -23,6 +24,16 @@ BETWEEN = 0.3
 # some feature; "many" is this share of the features.
 MANY = 0.4
 TREES = 300
+# Rows of each kind that are looked at, at most: silhouettes take the square of that.
+LARGEST_SAMPLE = 2000
+
+# What to tune: widths for standardised features, ridges over the decades that matter.
+RBF_GRID = {"width": "0.5,1,2,4,8"}
+GRIDS = {
+    "glpual": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
+    "gllc": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
+    "cpb-glpual": {**RBF_GRID, "lam": "0.0001,0.001,0.01,0.1,1"},
+}
 
 
 class Advice(NamedTuple):
@@ -30,7 +41,8 @@ class Advice(NamedTuple):
 
     trifurcated : labelled rows in two parts with unlabeled rows between; silhouette of the two parts; between : share
     of the unlabeled rows between the parts that is not matched by labelled ones; irrelevant : (m,) bool; method : name
-    on the command line; params : what to give it; reasons : sentences.
+    on the command line; params : what to give it; grid : values to tune over, empty for the method's own; reasons :
+    sentences.
     """
 
     trifurcated: bool
@@ -39,12 +51,30 @@ class Advice(NamedTuple):
     irrelevant: np.ndarray
     method: str
     params: dict[str, str]
+    grid: dict[str, str]
     reasons: list[str]
 
 
 def advise(X, labelled, prior=None, random_state=0) -> Advice:
-    """Answer the flowchart's questions for rows X (n, m) and labelled (n,) bool; prior : known share, or None."""
-    X = np.asarray(X, dtype=np.float64)
+    """Answer the flowchart's questions.
+
+    Parameters
+    ----------
+    X : (n, m) rows; features are standardised first. labelled : (n,) bool, True for labelled positives.
+    prior : share of positives among the unlabeled rows where it is known, or None.
+    random_state : int, of the clusters, of the forest, and of the rows drawn where there are more than 2000 of a kind.
+
+    Raises
+    ------
+    ValueError : no labelled or no unlabeled row, or no feature that varies.
+    """
+    X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
+    if not labelled.any() or labelled.all():
+        raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
+    if not np.any(np.ptp(X, axis=0) > 0):
+        raise ValueError("every feature is constant: nothing tells the rows apart.")
+    chosen = _at_most(labelled, np.random.default_rng(random_state))
+    X, labelled = X[chosen], labelled[chosen]
     spread = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     irrelevant = irrelevant_features(X, labelled, random_state)
@@ -58,10 +88,18 @@ def advise(X, labelled, prior=None, random_state=0) -> Advice:
         f"(silhouette {silhouette:.2f}, share of unlabeled rows between that labelled ones do not match "
         f"{between:.2f})",
         f"{int(irrelevant.sum())} of {len(irrelevant)} features tell labelled from unlabeled rows no better than noise",
-        "the class prior is not known" if prior is None else f"the class prior is known ({prior:g})",
+        "the class prior is not known (`pucli prior` estimates it)"
+        if prior is None
+        else f"the class prior is known ({prior:g})",
     ]
     method, params = _choice(trifurcated, many, prior)
-    return Advice(trifurcated, silhouette, between, irrelevant, method, params, reasons)
+    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), reasons)
+
+
+def _at_most(labelled, rng) -> np.ndarray:
+    """Return row numbers, in order: all of them, or as many of a kind as are looked at."""
+    kept = [rng.permutation(rows)[:LARGEST_SAMPLE] for rows in (np.flatnonzero(labelled), np.flatnonzero(~labelled))]
+    return np.sort(np.concatenate(kept))
 
 
 def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pucli.estimators.pu import PUClassifier
@@ -146,7 +148,8 @@ class EKFGLPUAL(PUClassifier):
 
     with p the labelled and u the unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see `GLPUAL`). A
     feature whose group is zero plays no part in f; a_jk is in the groups of j and of k. Scale the features to similar
-    size: the penalty compares coefficients, and squares of very different features leave few digits to solve with.
+    size: the penalty compares coefficients, and squares of very different features leave too few digits to prove that
+    the minimum is reached (it mostly is; a ConvergenceWarning then has the gap).
 
     Parameters
     ----------
@@ -244,6 +247,16 @@ class EKFGLPUAL(PUClassifier):
         self.converged_ = result.converged
         self._warn_unless_converged()
         return self
+
+    def _warn_unless_converged(self) -> None:
+        if not self.converged_:
+            warnings.warn(
+                f"EKFGLPUAL stopped after {self.n_iter_} iterations with the objective proven to a relative "
+                f"{self.dual_gap_ / self.objective_:.1g}, not to tol={self.tol:g}: scale the features to similar size, "
+                "loosen tol, or raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def decision_function(self, X):
         """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""

@@ -66,6 +66,8 @@ def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
 def check_destination(path: str | Path) -> Path:
     """Return `path` as a Path, or raise UsageError if no model can be written there (before hours of training)."""
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise UsageError(f"{path}: is not a file that can be replaced; give the name of a file.")
     if path.is_dir():
         raise UsageError(f"{path}: is a folder; give the name of a file in it, e.g. {path / 'my.model'}.")
     if not path.parent.is_dir():

@@ -61,7 +61,8 @@ def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, 
 
     Raises
     ------
-    ValueError : unknown method, no labelled or no unlabeled row, replicates < 0, or confidence not inside (0, 1).
+    ValueError : unknown method, no labelled or no unlabeled row, no feature that varies, replicates < 0, or confidence
+        not inside (0, 1).
     """
     if method not in PRIOR_METHODS:
         raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
@@ -72,6 +73,8 @@ def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, 
     X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
     if not labelled.any() or labelled.all():
         raise ValueError("estimating the class prior needs labelled positives and unlabeled rows; one kind is missing.")
+    if not np.any(np.ptp(X, axis=0) > 0):
+        raise ValueError("every feature is constant: nothing tells positives from the rest.")
     rng = _generator(random_state)
     spread = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

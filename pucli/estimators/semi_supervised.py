@@ -94,5 +94,5 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
         if self.improvement_ < 0.0:
             return f"up to {-self.improvement_:.6g} {self._unit} worse than supervised, for some hidden labels"
         if self.improvement_ == 0.0:
-            return f"never worse than supervised in {self._unit}; no improvement holds for every labelling"
+            return f"never worse than supervised in {self._unit.rstrip(',')}; no gain holds whatever the labels are"
         return f"at least {self.improvement_:.6g} {self._unit} better than supervised, whatever the hidden labels are"

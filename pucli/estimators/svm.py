@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,19 +15,32 @@ from sklearn.utils.validation import check_random_state
 from pucli.estimators.feature_model import POSITIVE, FeatureModel
 from pucli.estimators.prior import PRIOR_CONSTRAINT, resolve_prior
 from pucli.estimators.pu import PUClassifier
-from pucli.solvers.biased_svm import svm_gap
+from pucli.kernels.low_rank import pivoted_cholesky
+from pucli.solvers.biased_svm import best_intercept, svm_gap
+from pucli.solvers.double_hinge import RowLosses, bias_and_gap, restore_total
 from pucli.solvers.glpual import solve_gllc
+from pucli.solvers.kernel_rows import DENSE_ROWS, solve_kernel_rows
+from pucli.solvers.usmo_linear import keeps_w, solve_linear
 
 # libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
 FIRST_TOLERANCE = 1e-3
 LAST_TOLERANCE = 1e-9
+# A solver that ends at its own tolerance, above ours, goes on at this share of the smaller of the two.
+TIGHTER = 0.1
+# Pair steps, times the number of rows, after which a kernel matrix of low rank is taken by its features.
+PAIRS_BEFORE_FEATURES = 20
+# A dual variable below this share of its box is zero up to rounding.
+NO_SUPPORT = 1e-13
 OUT_OF_FOLD = 5
 
 
 class BSVM(PUClassifier):
     """Biased SVM: hinge loss, unlabeled rows as negatives with a weight of their own.
 
-    Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0, by libsvm.
+    Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. The linear kernel with at
+    least two rows a column keeps w and takes semismooth Newton steps, at any number of rows. Else up to 4000 rows have
+    their kernel matrix formed, and pairs of rows and Newton steps on the free rows take turns; libsvm, which may stop
+    short where row weights are ten times `lam` or more, fits what is larger.
 
     Parameters
     ----------
@@ -40,8 +53,8 @@ class BSVM(PUClassifier):
         Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X.
     tol : float, default 1e-4
         Relative duality gap to reach.
-    max_iter : int, default 10_000_000
-        Steps of libsvm.
+    max_iter : int, default 1_000_000
+        Steps: Newton's where w is kept, else over pairs of rows.
 
     Attributes
     ----------
@@ -64,7 +77,7 @@ class BSVM(PUClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, lam=1.0, c_p=1.0, c_u=0.1, kernel="linear", width=1.0, tol=1e-4, max_iter=10_000_000):
+    def __init__(self, lam=1.0, c_p=1.0, c_u=0.1, kernel="linear", width=1.0, tol=1e-4, max_iter=1_000_000):
         self.lam = lam
         self.c_p = c_p
         self.c_u = c_u
@@ -83,26 +96,91 @@ class BSVM(PUClassifier):
         X, labelled = self._validate_fit(X, y)
         weights = np.where(labelled, self.c_p, self.c_u)
         signs = np.where(labelled, 1.0, -1.0)
+        # moving all rows moves the intercept of a linear model alone, and rounding is least about their mean
+        centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
+        rows = X - centre if self.kernel == "linear" else X
+        if self.kernel == "linear" and keeps_w(*X.shape):
+            pull = self._fit_w(rows, signs, weights)
+        elif len(X) <= DENSE_ROWS:
+            pull = self._fit_rows(rows, signs, weights, np.zeros(len(X)), 0)
+        else:
+            pull = self._fit_libsvm(rows, signs, weights)
+        self.support_vectors_, self.dual_coef_ = X[pull != 0.0], pull[pull != 0.0]
+        if self.kernel == "linear":
+            self.coef_ = rows.T @ pull
+            self.intercept_ -= float(centre @ self.coef_)
+        self._warn_unless_converged()
+        return self
+
+    def _fit_w(self, X, signs, weights) -> np.ndarray:
+        """Fit the linear kernel with w at hand; return each row's weight in g (n,)."""
+        losses, aim, n_iter, dual = _hinges(signs, weights / self.lam), self.tol, 0, np.zeros(len(X))
+        while True:
+            near, steps, reached = _by_newton(X, losses, dual, aim, self.max_iter - n_iter)
+            n_iter += steps
+            dual = _feasible(near, losses)
+            self._certify(losses, dual, X @ -(X.T @ dual), n_iter)
+            if self.converged_ or not reached or n_iter >= self.max_iter:
+                break
+            # the solver's objective leaves out sum_p c_p, so that its relative gap may be the smaller one by far
+            aim *= TIGHTER * min(1.0, self.tol * self.objective_ / self.dual_gap_)
+        if not self.converged_ and len(X) <= DENSE_ROWS and n_iter < self.max_iter:
+            return self._fit_rows(X, signs, weights, dual, n_iter)
+        return -dual
+
+    def _fit_rows(self, X, signs, weights, dual, n_iter) -> np.ndarray:
+        """Fit with the kernel matrix at hand, from `dual` (n,), reached after `n_iter` steps; return as `_fit_w`."""
+        losses = _hinges(signs, weights / self.lam)
+        K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=_gamma(self.width))
+        # twice the lesser weight is the value of the best constant f
+        aim = self.tol * 2.0 * min(losses.upper.sum(), -losses.lower.sum())
+        most = min(PAIRS_BEFORE_FEATURES * len(X), self.max_iter)
+        while True:
+            found = solve_kernel_rows(K, losses, dual, aim, min(most, self.max_iter - n_iter))
+            n_iter += found.pairs
+            # a pair step adds rounding to the scores: the certificate is of scores formed anew
+            dual = _feasible(found.dual, losses)
+            self._certify(losses, dual, K @ -dual, n_iter)
+            if self.converged_ or n_iter >= self.max_iter:
+                return -dual
+            if found.gap <= aim:
+                aim = TIGHTER * min(aim, self.tol * self.objective_ / self.lam)
+            elif most < self.max_iter:
+                most = self.max_iter
+                dual, steps = _by_features(K, losses, dual, self.tol, self.max_iter - n_iter)
+                n_iter += steps
+            else:
+                return -dual
+
+    def _certify(self, losses, dual, g, n_iter) -> None:
+        """Keep the model of the dual variables (n,), each the slope of a row's loss over lam, and its certificate."""
+        bias, gap = bias_and_gap(losses, 0.0, dual, -g)
+        distance = g + bias - losses.left
+        loss = np.maximum(losses.lower * distance, losses.upper * distance).sum()
+        self.intercept_ = bias
+        self.objective_, self.dual_gap_ = self.lam * float(loss - 0.5 * (dual @ g)), self.lam * gap
+        self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
+        self.n_iter_ = n_iter
+
+    def _fit_libsvm(self, X, signs, weights) -> np.ndarray:
+        """Fit by libsvm, which keeps few kernel rows at a time; return as `_fit_w`."""
         tolerance = FIRST_TOLERANCE
         while True:
             svc = SVC(kernel=self.kernel, gamma=_gamma(self.width), tol=tolerance, max_iter=self.max_iter, C=1.0)
             svc.fit(X, signs, sample_weight=weights / self.lam)
-            f = svc.decision_function(X)
+            g = svc.decision_function(X) - svc.intercept_[0]
+            # libsvm's own intercept is the mean over free rows, a little off as long as they are not all on a margin
+            self.intercept_ = best_intercept(g, signs, weights)
             dual = np.zeros(len(X))
             dual[svc.support_] = np.abs(svc.dual_coef_[0])
-            norm2 = float((dual * signs) @ (f - svc.intercept_[0]))
-            self.objective_, self.dual_gap_ = svm_gap(f, norm2, dual, signs, weights, self.lam)
+            norm2 = float((dual * signs) @ g)
+            self.objective_, self.dual_gap_ = svm_gap(g + self.intercept_, norm2, dual, signs, weights, self.lam)
             self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
             if self.converged_ or tolerance <= LAST_TOLERANCE or svc.fit_status_ != 0:
                 break
             tolerance *= 0.1
         self.n_iter_ = int(np.max(svc.n_iter_))
-        self.support_vectors_, self.dual_coef_ = X[svc.support_], svc.dual_coef_[0]
-        self.intercept_ = float(svc.intercept_[0])
-        if self.kernel == "linear":
-            self.coef_ = self.support_vectors_.T @ self.dual_coef_
-        self._warn_unless_converged()
-        return self
+        return dual * signs
 
     def decision_function(self, X):
         """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
@@ -110,6 +188,41 @@ class BSVM(PUClassifier):
         if self.kernel == "linear":
             return X @ self.coef_ + self.intercept_
         return rbf_kernel(X, self.support_vectors_, gamma=_gamma(self.width)) @ self.dual_coef_ + self.intercept_
+
+
+def _hinges(signs, weights) -> RowLosses:
+    """Return weights_i [1 - signs_i f]_+ for each row."""
+    lower, upper = np.where(signs > 0, -weights, 0.0), np.where(signs > 0, 0.0, weights)
+    return RowLosses(lower, upper, upper, signs, signs)
+
+
+def _by_features(K, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray, int]:
+    """Return dual variables near the solution and the steps taken, or `dual` (n,) and 0 where K is of high rank.
+
+    With a kernel matrix of low rank hardly any row is free in the end, but nearly all are on the way there.
+    """
+    scale = float(K.diagonal().max())
+    if scale == 0.0:
+        return dual, 0
+    L = pivoted_cholesky(K / scale).L
+    if not keeps_w(*L.shape):
+        return dual, 0
+    return _by_newton(np.sqrt(scale) * L, losses, dual, tol, max_iter)[:2]
+
+
+def _by_newton(X, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray, int, bool]:
+    """Return dual variables, Newton steps, and whether they reached `tol`; `dual` (n,) where rounding stops them."""
+    try:
+        found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
+    except np.linalg.LinAlgError:  # a system that is not positive definite: columns of very different sizes
+        return dual, 0, False
+    return found.sigma, found.n_iter, found.converged
+
+
+def _feasible(dual, losses: RowLosses) -> np.ndarray:
+    """Return dual (n,) moved by what rounding put into its sum, with zeros where it carries nothing."""
+    dual = restore_total(dual.copy(), losses, 0.0)
+    return np.where(np.abs(dual) > NO_SUPPORT * (losses.upper - losses.lower), dual, 0.0)
 
 
 def _gamma(width):

@@ -19,7 +19,7 @@ from pucli.solvers.double_hinge import (
 )
 from pucli.solvers.ramp import solve_ramp
 from pucli.solvers.usmo import KernelSolution, solve_kernel
-from pucli.solvers.usmo_linear import LINEAR_FEATURES, LinearSolution, solve_linear
+from pucli.solvers.usmo_linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.usmo_start import averaged_bias, one_class_start, subsample_start, uniform_start
 
 SOLVERS = ("usmo", "qp", "svr")
@@ -86,8 +86,9 @@ class USMO(_KernelPU):
     degree, coef0 : int, float, default=3, 1.0
         Of the polynomial kernel (x.y + coef0)^degree.
     solver : {"usmo", "qp", "svr"}, default="usmo"
-        "usmo" solves pairs (kernels) or keeps w (linear kernel, up to 3000 features). "qp" (Clarabel, extra `bench`)
-        and "svr" (scikit-learn's SVR on stacked rows) solve the same problem at quadratic memory, for comparison.
+        "usmo" solves pairs, or keeps w (linear kernel, up to 3000 features and at least twice as many unlabeled rows).
+        "qp" (Clarabel, extra `bench`) and "svr" (scikit-learn's SVR on stacked rows) solve the same problem at
+        quadratic memory, for comparison.
     cache_size : float, default=200
         Size of the store of kernel rows in MB; it changes speed only.
     tol : float, default=1e-6
@@ -173,7 +174,7 @@ class USMO(_KernelPU):
             self._fit_peer(problem, X, labelled)
         elif self.max_iter == 0:
             self._fit_start(problem, X, labelled)
-        elif kernel.name == "linear" and X.shape[1] <= LINEAR_FEATURES:
+        elif kernel.name == "linear" and keeps_w(*problem.X_u.shape):
             solution = self._solve_linear(problem)
             self.coef_, self.intercept_ = solution.coef, solution.certificate.bias
             self.violation_ = np.nan

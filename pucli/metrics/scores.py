@@ -10,8 +10,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-# Metrics that are fractions: tables show them in per cent.
-FRACTIONS = frozenset({"f1", "precision", "recall", "accuracy", "auc"})
+# Metrics that are fractions: tables show them in per cent. irrelevant_zeroed: of the features known to be irrelevant,
+# those that a model leaves out.
+FRACTIONS = frozenset({"f1", "precision", "recall", "accuracy", "auc", "irrelevant_zeroed"})
 # Metrics of which more is better. Of others a table says only whether a published figure is reproduced.
 HIGHER_IS_BETTER = FRACTIONS | {"puf"}
 

@@ -44,10 +44,10 @@ def plane(having: Details) -> Figure:
     """Draw true and generated rows of the plane, a panel for each method."""
     figure, axes = _panels(len(having), 2.6, 2.8)
     for axis, (label, details) in zip(axes, having.items(), strict=True):
-        axis.scatter(*np.array(details["generated"]).T, s=2, label="generated")
-        axis.scatter(*np.array(details["true"]).T, s=2, alpha=0.4, label="true")
+        axis.scatter(*np.array(details["generated"]).T, s=2, label="generated", rasterized=True)
+        axis.scatter(*np.array(details["true"]).T, s=2, alpha=0.4, label="true", rasterized=True)
         axis.set_title(label, fontsize=9)
-    axes[0].legend(frameon=False, fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8, markerscale=4)
     return figure
 
 
@@ -62,7 +62,7 @@ def histogram(having: Details) -> Figure:
 
 
 def generated_images(having: Details) -> Figure:
-    """Draw true images in the first column and generated ones in the second, a panel for each method."""
+    """Draw true images in the first column and generated ones in the others, a panel for each method."""
     return _image_panels(having, "images")
 
 

@@ -1,4 +1,4 @@
-"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of plane sets."""
+"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of the answers."""
 
 from __future__ import annotations
 
@@ -46,23 +46,29 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
     axis.set_ylabel(metric)
     axis.set_title(dataset)
     axis.grid(alpha=0.3)
-    axis.legend(frameon=False, fontsize=8)
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(frameon=False, fontsize=8)
     return figure
 
 
 def answers(dataset: str, rows: Rows) -> Figure:
-    """Draw the rows in the plane, coloured by what each method answers with the most labels."""
+    """Draw the rows in the plane or in space, coloured by their class and by what each method answers.
+
+    Shown are the answers with the most labels.
+    """
     from matplotlib.figure import Figure
 
     most = max(cell.setting["labels"] for cell, _ in rows)
-    shown = [(cell, row) for cell, row in rows if cell.setting["labels"] == most]
-    figure = Figure(figsize=(3.0 * len(shown), 3.2), layout="constrained")
-    for axis, (cell, row) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
-        x, y = zip(*row["details"]["X"], strict=True)
-        axis.scatter(x, y, c=row["details"]["answers"], s=4, cmap="tab10")
-        axis.set_title(cell.method, fontsize=9)
+    shown = [(cell.method, row["details"]) for cell, row in rows if cell.setting["labels"] == most]
+    panels = [("true classes", shown[0][1]["truth"]), *((label, details["answers"]) for label, details in shown)]
+    points = shown[0][1]["X"]
+    solid = len(points[0]) == 3
+    figure = Figure(figsize=(2.6 * len(panels), 3.0), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False, subplot_kw={"projection": "3d"} if solid else {})[0]
+    for axis, (title, colours) in zip(axes, panels, strict=True):
+        axis.scatter(*zip(*points, strict=True), c=colours, s=4, cmap="tab10", rasterized=True)
+        axis.set_title(title, fontsize=9)
+        axis.set(xticks=[], yticks=[], **({"zticks": []} if solid else {}))
         axis.set_aspect("equal", "datalim")
-        axis.set_xticks([])
-        axis.set_yticks([])
     figure.suptitle(f"{dataset}, {most} labelled rows of each class", fontsize=9)
     return figure

@@ -92,6 +92,11 @@ class Samples:
                 found[cell.repeat] = value * scale
         return found
 
+    def lacks(self, dataset: str, setting: SettingKey, label: str, metric: str) -> bool:
+        """Whether all cells are done and none has the metric: the method has no such thing."""
+        rows = [self.stored.get(cell.key) for cell in self.cells.get((dataset, setting, label), [])]
+        return all(row is not None and row["status"] == "done" and row["metrics"].get(metric) is None for row in rows)
+
     @property
     def datasets(self) -> list[str]:
         """Data sets in the order of the plan."""
@@ -135,6 +140,8 @@ def table_rows(samples: Samples) -> list[TableRow]:
             place = (dataset, setting, base_name(label), metric)
             figure = published.get(place)
             used.add(place)
+            if figure is None and samples.lacks(dataset, setting, label, metric):
+                continue
             rows.append(_row(samples, (dataset, setting, label), metric, len(cells), figure))
     _by_variants(rows)
     rows += _published_only(published, used, samples)

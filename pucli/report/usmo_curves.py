@@ -11,6 +11,7 @@ from pucli.runner.cells import Cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 PANELS = (
     ("seconds", "CPU seconds", "log"),
@@ -20,6 +21,36 @@ PANELS = (
 
 # Below this a process takes its memory from what it has: the curve is cut off.
 LEAST = {"peak_mb": 0.1}
+
+# One for each method, so that curves that lie on each other can be told apart.
+LINES = ("o-", "s--", "^:", "v-.", "D-", "x--")
+
+KERNELS = {"linear": "linear", "rbf": "Gaussian", "polynomial": "polynomial"}
+CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb", "f1", "objective", "dual_gap")
+
+
+def extras(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, text or figure) of what a report has beside the table, as far as cells are done.
+
+    Fits at several numbers of unlabeled rows give curves, a figure for each kernel, as in the paper; a single one
+    gives the trace of the fits.
+    """
+    from pucli.report.files import csv_text
+
+    done = _done(cells, stored)
+    if not done:
+        return []
+    found: list[tuple[str, str, Any]] = [
+        ("curves.csv", "The curves in figures: every fit", csv_text(CURVE_COLUMNS, _curve_lines(cells, stored)))
+    ]
+    if any(len(details["curve"]["unlabeled"]) > 1 for repeats in done.values() for details in repeats):
+        for kernel in dict.fromkeys(_kernel(cell) for cell in cells):
+            drawn = curves([cell for cell in cells if _kernel(cell) == kernel], stored)
+            title = f"Time, memory and test F against the number of unlabeled rows, {KERNELS[kernel]} kernel"
+            found.append((f"figures/curves-{kernel}", title, drawn))
+    else:
+        found.append(("figures/trace", "Time and objective over the iterations", trace(cells, stored)))
+    return found
 
 
 def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Figure | None:
@@ -39,21 +70,22 @@ def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Fi
     }
     figure = Figure(figsize=(11, 2.8 * len(datasets) + 0.6), layout="constrained")
     grid = figure.subplots(len(datasets), len(PANELS), squeeze=False)
+    lines: dict[str, Line2D] = {}
     for row, dataset in zip(grid, datasets, strict=True):
         for axes, (name, title, scale) in zip(row, PANELS, strict=True):
             for number, label in enumerate(labels):
                 repeats = [details["curve"] for details in done.get((dataset, label), [])]
                 if repeats:
                     y = np.maximum(np.mean([curve[name] for curve in repeats], axis=0), LEAST.get(name, -np.inf))
-                    style = "--" if "linear" in label else "-"
-                    axes.plot(repeats[0]["unlabeled"], y, style, marker=".", color=f"C{number % 10}", label=label)
+                    (lines[label],) = axes.plot(
+                        repeats[0]["unlabeled"], y, LINES[number % len(LINES)], markersize=4, color=f"C{number % 10}"
+                    )
             axes.set(xscale="log", yscale=scale, xlabel="unlabeled rows", ylabel=title)
             axes.set_xticks(ticks[dataset], [f"{n:g}" for n in ticks[dataset]], fontsize=7)
             axes.minorticks_off()
             axes.grid(alpha=0.3)
         row[0].set_title(dataset, loc="left")
-    handles, names = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=6, frameon=False)
     return figure
 
 
@@ -86,3 +118,18 @@ def _done(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> dic
         if row is not None and row["status"] == "done" and "curve" in row["details"]:
             found.setdefault((cell.dataset, cell.method), []).append(row["details"])
     return found
+
+
+def _kernel(cell: Cell) -> str:
+    return cell.settings["method"]["params"].get("kernel", "rbf")
+
+
+def _curve_lines(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
+    """Return one line for each fit that is stored, in the order of the columns of curves.csv."""
+    lines = []
+    for cell in cells:
+        row = stored.get(cell.key)
+        if row is not None and row["status"] == "done":
+            columns = (row["details"]["curve"][name] for name in CURVE_COLUMNS[3:])
+            lines += [[cell.dataset, cell.method, cell.repeat, *point] for point in zip(*columns, strict=True)]
+    return lines

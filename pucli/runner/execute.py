@@ -60,7 +60,8 @@ def _on_loky(
     with parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
         parent = os.getpid()
-        results = parallel(delayed(run_group)(group, experiment, context, parent) for group in groups)
+        with _interrupts_held_back():
+            results = parallel(delayed(run_group)(group, experiment, context, parent) for group in groups)
     try:
         for finished in results:
             yield from finished
@@ -72,6 +73,19 @@ def _on_loky(
     finally:
         with contextlib.suppress(Exception):
             results.close()
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Deliver a Ctrl-C afterwards. Processes started here inherit the blocked signal: they leave it to the parent."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _on_dask(

@@ -188,6 +188,9 @@ class Experiment(Strict):
     notes: list[KnownNote] = []
     figures: list[FigureSpec] = []
     options: dict[str, Any] = Field(default={}, description="what the protocol takes beyond all this")
+    reuses: list[str] = Field(
+        default=[], description="experiments whose finished cells count here too, where all their settings agree"
+    )
     profiles: dict[str, Profile] = Field(default={"full": Profile()})
 
     # set by the loader: file name without ending, and the file

@@ -98,8 +98,14 @@ def scope(
     return Scope(profile, chosen, data, labels, parameters, list(frequencies), repeats, reductions)
 
 
-def tuning_settings(experiment: Experiment, entry: MethodEntry, profile: Profile) -> dict[str, Any]:
-    """Return the tuning settings of one method under a profile, as plain JSON values."""
+def tuning_settings(
+    experiment: Experiment, entry: MethodEntry, profile: Profile, grid: Mapping[str, list[Any]]
+) -> dict[str, Any]:
+    """Return the tuning settings of one method under a profile, as plain JSON values.
+
+    Where a refinement follows, `stay_on_grid` has the values of `grid` that it leaves where they are: those written as
+    integers. In a key 1 and 1.0 would be the same.
+    """
     own = entry.tuning
     tuning = experiment.tuning
     # a profile's reduction wins over the method's own setting
@@ -107,7 +113,7 @@ def tuning_settings(experiment: Experiment, entry: MethodEntry, profile: Profile
     repeats = profile.cv_repeats or own.cv_repeats or tuning.cv_repeats
     greedy = own.greedy if own.greedy is not None else tuning.greedy
     by_scenario = "unlabeled" if experiment.split.scenario == "case-control" else "all"
-    return {
+    settings = {
         "folds": folds,
         "cv_repeats": repeats,
         "rule": own.score or tuning.score,
@@ -115,6 +121,10 @@ def tuning_settings(experiment: Experiment, entry: MethodEntry, profile: Profile
         "greedy_step": greedy.step if greedy and profile.greedy else None,
         "route": own.route or tuning.route,
     }
+    integers = {name: [value for value in values if type(value) is int] for name, values in grid.items()}
+    if settings["greedy_step"] and any(integers.values()):
+        settings["stay_on_grid"] = {name: values for name, values in integers.items() if values}
+    return settings
 
 
 def data_settings(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

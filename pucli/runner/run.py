@@ -147,6 +147,10 @@ def run(
     by_key = {cell.key: cell for cell in cells}
     with Store(folder) as store:
         known = store.rows()
+        missing = [cell for key, cell in by_key.items() if key not in known]
+        for other in experiment.reuses if missing else ():
+            if store.adopt(folder.with_name(other), missing):
+                known = store.rows()
         status = {key: known[key]["status"] for key in by_key if key in known}
         left = [cell for key, cell in by_key.items() if status.get(key) != "done"]
         before = len(by_key) - len(left)
@@ -154,6 +158,7 @@ def run(
         tell(Event("plan", done, failed, len(by_key)))
         try:
             if left:
+                _check_packages(left)
                 _fetch(left, mirror, offline, lambda text: tell(Event("fetch", done, 0, len(by_key), text=text)))
                 made_by = store.provenance_id(_provenance(experiment, n_jobs, backend))
                 context = Context(None if mirror is None else str(mirror), offline)
@@ -293,6 +298,20 @@ def _n_jobs(n_jobs: int) -> int:
     except AttributeError:  # not on Linux
         available = os.cpu_count() or 1
     return max(1, available + 1 + n_jobs)
+
+
+def _check_packages(cells: Sequence[Cell]) -> None:
+    """Say before the first cell, and once, what has to be installed."""
+    from pucli.methods import get_method
+
+    for name in dict.fromkeys(cell.settings["method"]["name"] for cell in cells):
+        if get_method(name).extra == "deep":
+            from pucli.deep import require_torch
+
+            try:
+                require_torch()
+            except ImportError as error:
+                raise UsageError(f"{name}: {error}") from None
 
 
 def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | None, tell: Callable[[str], None]) -> None:

@@ -128,6 +128,34 @@ class Store:
         with _file_errors(self.folder):
             self._db.execute(f"INSERT OR REPLACE INTO cells ({names}) VALUES ({marks})", tuple(values.values()))
 
+    def adopt(self, folder: Path, cells: Iterable[Cell]) -> int:
+        """Take those of `cells` that another experiment's store has finished, as they are; return how many.
+
+        A cell's key says all that its result depends on, so the other experiment would not do it differently. Trials,
+        seconds and provenance come along; the label of the method is the one it has here.
+        """
+        names = [*_COLUMNS.split(), "trials"]
+        marks = ", ".join("?" * len(names))
+        taken = 0
+        with _reader(folder) as db, _file_errors(self.folder):
+            for cell in cells:
+                if db is None:
+                    break
+                found = db.execute(
+                    f"SELECT {', '.join(names)} FROM cells WHERE key = ? AND status = 'done'", (cell.key,)
+                ).fetchone()
+                if found is None:
+                    continue
+                values = dict(zip(names, found, strict=True))
+                made_by = db.execute("SELECT content FROM provenance WHERE id = ?", (values["provenance"],)).fetchone()
+                values["provenance"] = self.provenance_id(json.loads(made_by[0]))
+                values["method"] = cell.method
+                self._db.execute(
+                    f"INSERT OR REPLACE INTO cells ({', '.join(names)}) VALUES ({marks})", tuple(values.values())
+                )
+                taken += 1
+        return taken
+
     def rows(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the stored cells by key, without their trials."""
         with _file_errors(self.folder):

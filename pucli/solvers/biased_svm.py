@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pucli.solvers.double_hinge import RowLosses, best_bias
+
 
 def svm_gap(f, norm2, dual, signs, weights, lam) -> tuple[float, float]:
     """Return (objective, gap) of a solution.
@@ -21,3 +23,10 @@ def svm_gap(f, norm2, dual, signs, weights, lam) -> tuple[float, float]:
     objective = 0.5 * lam * norm2 + loss
     bound = lam * (float(dual.sum()) - 0.5 * norm2)
     return objective, max(objective - bound, 0.0)
+
+
+def best_intercept(g, signs, weights) -> float:
+    """Return the beta_0 that minimises the loss of the scores g (n,) without it; signs, weights as in `svm_gap`."""
+    positive = signs > 0
+    lower, upper = np.where(positive, -weights, 0.0), np.where(positive, 0.0, weights)
+    return float(best_bias(RowLosses(lower, upper, upper, signs, signs), 0.0, g))

@@ -5,10 +5,10 @@
 is the unbiased PU risk with the hinge for positives and the absolute loss for negatives. Only -|1 + f| on labelled rows
 is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of 1 + f_i, and solves what is left:
 per row one kink between two slopes, a ridge in the metric of lam I + 2 X'RX, and an intercept that nothing bends, so
-the dual has a box for each row and one equality. That is the problem of `pucli.solvers.double_hinge`, solved by its
-pair steps on the n x n matrix of inner products, or by its augmented Lagrangian where n is large. J never rises
-(Tao, An 1997; Yuille, Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are
-tried.
+the dual has a box for each row and one equality. That is the problem of `pucli.solvers.kernel_rows`, solved there on
+the n x n matrix of inner products, or by its augmented Lagrangian where n is large; with few columns,
+`pucli.solvers.smoothed_rows` finds where to start. J never rises (Tao, An 1997; Yuille, Rangarajan 2003). Local minima
+differ in which labelled rows are below f = -1; two starts are tried.
 """
 
 from __future__ import annotations
@@ -19,23 +19,13 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from pucli.kernels.graph import laplacian_product
-from pucli.solvers.double_hinge import RowLosses, bias_and_gap, loss_values, restore_total
+from pucli.solvers.double_hinge import RowLosses, loss_values
+from pucli.solvers.kernel_rows import DENSE_ROWS, solve_kernel_rows
+from pucli.solvers.smoothed_rows import STEPS, WIDTHS, smoothed_slopes
 from pucli.solvers.usmo_linear import solve_linear
-from pucli.solvers.usmo_pairs import solve_block
 
-# Above this many rows the matrix of inner products is not formed.
-DENSE_ROWS = 4000
-# More free rows than this are left to the pair steps.
-NEWTON_SIZE = 400
-# The convex problems are solved to this share of the tolerance.
-INNER_ACCURACY = 0.2
-# First tolerance of the pair steps, on the largest violation; it is divided until the gap is small enough.
-FIRST_VIOLATION = 1e-2
-SMALLEST_VIOLATION = 1e-13
-MAX_PAIRS = 1_000_000
-# Pair steps, times the number of rows, and Newton steps on the free rows take turns.
-PAIRS_A_ROW = 2
-NEWTON_STEPS = 5
+# The convex problems are solved to this share of the tolerance: with the free rows known it costs nothing.
+INNER_ACCURACY = 0.01
 # Starts are compared at this tolerance, and the best one is carried on.
 LOOSE = 1e-3
 # Share of the labelled rows that the second start puts below f = -1.
@@ -47,7 +37,8 @@ class CPBFit(NamedTuple):
 
     w : (m + 1,) coefficients, intercept last; objective : J(w); residual : how much lower the convex majorant of J at w
     may still reach, zero exactly at a stationary point; n_iter : convex problems solved, over all starts; converged :
-    residual within tolerance; objectives : J along the steps of the best start, never rising.
+    residual within tolerance; objectives : J along the steps of the best start, never rising;
+    dual : (n,) of the last convex problem, empty where there is none.
     """
 
     w: np.ndarray
@@ -56,6 +47,7 @@ class CPBFit(NamedTuple):
     n_iter: int
     converged: bool
     objectives: np.ndarray
+    dual: np.ndarray = np.empty(0)
 
 
 class _Convex(NamedTuple):
@@ -115,38 +107,31 @@ class _Descent(NamedTuple):
 class _Problem:
     """Features in the metric of the quadratic part, and the convex solver that suits the number of rows."""
 
-    def __init__(self, F, labelled, edges, prior, lam) -> None:
+    def __init__(self, F, labelled, similarity, prior, lam) -> None:
         self.labelled, self.prior = labelled, prior
-        i, j, weight = edges
-        A = 2.0 * (F.T @ laplacian_product(i, j, weight, np.ascontiguousarray(F)))
-        A = 0.5 * (A + A.T)
+        A = similarity.copy()
         A[np.diag_indices(len(A))] += lam
         self.factor = cholesky(A, lower=True, check_finite=False)
         self.X = np.ascontiguousarray(solve_triangular(self.factor, F.T, lower=True, check_finite=False).T)
         self.K = self.X @ self.X.T if len(F) <= DENSE_ROWS else None
 
+    def near(self, side: np.ndarray, dual: np.ndarray) -> np.ndarray:
+        """Return where to start from the tangents `side` (n_p,): `dual` (n,), or better with few columns."""
+        n, m = self.X.shape
+        if self.K is None or m * m > n:
+            return dual
+        losses = majorant_losses(side, self.labelled, self.prior)
+        return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
+
     def convex(self, losses: RowLosses, start: np.ndarray, accuracy: float) -> _Convex:
         """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
         if self.K is None:
-            found = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, trivial=1e3)
-            g = self.X @ found.coef
-            bias, gap = found.certificate.bias, found.certificate.gap
-            return _Convex(g + bias, bias, found.sigma, 0.5 * float(found.coef @ found.coef), gap)
-        dual = restore_total(np.clip(start, losses.lower, losses.upper), losses, 0.0)
-        G = self.K @ dual
-        tolerance, pairs = FIRST_VIOLATION, 0
-        while True:
-            taken, _ = solve_block(self.K, G, dual, *losses, tolerance, PAIRS_A_ROW * len(dual))
-            pairs += taken
-            for _ in range(NEWTON_STEPS):
-                if not _newton_step(self.K, G, dual, losses):
-                    break
-            bias, gap = bias_and_gap(losses, 0.0, dual, G)
-            if gap <= accuracy or pairs >= MAX_PAIRS or tolerance < SMALLEST_VIOLATION:
-                break
-            if taken < PAIRS_A_ROW * len(dual):
-                tolerance *= 0.1
-        return _Convex(bias - G, bias, dual, 0.5 * float(dual @ G), gap)
+            linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, trivial=1e3)
+            g = self.X @ linear.coef
+            bias, gap = linear.certificate.bias, linear.certificate.gap
+            return _Convex(g + bias, bias, linear.sigma, 0.5 * float(linear.coef @ linear.coef), gap)
+        found = solve_kernel_rows(self.K, losses, start, accuracy)
+        return _Convex(found.f, found.bias, found.dual, found.half_norm, found.gap)
 
     def descend(self, side: np.ndarray, dual: np.ndarray, tol: float, max_iter: int) -> _Descent:
         """Take steps from the tangents `side` (n_p,), the first convex problem from dual variables near `dual` (n,)."""
@@ -179,38 +164,6 @@ def _side(f) -> np.ndarray:
     return np.where(f >= -1.0, 1.0, -1.0)
 
 
-def _newton_step(K, G, dual, losses: RowLosses) -> bool:
-    """Move the free rows towards their joint optimum, up to the first bound; return whether anything moved.
-
-    At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0. G (n,) and
-    dual (n,) are updated in place.
-    """
-    free = np.flatnonzero((dual > losses.lower) & (dual < losses.upper))
-    if not 1 < len(free) <= NEWTON_SIZE:
-        return False
-    system = np.ones((len(free) + 1,) * 2)
-    system[:-1, :-1] = K[np.ix_(free, free)]
-    system[np.diag_indices(len(free))] += 1e-13 * np.trace(system[:-1, :-1])
-    system[-1, -1] = 0.0
-    rhs = np.append(-(losses.left[free] + G[free]), 0.0)
-    d = np.linalg.solve(system, rhs)[:-1]
-    d -= d.mean()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(d > 0, losses.upper[free] - dual[free], losses.lower[free] - dual[free]) / d
-    step = min(1.0, float(np.min(room[d != 0.0], initial=np.inf)))
-    change = K[free].T @ d
-    slope = float(d @ (G[free] + losses.left[free]))
-    if not np.isfinite(step) or slope * step + 0.5 * step**2 * float(d @ change[free]) >= 0.0:
-        return False
-    G += step * change
-    moved = dual[free] + step * d
-    dual[free] = np.clip(moved, losses.lower[free], losses.upper[free])
-    if step < 1.0:
-        blocking = free[np.argmin(np.where(d != 0.0, room, np.inf))]
-        dual[blocking] = losses.upper[blocking] if d[free == blocking][0] > 0 else losses.lower[blocking]
-    return True
-
-
 def _row_total(losses: RowLosses, f: np.ndarray) -> float:
     """Return the sum of the rows' losses; the zeros of `loss_values` may differ between tangents, not within one."""
     return float(loss_values(losses, f).sum())
@@ -228,7 +181,14 @@ def starts(F, labelled):
     return [np.ones(len(score)), outer]
 
 
-def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100) -> CPBFit:
+def similarity_form(F, edges):
+    """Return 2 F'RF, (m, m), for features F (n, m): what the similarity adds to the ridge."""
+    i, j, weight = edges
+    A = 2.0 * (F.T @ laplacian_product(i, j, weight, np.ascontiguousarray(F)))
+    return 0.5 * (A + A.T)
+
+
+def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100, similarity=None, dual=None) -> CPBFit:
     """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts.
 
     Parameters
@@ -239,13 +199,18 @@ def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100) -> CPBFit:
     prior : share of positives among the unlabeled rows, in (0, 1); lam : ridge, positive.
     tol : stop when the majorant cannot fall by tol times the objective.
     max_iter : convex problems a start.
+    similarity : `similarity_form` of the features, where it is known from another fit.
+    dual : (n,) `dual` of a fit to the same rows with a ridge near this one, to start from.
     """
     F = Z[:, :-1]
-    problem = _Problem(F, labelled, edges, prior, lam)
+    problem = _Problem(F, labelled, similarity_form(F, edges) if similarity is None else similarity, prior, lam)
     tried: list[_Descent] = []
     for side in starts(F, labelled):
-        dual = tried[-1].point.dual if tried else np.zeros(len(labelled))
-        tried.append(problem.descend(side, dual, max(tol, LOOSE), max_iter))
+        if tried:
+            dual = tried[-1].point.dual
+        elif dual is None:
+            dual = np.zeros(len(labelled))
+        tried.append(problem.descend(side, problem.near(side, dual), max(tol, LOOSE), max_iter))
     best = min(tried, key=lambda run: run.values[-1])
     last = problem.descend(_side(best.point.f[labelled]), best.point.dual, tol, max_iter)
     point, residual = last.point, last.residual
@@ -255,4 +220,4 @@ def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100) -> CPBFit:
     w = np.append(beta, point.bias)
     value = cpb_objective(w, Z, labelled, edges, prior, lam)
     scale = max(abs(value), 1e-3 * trivial_value(prior))
-    return CPBFit(w, value, float(residual), n_iter, bool(residual <= tol * scale * 1.01), np.array(values))
+    return CPBFit(w, value, float(residual), n_iter, bool(residual <= tol * scale * 1.01), np.array(values), point.dual)

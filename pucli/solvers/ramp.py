@@ -18,7 +18,7 @@ import numpy as np
 from pucli.kernels.functions import Kernel
 from pucli.solvers.double_hinge import RowLosses, loss_values, relative_scale, restore_total
 from pucli.solvers.usmo import solve_kernel
-from pucli.solvers.usmo_linear import LINEAR_FEATURES, solve_linear
+from pucli.solvers.usmo_linear import keeps_w, solve_linear
 
 # The convex problems are solved to this share of the tolerance, in absolute terms: their objectives lack constants.
 INNER_ACCURACY = 0.1
@@ -75,7 +75,7 @@ def solve_ramp(
     c1 = prior / (2.0 * lam * labelled.sum())
     c2 = 1.0 / (2.0 * lam * (~labelled).sum())
     trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
-    linear = kernel.name == "linear" and X.shape[1] <= LINEAR_FEATURES
+    linear = kernel.name == "linear" and keeps_w(*X.shape)
     f, norm, weights, bias = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
     objectives = [_objective(f, labelled, c1, c2, norm)]
     residual, n_iter = np.inf, 0

@@ -45,12 +45,14 @@ class _State(NamedTuple):
 def newton(problem: SurfaceProblem, lam1, tol, max_iter, w, p, v, penalties):
     """Minimise J from (w, p, v) until the relative gap is below `tol`, or `max_iter` Newton steps are taken.
 
-    penalties : of hinges and of groups, to start with. Returns (w, p, v, steps), w with exact zeros.
+    penalties : of hinges and of groups, to start with. Returns (w, p, v, steps) of the smallest gap met (late steps can
+    lose accuracy to rounding), w with exact zeros.
     """
     everything = np.ones(problem.m, dtype=bool)
     rho_h, rho_t = penalties
     state = _State(rho_h, rho_t, 1.0, INNER_ACCURACY * tol)
-    n_iter = 0
+    n_iter, smallest = 0, np.inf
+    best = w, p, v
     for _ in range(MAX_OUTER):
         if n_iter >= max_iter:
             break
@@ -58,14 +60,17 @@ def newton(problem: SurfaceProblem, lam1, tol, max_iter, w, p, v, penalties):
         n_iter += max(steps, 1)
         sparse = with_exact_zeros(problem, w, zero)
         value = surface_objective(problem, sparse, lam1)
-        if value - surface_bound(problem, sparse, p, v, lam1, everything)[0] <= tol * value:
-            return sparse, p, v, n_iter
+        gap = value - surface_bound(problem, sparse, p, v, lam1, everything)[0]
+        if gap < smallest:
+            smallest, best = gap, (sparse, p, v)
+        if gap <= tol * value:
+            break
         if steps == 0:
             state = state._replace(accuracy=max(state.accuracy / INNER_DIVISOR, SMALLEST_ACCURACY))
         if state.growth < PENALTY_RANGE:
             rho_h, rho_t, growth = (PENALTY_GROWTH * part for part in state[:3])
             state = _State(rho_h, rho_t, growth, state.accuracy)
-    return sparse, p, v, n_iter
+    return *best, n_iter
 
 
 def _lagrangian_step(problem, lam1, w, p, v, state):

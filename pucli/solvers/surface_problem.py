@@ -142,10 +142,12 @@ def surface_bound(problem: SurfaceProblem, w, p, v, lam1, chosen) -> tuple[float
     """Return a lower bound on the minimum of J, the norms that each group's multiplier needs (m,), and multipliers.
 
     p : slopes in their box; v : multipliers (m, m + 1); chosen : (m,) bool, features that v was found for. The bound
-    is taken at w and at the point that meets the stationarity condition with p and v, the better one is returned;
-    the other two are those of w.
+    is taken at w and at the point that meets the stationarity condition with p and v, the better one is returned; the
+    other two are those of w. There, features outside `chosen` have the multipliers that w needs, cut to their balls.
     """
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
+    cut = moved * np.minimum(1.0, 0.5 * lam1 / np.maximum(needed, 1e-300))[:, None]
+    v = np.where(chosen[:, None], v, cut)
     d, factor = problem.factor
     for share in ROOM:
         pull = problem.b + problem.Zp.T @ p

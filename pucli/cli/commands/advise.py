@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +13,19 @@ from pucli.cli.output import Output
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.cli.training_rows import TrainingRows
+    from pucli.cli.training_rows import DataOptions, TrainingRows
+    from pucli.estimators.advise import Advice
 
 EXAMPLES = """
 pucli advise --data customers.csv --label bought --positive yes
 pucli advise --dataset wifi --label-frequency 0.25 --plot wifi.png
 pucli advise --dataset hd --prior 0.4
 """
+
+# More rows than this are drawn at random for the picture.
+LARGEST_MAP = 3000
+# The choice by PUF of one cross-validation is noisy with few labelled rows.
+RULE = "--score puf-lower-1se --cv-repeats 3"
 
 
 def command(
@@ -50,21 +57,25 @@ def command(
     Asks what the flowchart of the GLPUAL thesis asks: are the positives in two parts around the negatives, are there
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
-    from pucli.cli.training_rows import DataOptions, training_rows
+    from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
     from pucli.estimators.advise import advise
     from pucli.methods import get_method
 
+    opt.keep_inputs("--plot", plot, data, split)
     if prior is not None and not 0 < prior < 1:
         raise UsageError(f"--prior must be above 0 and below 1, not {prior}; `pucli prior` estimates it.")
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"--plot {plot}: the file's ending must be .png, .svg or .pdf.")
     where = DataOptions(dataset, data, label, positive, scenario, label_frequency, seed, split, repeat, mirror, offline)
     rows = training_rows(get_method("glpual"), where)
-    found = advise(rows.X, rows.y == 1, prior, seed)
-    source = f"--dataset {dataset}" if dataset else f"--data {data} --label {label}"
-    source += f" --positive {positive}" if positive else ""
-    words = "".join(f" --param {key}={value}" for key, value in found.params.items())
-    next_command = f"pucli tune --method {found.method} {source}{words}"
+    try:
+        found = advise(rows.X, rows.y == 1, prior, seed)
+    except ValueError as error:
+        raise UsageError(f"{rows.title}: {error}") from error
+    if rows.n_labelled < FEW_LABELLED:
+        out.warn(f"with {rows.n_labelled} labelled rows the answers are hardly more than guesses.")
+    next_command = f"pucli tune --method {found.method} {_same_rows(where)}{_settings(found)} {RULE}"
+    drawn = len(rows.X) if plot is None else _picture(rows, plot, seed)
     irrelevant = [name for name, out_of_use in zip(rows.feature_names, found.irrelevant, strict=True) if out_of_use]
     out.document(
         {
@@ -76,6 +87,7 @@ def command(
             "prior": prior,
             "method": found.method,
             "params": found.params,
+            "grid": found.grid,
             "reasons": found.reasons,
             "command": next_command,
             "plot": plot,
@@ -88,31 +100,62 @@ def command(
         out.text(f"features like noise: {', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}")
     out.text(next_command)
     if plot is not None:
-        _picture(rows, plot, seed)
-        out.remark(f"written to {plot}")
+        out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
 
 
-def _picture(rows: TrainingRows, path: Path, seed: int) -> None:
-    """Write the t-SNE map of the rows, labelled ones as triangles."""
-    import matplotlib
+def _same_rows(where: DataOptions) -> str:
+    """Return the options that give the same rows again, as a shell reads them; files are in the cache by now."""
+    words = []
+    for option, value, usual in (
+        ("--dataset", where.dataset, None),
+        ("--data", where.data, None),
+        ("--label", where.label, None),
+        ("--positive", where.positive, None),
+        ("--split", where.split, None),
+        ("--repeat", where.repeat, 0),
+        ("--scenario", where.scenario, "case-control"),
+        ("--label-frequency", where.label_frequency, 0.5),
+        ("--seed", where.seed, 0),
+    ):
+        if value != usual:
+            words += [option, shlex.quote(str(value))]
+    return " ".join(words)
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+
+def _settings(found: Advice) -> str:
+    return "".join(
+        [f" --param {key}={value}" for key, value in found.params.items()]
+        + [f" --grid {key}={values}" for key, values in found.grid.items()]
+    )
+
+
+def _picture(rows: TrainingRows, path: Path, seed: int) -> int:
+    """Write the t-SNE map of the rows, labelled ones as triangles; return how many rows it has."""
     import numpy as np
+    from matplotlib.figure import Figure
     from sklearn.manifold import TSNE
     from sklearn.preprocessing import StandardScaler
 
-    perplexity = float(np.clip(len(rows.X) / 8, 5, 50))
-    scaled = StandardScaler().fit_transform(rows.X)
-    points = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(scaled)
-    labelled = rows.y == 1
-    figure, axes = plt.subplots(figsize=(6, 5), layout="constrained")
+    from pucli.data.atomic import replacing
+
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(rows.X))[:LARGEST_MAP])
+    X, labelled = StandardScaler().fit_transform(rows.X[chosen]), rows.y[chosen] == 1
+    # the usual range, as far as so many rows have so many neighbours
+    perplexity = min(float(np.clip(len(X) / 8, 5, 50)), 0.5 * len(X))
+    points = TSNE(perplexity=perplexity, init="random" if X.shape[1] < 2 else "pca", random_state=seed).fit_transform(X)
+    figure = Figure(figsize=(6, 5), layout="constrained")
+    axes = figure.subplots()
     axes.scatter(points[~labelled, 0], points[~labelled, 1], s=10, c="tab:gray", label="unlabeled")
     axes.scatter(points[labelled, 0], points[labelled, 1], s=22, c="tab:red", marker="^", label="labelled positive")
     axes.set_xticks([])
     axes.set_yticks([])
     axes.set_title(rows.title, fontsize=9)
     axes.legend(fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    try:
+        with replacing(path) as partial:
+            figure.savefig(partial, dpi=150)
+    except OSError as error:
+        raise UsageError(
+            f"--plot {path} cannot be written: {error.strerror or error}; give a place that can."
+        ) from error
+    return len(X)

@@ -16,17 +16,22 @@ EXAMPLES = """
 pucli bench
 pucli bench glpual
 pucli bench glpual --json
+pucli bench usmo --full
 """
 
 
 def command(
     out: Output,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark, or `list`: which there are.")] = "list",
+    full: Annotated[
+        bool, typer.Option("--full", help="The largest sizes too, where a benchmark has any; it may take an hour.")
+    ] = False,
     results: Results = Path("results"),
 ) -> None:
     """Measure the speed of the solvers against others.
 
-    Seconds and ratios come from one run on this machine and are written to results/bench/NAME.json and .md.
+    Seconds and ratios come from one run on this machine and are written to results/bench/NAME.json and .md (with
+    --full NAME-full).
     """
     known = benchmarks()
     if name == "list":
@@ -37,14 +42,17 @@ def command(
     if name not in known:
         raise unknown("benchmark", name, known, listing="pucli bench list")
     module = _module(name)
+    sizes: dict[str, Any] = getattr(module, "FULL", {}) if full else {}
+    if full and not sizes:
+        raise UsageError(f"the benchmark {name!r} has one size only; run it without --full.")
     with out.progress(name, lines=True) as bar:
-        found = module.run(progress=bar)
-    folder = results / "bench"
-    _write(folder, name, found)
-    out.document({"name": name, **found, "files": [folder / f"{name}.json", folder / f"{name}.md"]})
+        found = module.run(progress=bar, **sizes)
+    folder, file = results / "bench", f"{name}-full" if full else name
+    _write(folder, file, found)
+    out.document({"name": name, "full": full, **found, "files": [folder / f"{file}.json", folder / f"{file}.md"]})
     out.text(found["title"])
     out.table(["what", "seconds", "ratio", "target", "note"], _rows(found))
-    out.text(f"written to {folder / name}.json and .md")
+    out.text(f"written to {folder / file}.json and .md")
 
 
 def benchmarks() -> list[str]:

@@ -60,6 +60,10 @@ def command(
 
     opt.choice("kind of labels", labels, ("true", "pu"))
     saved = load_model(model)
+    if saved.metadata.get("kind") == "density":
+        raise UsageError(
+            f"{model} models a density and predicts no labels; `pucli predict` gives the log-likelihood of each row."
+        )
     if (dataset is None) == (data is None):
         raise UsageError("say which rows: either --data FILE --label COLUMN or --dataset NAME.")
     if dataset is not None:
@@ -67,17 +71,20 @@ def command(
             raise UsageError("--labels pu belongs to --data; held-out rows of a declared data set have true labels.")
         X, y = _held_out(saved, dataset, split, repeat, mirror, offline)
     else:
-        X, y = _own_file(saved, data, label, positive)
+        X, y = _own_file(out, saved, data, label, positive)
     document = _scores(saved, X, y, labels)
     out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
     _print(out, document)
 
 
 def _own_file(
-    saved: SavedModel, path: Path | None, label: str | None, positive: str | None
+    out: Output, saved: SavedModel, path: Path | None, label: str | None, positive: str | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the model's features and 1 for positives, 0 for the rest (or the classes, as the model numbers them)."""
-    from pucli.cli.training_rows import labelled_positives, partly_labelled
+    """Return the model's features and 1 for positives, 0 for the rest (or the classes, as the model numbers them).
+
+    Rows without a class are left out: there is nothing to hold a prediction against.
+    """
+    from pucli.cli.training_rows import UNLABELED, labelled_positives, partly_labelled
 
     column = label or saved.metadata.get("label_column")
     if not column:
@@ -89,7 +96,19 @@ def _own_file(
         X, y, _, _ = labelled_positives(path, column, positive, saved.feature_names)
         return X, y
     X, y, _, words = partly_labelled(path, column, saved.feature_names)
+    known = y != UNLABELED
+    if not known.any():
+        raise UsageError(f"{path}: label column {column!r} has no class in any row; scores need the classes.")
+    if not known.all():
+        out.remark(f"{(~known).sum()} of {len(y)} rows have no label (empty or {UNLABELED}) and are not scored.")
+    X, y = X[known], y[known]
     numbers = {word: int(number) for number, word in saved.metadata.get("words", {}).items()}
+    seen = {words.get(str(value), str(value)) for value in y.tolist()}
+    if not seen & set(numbers):
+        raise UsageError(
+            f"{path}: the classes of label column {column!r} ({', '.join(sorted(seen)[:5])}) are none of the model's "
+            f"({', '.join(sorted(numbers)[:5])}); give the column that has them with --label."
+        )
     return X, _renumbered(y, words, numbers)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from pucli.cli.options import keep_inputs
 from pucli.cli.output import Output
 
 EXAMPLES = """
@@ -26,14 +28,22 @@ def command(
     """Predict the label of every row of a file.
 
     Prints one line a row: its number from 1, the predicted label, and the score (greater means more positive; where
-    it is above 0, the positive label is predicted).
+    it is above 0, the positive label is predicted). A model of a density gives the log-likelihood of every row.
     """
     from pucli.cli.scores import decision_values, words_of
     from pucli.data import read_table
     from pucli.estimators.model_file import load_model
 
+    keep_inputs("--out", destination, data, model)
     saved = load_model(model)
     X, _, _ = read_table(data, features=saved.feature_names)
+    if saved.metadata.get("kind") == "density":
+        from pucli.cli.density import log_density
+
+        found = [(number, float(value)) for number, value in enumerate(log_density(saved.pipeline, X), start=1)]
+        out.document({"model": model, "data": data, "rows": len(found), "file": destination})
+        _write(out, ["row", "log_likelihood"], found, destination)
+        return
     labels = words_of(saved, saved.pipeline.predict(X))
     scores = decision_values(saved.pipeline, X)
     columns = ["row", "prediction"] + (["score"] if scores is not None else [])
@@ -41,6 +51,12 @@ def command(
     rows = list(zip(range(1, len(X) + 1), labels, *values, strict=True))
     counts = {label: labels.count(label) for label in sorted(set(labels))}
     out.document({"model": model, "data": data, "rows": len(rows), "counts": counts, "file": destination})
+    _write(out, columns, rows, destination)
+    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in counts.items()))
+
+
+def _write(out: Output, columns: list[str], rows: Sequence[Sequence[Any]], destination: Path | None) -> None:
+    """Print the rows, or write them to the file `destination`."""
     if destination is None:
         out.document({"predictions": [dict(zip(columns, row, strict=True)) for row in rows]})
         out.csv(columns, rows)
@@ -50,4 +66,3 @@ def command(
         with replacing(destination) as path, path.open("w", newline="", encoding="utf-8") as stream:
             Output.write_csv(stream, columns, rows)
         out.text(f"{len(rows)} rows written to {destination}")
-    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in counts.items()))

@@ -43,7 +43,7 @@ def command(
     km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) errs
     upwards, and is fast. With a declared data set the true share is printed beside the estimates.
     """
-    from pucli.cli.training_rows import DataOptions, training_rows
+    from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
     from pucli.estimators.prior import PRIOR_METHODS, estimate_prior
     from pucli.methods import get_method
 
@@ -53,13 +53,20 @@ def command(
     where = DataOptions(dataset, data, label, positive, scenario, label_frequency, seed, split, repeat, mirror, offline)
     rows = training_rows(get_method("glpual"), where)
     labelled = rows.y == 1
+    if labelled.sum() < FEW_LABELLED:
+        out.warn(f"with {labelled.sum()} labelled rows the estimates are hardly more than guesses.")
     found = []
-    with out.progress("estimating", lines=True) as bar:
-        for done, name in enumerate(names):
-            found.append(
-                estimate_prior(rows.X, labelled, name, replicates=replicates, confidence=confidence, random_state=seed)
-            )
-            bar(done + 1, len(names))
+    try:
+        with out.progress("estimating", lines=True) as bar:
+            for done, name in enumerate(names):
+                found.append(
+                    estimate_prior(
+                        rows.X, labelled, name, replicates=replicates, confidence=confidence, random_state=seed
+                    )
+                )
+                bar(done + 1, len(names))
+    except ValueError as error:
+        raise UsageError(f"{rows.title}: {error}") from error
     document = {
         "data": rows.about,
         "labelled": int(labelled.sum()),

@@ -50,7 +50,8 @@ def command(
 
     With --dataset, labels of a declared data set are hidden at random (see `pucli split`) and the rows that are held
     out are scored with their true labels. With --data, the label column of your file says which rows are labelled
-    positives; all others count as unlabeled.
+    positives; all others count as unlabeled. For a method that learns from classes it holds the class, and an empty
+    cell or -1 where it is not known. A method that models a density takes rows without labels.
     """
     from pucli.methods import get_method
 
@@ -59,12 +60,24 @@ def command(
     if model is not None:
         from pucli.estimators.model_file import check_destination
 
+        opt.keep_inputs("--model", model, data, split)
         check_destination(model)
-    from pucli.cli.training_rows import DataOptions, shape_remarks, training_rows
+    from pucli.cli.training_rows import FEW_LABELLED, DataOptions, shape_remarks, training_rows
 
     where = DataOptions(dataset, data, label, positive, scenario, label_frequency, seed, split, repeat, mirror, offline)
+    if entry.kind == "density":
+        from pucli.cli.density import train_density
+
+        if tune:
+            raise UsageError(f"--tune chooses by labels, and {method} models a density and learns from none.")
+        train_density(out, entry, params, where, standardise=standardise, model=model)
+        return
     rows = training_rows(entry, where)
     shape = shape_remarks(rows.X, rows.feature_names)
+    if len(shape["constant_features"]) == rows.X.shape[1]:
+        out.warn("every feature is constant: no model can tell these rows apart.")
+    if rows.n_labelled < FEW_LABELLED:
+        out.warn(f"{rows.n_labelled} labelled rows are few: another choice of them may give quite another model.")
     notes: list[str] = []
     if tune:
         params, notes = _tuned(out, method, rows, params, folds, seed, standardise)

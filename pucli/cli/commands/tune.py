@@ -73,6 +73,8 @@ def command(
     squared over the share of rows predicted positive.
     """
     from pucli.cli.training_rows import DataOptions, training_rows
+
+    opt.keep_inputs("--trials", trials, data, split)
     from pucli.methods import get_method
 
     entry = get_method(method)

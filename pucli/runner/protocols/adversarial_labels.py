@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from pucli.errors import UsageError
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Strict
+from pucli.runner.options import read_options
 from pucli.runner.profiles import Scope, data_settings
 from pucli.seeding import stream
 
@@ -41,12 +41,7 @@ class Options(Strict):
 
 def options_of(experiment: Experiment, scope: Scope) -> Options:
     """Return the experiment's options under a profile; a wrong key is an error that names it."""
-    try:
-        return Options(**{**experiment.options, **scope.profile.options})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{experiment.name}: options.{where}: {first['msg']}") from None
+    return read_options(Options, experiment, scope.profile.options)
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:

@@ -21,11 +21,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from pucli.errors import UsageError
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Strict
+from pucli.runner.fitting import certificate
+from pucli.runner.options import read_options
 from pucli.runner.profiles import Scope, resolved_grid
 from pucli.seeding import seed_words, stream
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-_SHOWN_ROWS = 1000  # of a plane set, kept for the figure of predicted labels
+_SHOWN_ROWS = 1000  # of a set in the plane or in space, kept for the figure of answers
 
 
 class Options(Strict):
@@ -45,6 +47,7 @@ class Options(Strict):
     generated: list[str] = Field(default=[], description="generated sets beside those of data.names")
     unsupervised: list[str] = Field(default=[], description="labels of methods that can do without labelled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")
+    rows: dict[str, int] = Field(default={}, description="data set -> how many rows of these are drawn, once for all")
     embed: dict[str, int] = Field(default={}, description="data set -> dimensions of a t-SNE map that replaces X")
     folds: int = Field(default=5, ge=2, description="of the cross-validation for testing")
     inner_folds: int = Field(default=3, ge=2, description="of the search of a grid")
@@ -65,14 +68,9 @@ class Rows:
 
 def options_of(experiment: Experiment, scope: Scope) -> Options:
     """Return the experiment's options under a profile; a wrong key is an error that names it."""
-    try:
-        options = Options(**{**experiment.options, **scope.profile.options})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{experiment.name}: options.{where}: {first['msg']}") from None
-    everything = [*options.generated, *experiment.dataset_names]
-    known = dict.fromkeys(("classes", "embed", "per_dataset"), everything)
+    options = read_options(Options, experiment, scope.profile.options)
+    everything = [*experiment.options.get("generated", []), *options.generated, *experiment.dataset_names]
+    known = dict.fromkeys(("classes", "rows", "embed", "per_dataset"), everything)
     known["unsupervised"] = list(experiment.methods)
     for key, names in known.items():
         for name in getattr(options, key):
@@ -107,6 +105,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                     "sha256": identity,
                     "standardise": experiment.data.standardise,
                     "classes": options.classes.get(dataset, []),
+                    "rows": options.rows.get(dataset, 0),
                     "embed": options.embed.get(dataset, 0),
                 },
                 "split": {
@@ -156,16 +155,15 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         clusters = model.predict_cluster(rows.X_test)
         result.metrics["nmi_clusters"] = float(normalized_mutual_info_score(rows.y_test, clusters))
         result.metrics["n_components"] = float(model.n_components_)
-    for name in ("objective", "residual", "dual_gap"):
-        if hasattr(model, f"{name}_"):
-            result.certificate[name] = float(getattr(model, f"{name}_"))
-    result.certificate["converged"] = bool(getattr(model, "converged_", True))
-    if not result.certificate["converged"]:
+    result.certificate = certificate(model)
+    if result.certificate.get("converged") is False:
         result.flags.append("not converged")
-    if cell.repeat == 0 and rows.X_test.shape[1] == 2:
-        shown = slice(_SHOWN_ROWS)
+    if cell.repeat == 0 and rows.X_test.shape[1] in (2, 3):
+        n = len(rows.X_test)
+        shown = np.linspace(0, n - 1, min(n, _SHOWN_ROWS)).astype(int)
         result.details = {
             "X": np.round(rows.X_test[shown], 3).tolist(),
+            "truth": rows.y_test[shown].tolist(),
             "answers": np.unique(answers, return_inverse=True)[1][shown].tolist(),
         }
     return result
@@ -174,7 +172,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
 def report_extras(
     experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure): curves over the number of labels, and maps of plane sets."""
+    """Return (file name, title, figure): curves over the number of labels, and maps of sets that can be drawn."""
     from pucli.report.label_curves import extras
 
     return extras(experiment.metrics[0], cells, stored)
@@ -194,7 +192,8 @@ def _fit(name: str, params: Mapping[str, Any], X: np.ndarray, seen: np.ndarray, 
     extra: dict[str, Any] = {}
     if "random_state" in estimator_class(get_method(name))._get_param_names():  # type: ignore[attr-defined]
         extra = {"random_state": seed}
-    with warnings.catch_warnings():
+    # label spreading divides 0 by 0 for rows that no label reaches
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return make_estimator(name, **{**extra, **params}).fit(X, seen)
 
@@ -264,12 +263,12 @@ def _load(data: Mapping[str, Any], seed: int, number: int, context: Context) -> 
     if dataset_entry(name).generator:
         drawn = load_dataset(name, rng=stream(seed, "data", name, number))
         return drawn.X, np.unique(drawn.y, return_inverse=True)[1]
-    return _read(name, tuple(data["classes"]), data["embed"], context.mirror, context.offline)
+    return _read(name, tuple(data["classes"]), data["rows"], data["embed"], context.mirror, context.offline)
 
 
 @functools.lru_cache(maxsize=4)
 def _read(
-    name: str, classes: tuple[Any, ...], embed: int, mirror: str | None, offline: bool | None
+    name: str, classes: tuple[Any, ...], rows: int, embed: int, mirror: str | None, offline: bool | None
 ) -> tuple[np.ndarray, np.ndarray]:
     from pucli.data import load_dataset
 
@@ -280,6 +279,9 @@ def _read(
         if not kept.any():
             raise UsageError(f"{name} has none of the classes {', '.join(map(str, classes))} (options.classes).")
         X, y = X[kept], y[kept]
+    if rows:
+        drawn = np.sort(stream(0, "rows", name, rows).permutation(len(X))[:rows])
+        X, y = X[drawn], y[drawn]
     if embed:
         from sklearn.manifold import TSNE
 

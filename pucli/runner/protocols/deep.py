@@ -4,27 +4,30 @@
 images of a set of digits. Metrics of a cell:
 
     log_likelihood : mean over test rows, of a kernel density on `generated` rows; bandwidth chosen on training rows
-    iterations_per_second : of training; comparable only when cells run one at a time
+    iterations_per_second : of training, the first tenth left out; per second of processor time, one thread, or on a
+        GPU per second by the clock, so that other processes of the machine disturb it little
     modes : components, or stacked classes, that get at least a fifth of their share of the generated rows
     near : share of generated rows within four standard deviations (per dimension, root mean square) of a centre
 
 Components are told by the nearest centre, which for equal isotropic Gaussians is the best classifier (the thesis
-trains a network for it); stacked classes by the nearest training image of each channel. `iterations` is what a
-profile reduces: the thesis has two million. The experiment's `options` are those of `Options`.
+trains a network for it); stacked classes by the nearest training image of each channel. `iterations` and `hidden` are
+what a profile reduces: the thesis has two million. The experiment's `options` are those of `Options`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from pucli.errors import UsageError
+from pucli.errors import RunError, UsageError
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Strict
+from pucli.runner.options import read_options
 from pucli.runner.profiles import Scope
 from pucli.seeding import seed_words, stream
 
@@ -46,7 +49,9 @@ class Options(Strict):
     test_rows: int = Field(default=10_000, ge=1)
     generated: int = Field(default=100_000, ge=1)
     stack: bool = Field(default=False, description="make rows of three images of a set of digits")
+    hidden: list[int] | None = Field(default=None, description="hidden layers in place of those of the methods")
     likelihood: bool = Field(default=True, description="false leaves the log-likelihood out")
+    generate: bool = Field(default=True, description="false only trains: no rows are generated, counted and drawn")
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
@@ -54,13 +59,11 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     from pucli.data import data_sha256, dataset_entry
     from pucli.methods import get_method
 
-    try:
-        options = Options(**{**experiment.options, **scope.profile.options})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{experiment.name}: options.{where}: {first['msg']}") from None
+    options = read_options(Options, experiment, scope.profile.options)
     planned = []
+    reduced: dict[str, Any] = {"n_iterations": options.iterations}
+    if options.hidden is not None:
+        reduced["hidden"] = options.hidden
     for dataset in scope.datasets:
         identity = data_sha256(dataset)
         if bool(dataset_entry(dataset).generator) == options.stack:
@@ -78,7 +81,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                     "method": {
                         "name": method.name,
                         "version": method.version,
-                        "params": {**method.params, **entry.params, "n_iterations": options.iterations},
+                        "params": {**method.params, **entry.params, **reduced},
                     },
                 }
                 group = canonical_json([settings["data"], settings["split"], settings["options"]])
@@ -88,38 +91,95 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
     """Train one model on one draw and measure what it generates."""
-    from pucli.deep.likelihood import kernel_log_likelihood
     from pucli.methods import make_estimator
 
     if cell.group not in context.cache:
         context.cache.clear()
         context.cache[cell.group] = _prepare(cell, context)
-    X, y, X_test, centres = context.cache[cell.group]
+    drawn: Drawn = context.cache[cell.group]
     declared, options = cell.settings["method"], cell.settings["options"]
     result = CellResult(params=dict(declared["params"]))
     seed = seed_words(cell.settings["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
+    speed = Speed()
     started = time.perf_counter()
-    model = make_estimator(declared["name"], random_state=seed, **declared["params"]).fit(X)
+    block = max(1, min(1000, options["iterations"] // 10))
+    model = make_estimator(declared["name"], random_state=seed, block=block, report=speed.look, **declared["params"])
+    try:
+        model.fit(drawn.X)
+    except ImportError as error:
+        raise RunError(str(error)) from error
     result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started}
-    started = time.perf_counter()
-    generated = model.sample(options["generated"], random_state=seed)
-    metrics = {"iterations_per_second": model.n_iter_ / result.seconds["fit"]}
-    if options["likelihood"]:
-        scored = kernel_log_likelihood(generated, X, X_test)
-        metrics["log_likelihood"] = float(scored.log_likelihood.mean())
-        result.details["bandwidth"] = scored.bandwidth
-    counts, near = _stacked_counts(generated, X, y) if centres is None else _counts(generated, *centres)
-    # a fifth of an equal share, and at least one row
-    metrics["modes"] = float(np.sum(counts >= max(1.0, 0.2 * len(generated) / len(counts))))
-    if near is not None:
-        metrics["near"] = near
-        result.details["counts"] = counts.astype(int).tolist()
-    result.seconds["predict"] = time.perf_counter() - started
-    result.metrics = metrics
+    result.metrics["iterations_per_second"] = speed.iterations_per_second()
     result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
-    if cell.repeat == 0:
-        result.details |= _shown(model, X, X_test, generated, stacked=centres is None, seed=seed)
+    started = time.perf_counter()
+    if options["generate"]:
+        _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
+    result.seconds["predict"] = time.perf_counter() - started
     return result
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The rows of one repeat: training rows X (rows, d), test rows X_test, and what generated rows are told by.
+
+    centres : (n, d) of the components and their standard deviation `sd`; or images : the training images (m, p) that
+    were stacked, with their `digits` (m,).
+    """
+
+    X: np.ndarray
+    X_test: np.ndarray
+    centres: np.ndarray | None = None
+    sd: float = 0.0
+    images: np.ndarray | None = None
+    digits: np.ndarray | None = None
+
+
+class Speed:
+    """Looks at the clock after every block of iterations."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, float]] = []
+
+    def look(self, iteration: int, objective: float) -> None:
+        """Note the time; for `report` of a deep model."""
+        from pucli.deep import require_torch
+
+        on_gpu = require_torch().cuda.is_available()
+        self.seen.append((iteration, time.perf_counter() if on_gpu else time.process_time()))
+
+    def iterations_per_second(self) -> float:
+        """Return the rate between the first look and the last; NaN if there were fewer than two."""
+        if len(self.seen) < 2:
+            return float("nan")
+        (first, began), (last, ended) = self.seen[0], self.seen[-1]
+        return (last - first) / max(ended - began, 1e-9)
+
+
+def warm_up(cell: Cell) -> None:
+    """Import torch with one thread: in a process of several cells, and of several processes, each has one."""
+    from pucli.deep import require_torch
+
+    require_torch().set_num_threads(1)
+
+
+def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, result: CellResult, *, shown: bool) -> None:
+    """Generate rows and add what they show to `result`."""
+    from pucli.deep.likelihood import kernel_log_likelihood
+
+    generated = model.sample(options["generated"], random_state=seed)
+    if options["likelihood"]:
+        scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
+        result.metrics["log_likelihood"] = float(scored.log_likelihood.mean())
+        result.details["bandwidth"] = scored.bandwidth
+    if drawn.centres is not None:
+        counts, result.metrics["near"] = _counts(generated, drawn.centres, drawn.sd)
+        result.details["counts"] = counts.astype(int).tolist()
+    else:
+        counts = _stacked_counts(generated, drawn.images, drawn.digits)
+    # a fifth of an equal share, and at least one row
+    result.metrics["modes"] = float(np.sum(counts >= max(1.0, 0.2 * len(generated) / len(counts))))
+    if shown:
+        result.details |= _shown(model, drawn, generated, seed)
 
 
 def report_extras(
@@ -141,66 +201,61 @@ def _counts(generated: np.ndarray, centres: np.ndarray, sd: float) -> tuple[np.n
     return np.bincount(nearest, minlength=len(centres)), near
 
 
-def _stacked_counts(generated: np.ndarray, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, None]:
-    """Return generated rows per stacked class, told channel by channel by the nearest training image."""
+def _stacked_counts(generated: np.ndarray, images: Any, digits: Any) -> np.ndarray:
+    """Return generated rows per stacked class, told channel by channel by the nearest of the training `images`."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    p = X.shape[1] // 3
+    p = images.shape[1]
+    nearest = KNeighborsClassifier(1).fit(images, digits)
     said = np.zeros(len(generated), dtype=int)
     for channel, place in enumerate((100, 10, 1)):
-        part = slice(channel * p, (channel + 1) * p)
-        nearest = KNeighborsClassifier(1).fit(X[:, part], y // place % 10)
-        said += place * nearest.predict(generated[:, part])
-    return np.bincount(said, minlength=1000), None
+        said += place * nearest.predict(generated[:, channel * p : (channel + 1) * p])
+    return np.bincount(said, minlength=1000)
 
 
-def _shown(model: Any, X: np.ndarray, X_test: np.ndarray, generated: np.ndarray, *, stacked: bool, seed: int) -> dict:
+def _shown(model: Any, drawn: Drawn, generated: np.ndarray, seed: int) -> dict:
     """Return what the figures show: rows of the plane, or images and their neighbours in the latent space."""
-    if not stacked:
-        if X.shape[1] != 2:
+    if drawn.images is None:
+        if drawn.X.shape[1] != 2:
             return {}
-        return {"true": np.round(X, 3).tolist(), "generated": np.round(generated[:_SHOWN], 3).tolist()}
-    images = {"images": [X[:_SHOWN_IMAGES], generated[:_SHOWN_IMAGES]]}
+        return {"true": np.round(drawn.X, 3).tolist(), "generated": np.round(generated[:_SHOWN], 3).tolist()}
+    images = {"images": [drawn.X[:_SHOWN_IMAGES], *generated[: 4 * _SHOWN_IMAGES].reshape(4, _SHOWN_IMAGES, -1)]}
     if hasattr(model, "transform"):
         rng = np.random.default_rng(seed)
-        codes = model.transform(X_test[:_SHOWN_IMAGES])
+        true = drawn.X_test[:_SHOWN_IMAGES]
+        codes = model.transform(true)
         near = [model.inverse_transform(codes + _NOISE * rng.standard_normal(codes.shape)) for _ in range(5)]
-        images["neighbours"] = [X_test[:_SHOWN_IMAGES], *near]
+        images["neighbours"] = [true, *near]
     return {name: np.round(np.array(rows), 2).tolist() for name, rows in images.items()}
 
 
-def _prepare(cell: Cell, context: Context):
-    """Return training rows, their components, test rows, and (centres, standard deviation), None for stacked images."""
+def _prepare(cell: Cell, context: Context) -> Drawn:
+    """Draw the training and test rows."""
     from pucli.data import dataset_entry, load_dataset
     from pucli.data.mixtures import embedding, grid_centres, stacked
 
     name, seed, options = cell.dataset, cell.settings["split"]["seed"], cell.settings["options"]
     streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
     if options["stack"]:
-        images = load_dataset(name, multiclass=True, mirror=context.mirror, offline=context.offline)
-        pixels = images.X / images.X.max()
-        digits = images.y.astype(int)
+        dataset = load_dataset(name, multiclass=True, mirror=context.mirror, offline=context.offline)
+        pixels, digits = dataset.X / dataset.X.max(), dataset.y.astype(int)
         # a third of the images is for testing
         order = stream(seed, "images", name).permutation(len(pixels))
         held = len(order) // 3
-        (X, y), (X_test, _) = (
-            stacked(pixels[part], digits[part], rng, rows)
-            for part, rng, rows in zip(
-                (order[held:], order[:held]), streams, (options["rows"], options["test_rows"]), strict=True
-            )
-        )
-        return X, y, X_test, None
+        test, train = order[:held], order[held:]
+        X = stacked(pixels[train], digits[train], streams[0], options["rows"])[0]
+        X_test = stacked(pixels[test], digits[test], streams[1], options["test_rows"])[0]
+        return Drawn(X, X_test, images=pixels[train], digits=digits[train])
     entry = dataset_entry(name)
-    drawn = [
-        load_dataset(name, rng=rng, parameters={"rows": rows})
+    X, X_test = (
+        load_dataset(name, rng=rng, parameters={"rows": rows}).X
         for rng, rows in zip(streams, (options["rows"], options["test_rows"]), strict=True)
-    ]
-    parameters = dict(entry.parameters or {})
+    )
     if entry.generator == "gaussian-grid":
-        centres = grid_centres(parameters["spacing"])
+        centres = grid_centres(entry.parameters["spacing"])
     elif entry.generator == "embedded-gaussians":
-        means, basis = embedding(parameters["spread"])
+        means, basis = embedding(entry.parameters["spread"])
         centres = means @ basis
     else:
         raise UsageError(f"{name}: the protocol deep knows the centres of gaussian-grid and embedded-gaussians only.")
-    return drawn[0].X, drawn[0].y, drawn[1].X, (centres, float(parameters["sd"]))
+    return Drawn(X, X_test, centres=centres, sd=float(entry.parameters["sd"]))

@@ -1,7 +1,11 @@
 """PU protocol: split, standardise on the training rows, tune without true labels, fit once, score the test rows.
 
-This is the protocol of Wang 2024, sections 3.4 and 3.6. Every method of one (data set, setting, repeat) sees the same
-rows and the same validation folds, so that methods are compared in pairs.
+This is the protocol of Wang 2024, sections 3.4, 3.6, 4.3, 4.5 and 5.7. Every method of one (data set, setting, repeat)
+sees the same rows and the same validation folds, so that methods are compared in pairs.
+
+A method declared with `prior: "true"` is given the share of positives among the unlabeled rows, training and test
+(5.2.2): a setting that nobody has outside an experiment. `options` are those of `Options`. Where features are known to
+be irrelevant, `irrelevant_zeroed` is the share of them that the model leaves out: those whose coefficients are zero.
 """
 
 from __future__ import annotations
@@ -10,16 +14,18 @@ import functools
 import json
 import math
 import time
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
 from pucli.errors import UsageError, unknown
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
+from pucli.runner.experiment import Strict
+from pucli.runner.fitting import certificate, watched
+from pucli.runner.options import read_options
 from pucli.runner.profiles import Scope, data_settings, resolved_grid, tuning_settings
 from pucli.seeding import seed_words, stream
 
@@ -29,16 +35,33 @@ if TYPE_CHECKING:
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
 SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
+TRUE_PRIOR = "true"
+
+
+class Options(Strict):
+    """What the protocol takes beyond the common keys."""
+
+    irrelevant_per_feature: int = Field(
+        default=0,
+        ge=0,
+        description="standard normal columns to add for each one of a declared set, all rows standardised (4.5.2)",
+    )
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The rows of one (data set, setting, repeat). `y_test` is for the metrics only."""
+    """The rows of one (data set, setting, repeat). `y_test` is for the metrics only.
+
+    relevant : number of features that are not known to be irrelevant; these stand behind them.
+    prior : share of positives among the unlabeled rows, for methods that are declared to be given it.
+    """
 
     X_train: np.ndarray
     s: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
+    relevant: int
+    prior: float
     notes: list[str]
     shared: dict[Any, Any]
 
@@ -53,8 +76,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
         raise unknown("scenario", split.scenario, SCENARIOS)
     if not scope.label_frequencies:
         raise UsageError(f"{experiment.name}: the protocol pu needs split.label_frequencies; give at least one.")
-    if experiment.options or scope.profile.options:
-        raise UsageError(f"{experiment.name}: the protocol pu takes no options; remove that key.")
+    options = _options(experiment, scope)
     for scenario, key in SCENARIOS.items():
         if getattr(split, key) is not None and scenario != split.scenario:
             raise UsageError(f"{experiment.name}: split.{key} belongs to the scenario {scenario}; remove it.")
@@ -68,7 +90,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                     entry = experiment.methods[label]
                     method = get_method(entry.method)
                     grid = resolved_grid(entry, scope.profile)
-                    tuning = tuning_settings(experiment, entry, scope.profile) if grid else None
+                    tuning = tuning_settings(experiment, entry, scope.profile, grid) if grid else None
                     for repeat in range(scope.repeats):
                         settings = {
                             "protocol": ["pu", VERSION],
@@ -77,6 +99,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                                 "parameters": parameters,
                                 "standardise": experiment.data.standardise,
                                 "sha256": identity,
+                                # options that are not in use leave the key as it is
+                                **options.model_dump(exclude_defaults=True),
                             },
                             "split": {
                                 "scenario": split.scenario,
@@ -110,6 +134,16 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     return planned
 
 
+def _options(experiment: Experiment, scope: Scope) -> Options:
+    options = read_options(Options, experiment, scope.profile.options)
+    if options.irrelevant_per_feature and experiment.data.generate:
+        raise UsageError(
+            f"{experiment.name}: options.irrelevant_per_feature is for declared sets; the generator "
+            f"{experiment.data.generate} adds columns by data.parameters."
+        )
+    return options
+
+
 def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
     """Tune, fit and score one method on one split; `experiment` adds nothing to what the cell's settings say."""
     from pucli.methods import estimator_class, get_method, make_estimator
@@ -123,6 +157,8 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     declared = cell.settings["method"]
     tuning = declared["tuning"]
     fixed = dict(declared["params"])
+    if fixed.get("prior") == TRUE_PRIOR:
+        fixed["prior"] = rows.prior
     method = get_method(declared["name"])
     if "random_state" in estimator_class(method)._get_param_names():  # type: ignore[attr-defined]
         fixed.setdefault("random_state", _seed(cell, "fit"))
@@ -131,7 +167,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     params = fixed
     result.seconds["tune"] = 0.0
     if tuning:
-        with _watched() as seen:
+        with watched() as seen:
             started = time.perf_counter()
             tuned = tune(
                 method.name,
@@ -159,7 +195,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
             result.flags.append("edge of the grid")
     result.params = params
 
-    with _watched() as seen:
+    with watched() as seen:
         started = time.perf_counter()
         model = make_estimator(method.name, **params).fit(rows.X_train, rows.s)
         result.seconds["fit"] = time.perf_counter() - started
@@ -168,7 +204,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         result.seconds["predict"] = time.perf_counter() - started
         decision = model.decision_function(rows.X_test) if hasattr(model, "decision_function") else None
     result.notes += seen["texts"]
-    result.certificate = _certificate(model)
+    result.certificate = certificate(model)
     if seen["not converged"] or result.certificate.get("converged") is False:
         result.flags.append("not converged")
     if len(np.unique(said)) == 1:
@@ -178,6 +214,9 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     result.metrics = classification_scores(rows.y_test, said, decision, positive=1)
     # with the recall of all positives, which that of labelled ones estimates
     result.metrics["puf"] = puf(result.metrics["recall"], float(np.mean(said == 1)))
+    used = _used_features(model)
+    if used is not None and rows.relevant < len(used):
+        result.metrics["irrelevant_zeroed"] = float(np.mean(~used[rows.relevant :]))
     return result
 
 
@@ -194,10 +233,12 @@ def _warm_up(name: str, declared: str) -> None:
     from pucli.tuning import tune
 
     params, grid, tuning = json.loads(declared)
+    if params.get("prior") == TRUE_PRIOR:
+        params["prior"] = 0.5
     rng = np.random.default_rng(0)
     s = np.repeat([1, 0], [16, 24]).astype(np.int8)
     X = rng.normal(size=(40, 3)) + s[:, None]
-    with _watched():
+    with watched():
         if tuning:
             greedy = tuning["greedy_step"]
             tuned = tune(name, X, s, params=params, grid=grid, folds=2, greedy_step=greedy, route=tuning["route"])
@@ -210,7 +251,7 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     from pucli.data.splits import make_split, split_stream
 
     data, split = cell.settings["data"], cell.settings["split"]
-    X, y = _load(cell, context)
+    X, y, relevant = _load(cell, context)
     fraction = split["fraction"]
     chosen = make_split(
         split["scenario"],
@@ -224,7 +265,10 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
     if data["standardise"] == "train":
         X_train, X_test = standardise(X_train, X_test)
-    return Prepared(X_train, np.asarray(chosen.s), X_test, y[chosen.test], notes, {})
+    s = np.asarray(chosen.s)
+    unlabeled = np.concatenate([chosen.train[s == 0], chosen.test])
+    prior = float(np.mean(y[unlabeled] == 1))
+    return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {})
 
 
 def standardise(X_train: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -243,21 +287,41 @@ def _set_name(cell: Cell) -> str:
     return f"{cell.dataset} {canonical_json(parameters)}" if parameters else cell.dataset
 
 
-def _load(cell: Cell, context: Context) -> tuple[np.ndarray, np.ndarray]:
-    """Return X and y in {-1, +1}: drawn for this repeat, or read once in this process."""
-    from pucli.data import dataset_entry, load_dataset
+def _load(cell: Cell, context: Context) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return X, y in {-1, +1}, and the number of features before those that are known to be irrelevant.
+
+    Generated sets are drawn for this repeat, declared ones are read once in this process.
+    """
+    from pucli.data import add_irrelevant_features, dataset_entry, load_dataset
 
     data, split = cell.settings["data"], cell.settings["split"]
+    added = data.get("irrelevant_per_feature", 0)
     if dataset_entry(cell.dataset).generator:
         parameters = data["parameters"]
         rng = stream(split["seed"], "data", cell.dataset, dict(parameters), cell.repeat)
         drawn = load_dataset(cell.dataset, rng=rng, parameters=dict(parameters))
         X, y = drawn.X, drawn.y
+        relevant = X.shape[1] // (1 + int(parameters.get("irrelevant", 0)))
     else:
         X, y = _read(cell.dataset, context.mirror, context.offline)
+        relevant = X.shape[1]
+        if added:
+            rng = stream(split["seed"], "irrelevant", cell.dataset, split["label_frequency"], cell.repeat)
+            X = add_irrelevant_features(X, rng, per_feature=added)
     if not set(np.unique(y)) <= {-1, 1}:
         raise UsageError(f"{cell.dataset} has no positive and negative class; name them in datasets.yaml (target).")
-    return X, y
+    return X, y, relevant
+
+
+def _used_features(model: Any) -> np.ndarray | None:
+    """Which features the decision depends on, (n_features,) bool; None for a model that cannot tell."""
+    selected = getattr(model, "selected_", None)
+    if selected is not None:
+        return np.asarray(selected, dtype=bool)
+    if getattr(model, "kernel", "linear") != "linear" or not hasattr(model, "coef_"):
+        return None
+    used = np.ravel(model.coef_) != 0.0
+    return used if len(used) == model.n_features_in_ else None
 
 
 @functools.lru_cache(maxsize=4)
@@ -300,37 +364,3 @@ def _on_edge(params: Mapping[str, Any], grid: Mapping[str, list]) -> bool:
             if isinstance(chosen, (int, float)) and not min(values) < chosen < max(values):
                 return True
     return False
-
-
-def _certificate(model: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in ("objective", "dual_gap", "residual"):
-        value = getattr(model, f"{name}_", None)
-        if value is not None:
-            found[name] = float(value)
-    if getattr(model, "n_iter_", None) is not None:
-        found["n_iter"] = int(np.max(model.n_iter_))
-    if getattr(model, "converged_", None) is not None:
-        found["converged"] = bool(model.converged_)
-    return found
-
-
-@contextmanager
-def _watched() -> Iterator[dict[str, Any]]:
-    """Count fits that did not converge, and keep other warnings once each, instead of printing them."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    seen: dict[str, Any] = {"not converged": 0, "texts": []}
-
-    def keep(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, ConvergenceWarning):
-            seen["not converged"] += 1
-        elif not issubclass(category, (DeprecationWarning, FutureWarning)):
-            text = " ".join(str(message).split())
-            if text not in seen["texts"]:
-                seen["texts"].append(text)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = keep
-        yield seen

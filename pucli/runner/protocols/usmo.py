@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     wrong = sorted(set(options) - OPTIONS)
     if wrong:
         raise UsageError(f"{experiment.name}: options.{wrong[0]}: the protocol usmo takes only {', '.join(OPTIONS)}.")
+    if not scope.label_frequencies:
+        raise UsageError(f"{experiment.name}: the protocol usmo needs split.label_frequencies; give at least one.")
     planned = []
     for dataset in scope.datasets:
         prior = dataset_entry(dataset).prior
@@ -120,6 +123,15 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         scale = max(abs(model.objective_), abs(other.objective_))
         result.metrics["objective_difference_ppm"] = 1e6 * abs(model.objective_ - other.objective_) / scale
     return result
+
+
+def report_extras(
+    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, text): the three scorings side by side."""
+    from pucli.report.usmo_scores import extras
+
+    return list(extras(experiment, cells, stored))
 
 
 def warm_up(cell: Cell) -> None:

@@ -16,16 +16,17 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from pucli.errors import UsageError
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Strict
+from pucli.runner.options import read_options
 from pucli.runner.profiles import Scope
 from pucli.runner.protocols.usmo import f_measure
 from pucli.runner.protocols.usmo import warm_up as warm_up  # same methods, same compiled functions
@@ -57,12 +58,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     from pucli.data import data_sha256
     from pucli.methods import get_method
 
-    try:
-        options = Options(**{**experiment.options, **scope.profile.options})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{experiment.name}: options.{where}: {first['msg']}") from None
+    options = read_options(Options, experiment, scope.profile.options)
     for kind, names, known in (
         ("largest", options.largest, list(experiment.methods)),
         ("positive", options.positive, experiment.dataset_names),
@@ -145,6 +141,15 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     return result
 
 
+def report_extras(
+    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, text or figure): the fits in figures, and curves or the trace drawn."""
+    from pucli.report.usmo_curves import extras
+
+    return extras(cells, stored)
+
+
 def measured(call: Callable[[], Any]) -> tuple[float, float]:
     """Return (CPU seconds, MB by which the resident memory of this process rose at its peak) of a call.
 
@@ -183,6 +188,8 @@ def _rows(cell: Cell, context: Context):
     data, split = cell.settings["data"], cell.settings["split"]
     positive = data["positive"]
     source = load_dataset(cell.dataset, multiclass=bool(positive), mirror=context.mirror, offline=context.offline)
+    if not positive and set(np.unique(source.y)) != {-1, 1}:
+        raise UsageError(f"{cell.dataset} has no positive and negative class; name the positive in options.positive.")
     wanted = np.isin(source.y.astype(str), [str(item) for item in positive]) if positive else source.y == 1
     y = np.where(wanted, 1, -1)
     rng = stream(split["seed"], "usmo curves", cell.dataset, split["repeat"])

@@ -1,0 +1,116 @@
+"""Methods that model a density, on the command line: training on rows without labels, and log-likelihoods of rows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.cli import options as opt
+from pucli.cli.output import Output
+from pucli.errors import RunError, UsageError
+from pucli.methods import Method
+
+if TYPE_CHECKING:
+    from pucli.cli.training_rows import DataOptions
+
+TRAIN_SHARE = 0.7  # of the rows of a declared data set
+
+
+def density_rows(
+    method: Method, options: DataOptions
+) -> tuple[np.ndarray, np.ndarray | None, list[str], dict[str, Any]]:
+    """Return the training rows, held-out rows (None for a file), feature names, and where the rows come from."""
+    if options.label is not None or options.positive is not None or options.split is not None:
+        raise UsageError(
+            f"{method.name} models a density and learns from no labels: leave --label, --positive and --split out; "
+            "the file must hold the features alone."
+        )
+    if (options.dataset is None) == (options.data is None):
+        raise UsageError("say which rows: either --dataset NAME (`pucli list datasets`) or --data FILE.")
+    if options.data is not None:
+        from pucli.data import read_table
+
+        X, _, names = read_table(options.data)
+        return X, None, names, {"file": str(options.data)}
+    from pucli.data import load_dataset
+
+    dataset = load_dataset(str(options.dataset), mirror=options.mirror, offline=options.offline or None)
+    order = np.random.default_rng([options.seed, options.repeat]).permutation(len(dataset.X))
+    held = order[round(TRAIN_SHARE * len(order)) :]
+    train = np.sort(order[: len(order) - len(held)])
+    about = {"dataset": dataset.name, "content_sha256": dataset.content_sha256}
+    about |= {"seed": options.seed, "repeat": options.repeat}
+    return dataset.X[train], dataset.X[np.sort(held)], list(dataset.feature_names), about
+
+
+def train_density(
+    out: Output, method: Method, params: dict[str, Any], options: DataOptions, *, standardise: bool, model: Path | None
+) -> None:
+    """Train a density, print what it says about itself, and keep it in the file `model` if one is given."""
+    from pucli.cli.training_rows import shape_remarks
+    from pucli.estimators.model_file import SavedModel, make_pipeline, save_model
+
+    X, held, names, about = density_rows(method, options)
+    estimator = opt.estimator(method.name)(**params)
+    known = estimator.get_params()
+    if "random_state" in known and "random_state" not in params:
+        estimator.set_params(random_state=options.seed)
+    pipeline = make_pipeline(estimator, standardise=standardise)
+    started = time.perf_counter()
+    with out.progress(f"train {method.name}", lines=True) as show:
+        if "report" in known:
+            total = known["n_iterations"]
+            estimator.set_params(report=lambda done, value: show(done, total, text=f"objective {value:.4g}"))
+        try:
+            pipeline.fit(X)
+        except ImportError as error:
+            raise UsageError(str(error)) from error
+        except FloatingPointError as error:
+            raise RunError(f"{method.name}: {error}") from error
+        except ValueError as error:
+            raise UsageError(f"{method.name} cannot be trained on these rows: {error}") from error
+    if "report" in known:
+        estimator.set_params(report=None)
+    seconds = time.perf_counter() - started
+    said = {name: getattr(estimator, f"{name}_", None) for name in ("objective", "residual", "n_iter", "converged")}
+    test = None if held is None else {"rows": len(held), "log_likelihood": float(log_density(pipeline, held).mean())}
+    where = options.dataset or options.data
+    document = {
+        "method": method.name,
+        "params": {key: value for key, value in estimator.get_params().items() if value is not None},
+        "data": about,
+        "rows": len(X),
+        "features": X.shape[1],
+        **shape_remarks(X, names),
+        "standardised": standardise,
+        **said,
+        "seconds": seconds,
+        "test": test,
+        "model": model,
+    }
+    if model is not None:
+        metadata = {"kind": method.kind, "data": about, "preprocessing": "standardise" if standardise else "none"}
+        save_model(model, SavedModel(pipeline, method.name, names, metadata))
+    out.document(document)
+    out.text(f"{method.name} on {where}")
+    out.fields(
+        [
+            ("rows", str(len(X))),
+            ("features", f"{X.shape[1]}, {'standardised' if standardise else 'as they are'}"),
+            ("objective", said["objective"]),
+            ("converged", f"{'yes' if said['converged'] else 'NO'}, {said['n_iter']} iterations"),
+            ("training time", f"{seconds:.3f} s"),
+            ("test", f"mean log-likelihood {test['log_likelihood']:.4g} of {test['rows']} rows" if test else None),
+            ("model", model),
+        ]
+    )
+
+
+def log_density(pipeline: Any, X: np.ndarray) -> np.ndarray:
+    """Return the log-density (n,) of rows X (n, d) in their own units, in nats."""
+    scale = getattr(pipeline[0], "scale_", None)
+    change_of_units = 0.0 if scale is None else float(np.log(scale).sum())
+    return pipeline.score_samples(X) - change_of_units

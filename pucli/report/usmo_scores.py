@@ -1,0 +1,102 @@
+"""Tables III and IV of the USMO paper with the three scorings side by side, and the equality of the objectives.
+
+Reads the cells of the protocol usmo. The published F rests on the first scoring; the other two say what the same models
+achieve when each prediction is held against its own label.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pucli.report.files import csv_text
+from pucli.report.table import Samples, TableRow, table_rows
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
+
+# metric -> its heading
+SCORINGS = {"f_published": "as published", "f_majority": "aligned majority", "f1": "aligned positive"}
+DIFFERENCE = "objective_difference_ppm"
+COLUMNS = ("dataset", "lam", "method", "repeats", "published", *SCORINGS, "largest_objective_difference")
+
+
+def extras(
+    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, str]]:
+    """Return (file name, title, text): the scorings as Markdown and as CSV; nothing before a cell is done."""
+    lines = score_lines(Samples.of(experiment, cells, stored))
+    if not lines:
+        return []
+    return [
+        ("scorings.md", "The three scorings side by side, and the equality of objectives", scores_markdown(lines)),
+        ("scorings.csv", "The same as CSV", csv_text(COLUMNS, [[line[name] for name in COLUMNS] for line in lines])),
+    ]
+
+
+def score_lines(samples: Samples) -> list[dict[str, Any]]:
+    """Return a dict with `COLUMNS` for each lambda, data set and method; F in per cent, means over repeats.
+
+    `largest_objective_difference` is relative, over the repeats; NaN for a method that is not compared.
+    """
+    found: dict[tuple[str, str], dict[str, TableRow]] = {}
+    for row in table_rows(samples):
+        if row.repeats:
+            found.setdefault((row.dataset, row.label), {})[row.metric] = row
+    lines = []
+    for (dataset, label), rows in found.items():
+        if "f_published" not in rows:
+            continue
+        differences = samples.values(dataset, rows["f_published"].setting_key, label, DIFFERENCE).values()
+        lines.append(
+            {
+                "dataset": dataset,
+                "lam": float(samples.experiment.methods[label].params["lam"]),
+                "method": label.rpartition("-")[0],
+                "repeats": rows["f_published"].repeats,
+                "published": rows["f_published"].published_mean,
+                **{name: rows[name].obtained_mean if name in rows else math.nan for name in SCORINGS},
+                "largest_objective_difference": 1e-6 * max(differences, default=math.nan),
+            }
+        )
+    return sorted(lines, key=lambda line: line["lam"])
+
+
+def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return one table for each lambda, and one of the means over data sets."""
+    from pucli.report.markdown import grid
+
+    columns = ("published", *SCORINGS)
+    head = ["Method", "Published", *SCORINGS.values(), "objective against QP"]
+    means = []
+    for lam, method in dict.fromkeys((line["lam"], line["method"]) for line in lines):
+        own = [line for line in lines if (line["lam"], line["method"]) == (lam, method)]
+        worst = max(line["largest_objective_difference"] for line in own)
+        numbers = [_number(statistics.fmean(line[name] for line in own)) for name in columns]
+        means.append([f"{lam:g}", method, *numbers, _relative(worst)])
+    parts = [
+        "# Three scorings of the same models",
+        "F in per cent, means over repeats. *As published*: the released script's, the majority class, predictions and "
+        "labels misaligned; the published figures rest on it. *Aligned majority*, *aligned positive*: each prediction "
+        "against its own label. *Objective against QP*: the largest relative difference of USMO's objective from that "
+        "of a general QP solver in any repeat.",
+        "## Means over data sets",
+        grid(["lambda", *head], means, "ll" + "r" * (len(columns) + 1)),
+    ]
+    for lam in dict.fromkeys(line["lam"] for line in lines):
+        table = [
+            [line["dataset"], line["method"], *(_number(line[name]) for name in columns),
+             _relative(line["largest_objective_difference"])]
+            for line in lines if line["lam"] == lam
+        ]  # fmt: skip
+        parts += [f"## lambda = {lam:g}", grid(["Data set", *head], table, "ll" + "r" * (len(columns) + 1))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.1f}"
+
+
+def _relative(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.1e}"

@@ -1,0 +1,45 @@
+"""What a cell keeps of a fit beside its predictions: the certificate, and the warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+
+def certificate(model: Any) -> dict[str, Any]:
+    """Return what a fitted model says of its solution: objective, dual_gap, residual, n_iter, converged."""
+    found: dict[str, Any] = {}
+    for name in ("objective", "dual_gap", "residual"):
+        value = getattr(model, f"{name}_", None)
+        if value is not None:
+            found[name] = float(value)
+    if getattr(model, "n_iter_", None) is not None:
+        found["n_iter"] = int(np.max(model.n_iter_))
+    if getattr(model, "converged_", None) is not None:
+        found["converged"] = bool(model.converged_)
+    return found
+
+
+@contextmanager
+def watched() -> Iterator[dict[str, Any]]:
+    """Count fits that did not converge, and keep other warnings once each, instead of printing them."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    seen: dict[str, Any] = {"not converged": 0, "texts": []}
+
+    def keep(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, ConvergenceWarning):
+            seen["not converged"] += 1
+        elif not issubclass(category, (DeprecationWarning, FutureWarning)):
+            text = " ".join(str(message).split())
+            if text not in seen["texts"]:
+                seen["texts"].append(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = keep
+        yield seen

@@ -1,0 +1,93 @@
+"""Densities and clusterings on the command line: training without labels, log-likelihoods, and what is refused."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.deep import require_torch
+
+
+@pytest.fixture
+def table(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 10.0, 0.1]
+    pd.DataFrame(rows, columns=["a", "b", "c"]).to_csv(tmp_path / "rows.csv", index=False)
+    return rows
+
+
+def refused(result, *words):
+    assert result.code == 2
+    for word in words:
+        assert word in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_density_is_trained_kept_and_applied(pucli, table):
+    words = ("train", "--method", "gaussian-mixture", "--data", "rows.csv", "--model", "m.model")
+    trained = pucli(*words, "--json")
+    assert trained.code == 0, trained.err
+    assert (trained.document["rows"], trained.document["features"]) == (60, 3)
+    said = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
+    found = np.array([entry["log_likelihood"] for entry in said])
+    # one Gaussian by maximum likelihood, written out in the units of the file
+    centred = table - table.mean(axis=0)
+    cov = np.cov(table.T, bias=True)
+    square = np.einsum("nd,de,ne->n", centred, np.linalg.inv(cov), centred)
+    expected = -0.5 * (square + np.linalg.slogdet(cov)[1] + 3 * np.log(2 * np.pi))
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    refused(pucli("evaluate", "--model", "m.model", "--data", "rows.csv", "--label", "a"), "density", "pucli predict")
+
+
+def test_a_declared_set_keeps_rows_for_a_test(pucli):
+    words = ("train", "--method", "gaussian-mixture", "--dataset", "iris", "--json")
+    one, two, other = (pucli(*words, "--seed", seed).document for seed in (1, 1, 2))
+    assert (one["rows"], one["test"]["rows"]) == (105, 45)
+    assert one["test"] == two["test"] != other["test"]
+
+
+def test_the_plummer_autoencoder_shows_progress_and_can_be_resumed(pucli, table):
+    torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
+    torch.set_num_threads(1)
+    small = ("--param", "block=10", "--param", "batch_size=16", "--param", "checkpoint=run.pt")
+    words = ("train", "--method", "pae", "--data", "rows.csv", "--model", "m.model", *small)
+    first = pucli(*words, "--param", "n_iterations=20")
+    assert first.code == 0, first.err
+    assert "train pae 20/20" in first.err and "objective" in first.err
+    resumed = pucli(*words, "--param", "n_iterations=30", "--json")
+    assert resumed.document["n_iter"] == 30
+    assert "report" not in resumed.document["params"]
+    said = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
+    assert np.isfinite([entry["log_likelihood"] for entry in said]).all()
+
+
+def test_without_torch_it_says_what_to_install(pucli, table, monkeypatch):
+    find = importlib.import_module
+
+    def absent(name, *package):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        return find(name, *package)
+
+    require_torch.cache_clear()
+    monkeypatch.setattr(importlib, "import_module", absent)
+    refused(pucli("train", "--method", "pae", "--data", "rows.csv"), "pip install 'pucli[deep]'")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--data", "rows.csv", "--label", "a"), "learns from no labels"),
+        (("--data", "rows.csv", "--tune"), "models a density"),
+        ((), "--dataset NAME"),
+        (("--data", "rows.csv", "--param", "n_components=100"), "cannot be trained"),
+    ],
+)
+def test_what_a_density_cannot_do_is_said(pucli, table, words, message):
+    refused(pucli("train", "--method", "gaussian-mixture", *words), message)
+
+
+def test_a_clustering_is_not_trained_to_predict_labels(pucli):
+    refused(pucli("train", "--method", "constrained-kmeans", "--dataset", "iris"), "clusters", "ConstrainedKMeans")
