@@ -58,6 +58,26 @@ def test_a_profile_can_shrink_networks_and_leave_the_generating_out():
     assert result.details == {}
 
 
+def test_looks_on_the_way_are_those_of_shorter_runs():
+    options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
+    made = experiment(options=options)
+    cell = plan(made)[0]
+    result = deep.run_cell(cell, made, Context())
+    assert [look["iterations"] for look in result.details["curve"]] == [10, 20, 30]
+    for look in result.details["curve"]:
+        shorter = experiment(options={"likelihood": True, "iterations": look["iterations"]})
+        alone = deep.run_cell(plan(shorter)[0], shorter, Context())
+        assert alone.metrics["log_likelihood"] == look["log_likelihood"]
+        assert "curve" not in alone.details
+    figures = deep.report_extras(made, [cell], {cell.key: vars(result)})
+    assert figures[0][0] == "figures/curve-digits"
+
+
+def test_looks_need_a_likelihood():
+    with pytest.raises(UsageError, match=r"options\.looks: looks take the likelihood"):
+        plan(experiment(options={"looks": [1], "likelihood": False}))
+
+
 def test_speed_leaves_the_first_look_out(monkeypatch):
     clock = iter([5.0, 6.0, 9.0])
     monkeypatch.setattr(deep.time, "process_time", lambda: next(clock))

@@ -62,8 +62,10 @@ def open_table(path: Path, label: str | None, sheet: str | None = None) -> Table
     except UsageError:
         raise
     except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
-        message = " ".join(str(error).split())
-        raise UsageError(f"{path} cannot be read as {path.suffix.lstrip('.').upper()}: {message}") from error
+        kind, message = path.suffix.lstrip(".").upper(), " ".join(str(error).split())
+        raise UsageError(
+            f"{path} is damaged or not {kind}; save it again, or name it for what it is. The reader says: {message}"
+        ) from error
 
 
 def _missing(path: Path) -> UsageError:

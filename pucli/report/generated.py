@@ -24,6 +24,7 @@ def extras(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> li
         for key, draw, title in (
             ("generated", plane, "Generated rows"),
             ("counts", histogram, "Generated rows of each mode"),
+            ("curve", likelihood_curves, "Log-likelihood against iterations"),
             ("images", generated_images, "True and generated images"),
             ("neighbours", neighbours, "True images and images of nearby codes"),
         ):
@@ -58,6 +59,20 @@ def histogram(having: Details) -> Figure:
         axis.bar(range(len(details["counts"])), details["counts"])
         axis.set_title(label, fontsize=9)
         axis.set_xlabel("mode")
+    return figure
+
+
+def likelihood_curves(having: Details) -> Figure:
+    """Draw the log-likelihood of the test rows against the iterations, a line for each method."""
+    figure, (axis,) = _panels(1, 5.0, 3.6)
+    for label, details in having.items():
+        points = [(look["iterations"], look["log_likelihood"]) for look in details["curve"]]
+        axis.plot(*zip(*points, strict=True), marker="o", ms=3, label=label)
+    axis.set_xscale("log")
+    axis.set_xlabel("iterations")
+    axis.set_ylabel("log-likelihood of test rows (nats)")
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False, fontsize=8)
     return figure
 
 

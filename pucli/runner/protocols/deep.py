@@ -9,6 +9,8 @@ images of a set of digits. Metrics of a cell:
     modes : components, or stacked classes, that get at least a fifth of their share of the generated rows
     near : share of generated rows within four standard deviations (per dimension, root mean square) of a centre
 
+With `looks`, numbers of iterations, the model is also judged on the way; the figure has the likelihood over them.
+
 Components are told by the nearest centre, which for equal isotropic Gaussians is the best classifier (the thesis
 trains a network for it); stacked classes by the nearest training image of each channel. `iterations` and `hidden` are
 what a profile reduces: the thesis has two million. The experiment's `options` are those of `Options`.
@@ -16,9 +18,11 @@ what a profile reduces: the thesis has two million. The experiment's `options` a
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +56,7 @@ class Options(Strict):
     hidden: list[int] | None = Field(default=None, description="hidden layers in place of those of the methods")
     likelihood: bool = Field(default=True, description="false leaves the log-likelihood out")
     generate: bool = Field(default=True, description="false only trains: no rows are generated, counted and drawn")
+    looks: list[int] = Field(default=[], description="iterations after which the likelihood is taken on the way")
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
@@ -60,6 +65,11 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     from pucli.methods import get_method
 
     options = read_options(Options, experiment, scope.profile.options)
+    if options.looks and not (options.generate and options.likelihood):
+        raise UsageError(
+            f"{experiment.name}: options.looks: looks take the likelihood; generate and likelihood must be on."
+        )
+    declared = options.model_dump(exclude=None if options.looks else {"looks"})
     planned = []
     reduced: dict[str, Any] = {"n_iterations": options.iterations}
     if options.hidden is not None:
@@ -77,7 +87,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                     "protocol": ["deep", VERSION],
                     "data": {"name": dataset, "sha256": identity},
                     "split": {"seed": experiment.split.seed, "repeat": repeat},
-                    "options": options.model_dump(),
+                    "options": declared,
                     "method": {
                         "name": method.name,
                         "version": method.version,
@@ -91,8 +101,6 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
     """Train one model on one draw and measure what it generates."""
-    from pucli.methods import make_estimator
-
     if cell.group not in context.cache:
         context.cache.clear()
         context.cache[cell.group] = _prepare(cell, context)
@@ -100,22 +108,49 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     declared, options = cell.settings["method"], cell.settings["options"]
     result = CellResult(params=dict(declared["params"]))
     seed = seed_words(cell.settings["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
-    speed = Speed()
-    started = time.perf_counter()
-    block = max(1, min(1000, options["iterations"] // 10))
-    model = make_estimator(declared["name"], random_state=seed, block=block, report=speed.look, **declared["params"])
-    try:
-        model.fit(drawn.X)
-    except ImportError as error:
-        raise RunError(str(error)) from error
-    result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started}
-    result.metrics["iterations_per_second"] = speed.iterations_per_second()
+    started, looking = time.perf_counter(), 0.0
+    curve: list[dict[str, float]] = []
+    for iterations, model, speed in _stages(declared, options, seed, drawn.X):
+        result.metrics["iterations_per_second"] = speed.iterations_per_second()
+        if iterations < options["iterations"]:
+            looked = time.perf_counter()
+            generated = model.sample(options["generated"], random_state=seed)
+            curve.append({"iterations": iterations, "log_likelihood": _likelihood(generated, drawn)[0]})
+            looking += time.perf_counter() - looked
+    result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started - looking}
     result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
     started = time.perf_counter()
     if options["generate"]:
         _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
-    result.seconds["predict"] = time.perf_counter() - started
+    if curve:
+        last = {"iterations": options["iterations"], "log_likelihood": result.metrics["log_likelihood"]}
+        result.details["curve"] = [*curve, last]
+    result.seconds["predict"] = looking + time.perf_counter() - started
     return result
+
+
+def _stages(declared: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: np.ndarray) -> Iterator[tuple]:
+    """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stretch.
+
+    A stretch goes on from the checkpoint of the one before, which ends where an unbroken run does.
+    """
+    from pucli.methods import make_estimator
+
+    total = options["iterations"]
+    looks = [n for n in sorted(set(options.get("looks", []))) if n < total]
+    fixed = {"random_state": seed, "block": max(1, min(1000, total // 10))}
+    with tempfile.TemporaryDirectory(prefix="pucli-") as folder:
+        if looks:
+            fixed["checkpoint"] = str(Path(folder) / "on-the-way.pt")
+        for iterations in [*looks, total]:
+            speed = Speed()
+            params = {**declared["params"], "n_iterations": iterations}
+            model = make_estimator(declared["name"], report=speed.look, **fixed, **params)
+            try:
+                model.fit(X)
+            except ImportError as error:
+                raise RunError(str(error)) from error
+            yield iterations, model, speed
 
 
 @dataclass(frozen=True)
@@ -164,13 +199,9 @@ def warm_up(cell: Cell) -> None:
 
 def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, result: CellResult, *, shown: bool) -> None:
     """Generate rows and add what they show to `result`."""
-    from pucli.deep.likelihood import kernel_log_likelihood
-
     generated = model.sample(options["generated"], random_state=seed)
     if options["likelihood"]:
-        scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
-        result.metrics["log_likelihood"] = float(scored.log_likelihood.mean())
-        result.details["bandwidth"] = scored.bandwidth
+        result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, drawn)
     if drawn.centres is not None:
         counts, result.metrics["near"] = _counts(generated, drawn.centres, drawn.sd)
         result.details["counts"] = counts.astype(int).tolist()
@@ -180,6 +211,14 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
     result.metrics["modes"] = float(np.sum(counts >= max(1.0, 0.2 * len(generated) / len(counts))))
     if shown:
         result.details |= _shown(model, drawn, generated, seed)
+
+
+def _likelihood(generated: np.ndarray, drawn: Drawn) -> tuple[float, float]:
+    """Return the mean log-likelihood of the test rows, and the bandwidth."""
+    from pucli.deep.likelihood import kernel_log_likelihood
+
+    scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
+    return float(scored.log_likelihood.mean()), float(scored.bandwidth)
 
 
 def report_extras(
