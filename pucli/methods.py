@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pucli.errors import unknown
+from pucli.errors import UsageError, unknown
 
 
 @dataclass(frozen=True)
@@ -270,3 +270,19 @@ def make_estimator(name: str, **params: Any) -> Any:
     """Return an unfitted estimator of the method `name`, with `params` over the fixed ones."""
     method = get_method(name)
     return estimator_class(method)(**{**method.params, **params})
+
+
+def check_value(name: str, parameter: str, value: Any) -> None:
+    """Raise UsageError where the method's estimator declares a range for `parameter` that does not hold `value`.
+
+    Estimators that declare none check when they are fitted.
+    """
+    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+    estimator = estimator_class(get_method(name))
+    constraints = getattr(estimator, "_parameter_constraints", {})
+    if parameter in constraints:
+        try:
+            validate_parameter_constraints({parameter: constraints[parameter]}, {parameter: value}, estimator.__name__)
+        except InvalidParameterError as error:
+            raise UsageError(f"{name}: {error}") from None

@@ -250,9 +250,30 @@ def test_a_large_file_is_judged_by_a_sample(pucli, tmp_path, monkeypatch):
 )
 def test_a_prior_or_weight_out_of_range_names_the_parameter(pucli, tmp_path, method, parameter):
     path = table(tmp_path / "rows.csv", n=30, labelled=10)
-    done = pucli("train", "--method", method, "--data", path, *WORDS, "--param", parameter, "--model", "m.model")
+    words = ("--method", method, "--data", path, *WORDS)
+    done = pucli("train", *words, "--param", parameter, "--model", "m.model")
     refused(done, method, f"'{parameter.partition('=')[0]}'", "range")
     assert not (tmp_path / "m.model").exists()
+    grid = ("--grid", "learning_rate=0.001,0.01") if method in ("upu", "nnpu") else ()  # they have none of their own
+    done = pucli("tune", *words, "--param", parameter, *grid)
+    refused(done, method, f"'{parameter.partition('=')[0]}'", "range")
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("glpual", ("--grid", "lam=1", "--grid", "c_u=0.1,-0.1")),
+        ("e-glpual", ("--grid", "lam1=-1,1", "--grid", "lam2=1")),
+        ("ekf-glpual", ("--grid", "lam1=0,1", "--grid", "lam2=1")),
+        ("cpb-glpual", ("--param", "prior=0.4", "--grid", "lam=0.1,-1")),
+        ("svc-naive", ("--grid", "C=1,0")),
+    ],
+)
+def test_no_point_of_a_grid_is_out_of_range(pucli, tmp_path, method, words):
+    path = table(tmp_path / "rows.csv", n=30, labelled=10)
+    done = pucli("tune", "--method", method, "--data", path, *WORDS, *words, "--trials", "t.csv")
+    refused(done, method, "range")
+    assert not (tmp_path / "t.csv").exists()
 
 
 @pytest.mark.parametrize("command", [("train", "--model", "m.model"), ("tune",)], ids=lambda words: words[0])

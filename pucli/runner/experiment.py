@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 Verdict = Literal["reproduced", "reproduced by a variant", "better", "worse", "not reproduced", "not run"]
 
+# As a method's `prior`: the share of positives among the unlabeled rows of each split, which the experiment knows.
+TRUE_PRIOR = "true"
+
 
 class Strict(BaseModel):
     """A declared section: unknown keys are errors, and numbers are not made from text."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from pucli.declared import declared_path
 from pucli.errors import UsageError, unknown
-from pucli.runner.experiment import Experiment, MethodEntry
+from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
 
 
 class _Loader(yaml.SafeLoader):
@@ -194,8 +194,9 @@ def _check_data(experiment: Experiment, file: str) -> None:
 
 def _check_methods(experiment: Experiment, file: str) -> None:
     """Check method names, parameters and grids against the constructors, rules against `pucli.tuning.RULES`."""
-    from pucli.methods import estimator_class, get_method
+    from pucli.methods import check_value, estimator_class, get_method
     from pucli.tuning import RULES
+    from pucli.tuning.grids import resolve
 
     for label, entry in experiment.methods.items():
         where = f"{file}: methods.{label}"
@@ -209,12 +210,18 @@ def _check_methods(experiment: Experiment, file: str) -> None:
             extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
             raise UsageError(f"{where}: the method {entry.method!r} needs the package {error.name!r}{extra}.") from None
         for section, keys in (("", entry.params), ("grid.", entry.grid), ("coarse_grid.", entry.coarse_grid)):
-            for key in keys or {}:
+            for key, given in (keys or {}).items():
                 if key not in known:
                     choices = known if section else [*known, *MethodEntry.model_fields]
                     near = difflib.get_close_matches(key, choices, n=1, cutoff=0.5)
                     hint = f"did you mean {near[0]!r}?" if near else f"{entry.method} has {', '.join(known)}."
                     raise UsageError(f"{where}.{section}{key}: {entry.method} has no such parameter; {hint}")
+                try:
+                    for value in resolve({key: given})[key] if section else [given]:
+                        if (key, value) != ("prior", TRUE_PRIOR):
+                            check_value(entry.method, key, value)
+                except UsageError as error:
+                    raise UsageError(f"{where}.{section}{key}: {error}") from None
     rules: dict[str, str | None] = {"tuning.score": experiment.tuning.score}
     rules |= {f"methods.{label}.tuning.score": entry.tuning.score for label, entry in experiment.methods.items()}
     for key, rule in rules.items():

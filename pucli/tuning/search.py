@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pucli.errors import UsageError, unknown
-from pucli.methods import Method, estimator_class, get_method
+from pucli.methods import Method, check_value, estimator_class, get_method
 from pucli.tuning.folds import Fold, pu_folds
 from pucli.tuning.grids import expand, resolve
 from pucli.tuning.scores import check_rule, choose, score_counts
@@ -162,7 +162,7 @@ def tune(
 
     Raises
     ------
-    UsageError : unknown names, an empty grid, fewer labelled rows than folds.
+    UsageError : unknown names, a value out of its range, an empty grid, fewer labelled rows than folds.
     """
     started = time.perf_counter()
     entry = get_method(method)
@@ -170,6 +170,9 @@ def tune(
     fixed = {**entry.params, **(params or {})}
     grid = resolve(entry.grid if grid is None else grid)
     _check_names(entry, [*fixed, *grid])
+    for name, values in [*((name, [value]) for name, value in fixed.items()), *grid.items()]:
+        for value in values:
+            check_value(method, name, value)
     s = np.asarray(s).astype(np.int8)
     dealt = pu_folds(s, folds, seed, cv_repeats)
     evaluator: Route

@@ -23,7 +23,7 @@ from pydantic import Field
 
 from pucli.errors import UsageError, unknown
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Strict
+from pucli.runner.experiment import TRUE_PRIOR, Strict
 from pucli.runner.fitting import certificate, watched
 from pucli.runner.options import read_options
 from pucli.runner.profiles import Scope, data_settings, resolved_grid, tuning_settings
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
 SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
-TRUE_PRIOR = "true"
 
 
 class Options(Strict):
