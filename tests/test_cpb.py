@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 import pucli.solvers.cpb as cpb_solver
@@ -88,6 +89,41 @@ def test_steps_fall_and_end_where_no_direction_falls(seed, prior, lam, shift):
 def majorant(w, Z, labelled, edges, prior, lam, side):
     f = Z[labelled] @ w
     return cpb_objective(w, Z, labelled, edges, prior, lam) + prior * np.mean(np.abs(1 + f) - side * (1 + f))
+
+
+def least_majorant(Z, labelled, edges, prior, lam, side):
+    i, j, weight = edges
+    w = cp.Variable(Z.shape[1])
+    f = Z @ w
+    goal = lam / 2 * cp.sum_squares(w[:-1]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
+    p, u = f[labelled], f[~labelled]
+    goal += prior * cp.sum(cp.pos(1 - p) - cp.multiply(side, 1 + p)) / labelled.sum()
+    goal += cp.sum(cp.abs(1 + u)) / (~labelled).sum()
+    cp.Problem(cp.Minimize(goal)).solve(solver=cp.CLARABEL)
+    return goal.value
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 100])
+@pytest.mark.parametrize("seed", [0, 1, 2, 23, 28, 44])
+def test_the_residual_is_what_the_majorant_can_fall(seed, max_iter):
+    """Also where the steps end before a stationary point: then that is said."""
+    Z, labelled, edges = parts(*problem(seed, n=80, m=11, n_p=20, shift=0.0))
+    for prior, lam in ((0.5, 1e-3), (0.9, 0.1)):
+        fit = solve_cpb(Z, labelled, edges, prior, lam, max_iter=max_iter)
+        side = np.where(Z[labelled] @ fit.w >= -1, 1.0, -1.0)
+        fall = fit.objective - least_majorant(Z, labelled, edges, prior, lam, side)
+        scale = 1.0 + abs(fit.objective)
+        assert -1e-6 * scale <= fall <= fit.residual + 1e-6 * scale
+        assert fit.residual <= fall + 1e-3 * scale
+        assert fit.converged or max_iter < 100
+
+
+def test_too_few_steps_are_not_called_converged():
+    Z, labelled, edges = parts(*problem(23, n=80, m=11, n_p=20, shift=0.0))
+    early = solve_cpb(Z, labelled, edges, 0.5, 1e-3, max_iter=1)
+    assert not early.converged and early.residual > 0.1
+    with pytest.warns(ConvergenceWarning):
+        CPBGLPUAL(lam=1e-3, prior=0.5, max_iter=1).fit(*problem(23, n=80, m=11, n_p=20, shift=0.0))
 
 
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.01, 0.1]), lam=st.sampled_from([0.01, 1.0]))

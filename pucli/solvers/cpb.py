@@ -144,24 +144,31 @@ class _Problem:
             new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
             value = new.half_norm + cpb_loss(new.f, labelled, prior)
             if point is not None:
-                # what the majorant at `point` was, less the least it can become
-                residual = point.half_norm + _row_total(losses, point.f)
-                residual = max(residual - (new.half_norm + _row_total(losses, new.f) - new.gap), 0.0)
+                residual = _possible_fall(losses, point, new)
                 if residual <= accuracy or value >= values[-1]:
                     return _Descent(point, values, residual, step)
             point, dual, residual = new, new.dual, new.gap
             values.append(value)
             same = np.array_equal(_side(new.f[labelled]), side)
             if same and residual <= tol * max(abs(value), 1e-3 * trivial_value(prior)):
-                break
+                return _Descent(point, values, residual, step)
             side = _side(new.f[labelled])
+        # the steps are used up: the majorant at the last point is solved for the residual alone
         assert point is not None
-        return _Descent(point, values, residual, step)
+        losses = majorant_losses(side, labelled, prior)
+        new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
+        return _Descent(point, values, _possible_fall(losses, point, new), max_iter + 1)
 
 
 def _side(f) -> np.ndarray:
     """Return the sign of 1 + f, +1 at zero."""
     return np.where(f >= -1.0, 1.0, -1.0)
+
+
+def _possible_fall(losses: RowLosses, point: _Convex, new: _Convex) -> float:
+    """Return what the majorant with the rows `losses` is at `point`, less the least that `new` proves it can become."""
+    here = point.half_norm + _row_total(losses, point.f)
+    return max(here - (new.half_norm + _row_total(losses, new.f) - new.gap), 0.0)
 
 
 def _row_total(losses: RowLosses, f: np.ndarray) -> float:
@@ -198,7 +205,7 @@ def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100, similarity
     edges : (i, j, weight), the edges of R (`pucli.kernels.graph`).
     prior : share of positives among the unlabeled rows, in (0, 1); lam : ridge, positive.
     tol : stop when the majorant cannot fall by tol times the objective.
-    max_iter : convex problems a start.
+    max_iter : steps a start, each a convex problem; where they do not suffice, one more gives the residual.
     similarity : `similarity_form` of the features, where it is known from another fit.
     dual : (n,) `dual` of a fit to the same rows with a ridge near this one, to start from.
     """

@@ -45,7 +45,8 @@ def solve_cpb_admm(Z, labelled, edges, prior, lam, mu=None, tol=1e-6, max_iter=5
     """Run the printed updates on a linear model from w = 0; parameters as in `pucli.solvers.cpb.solve_cpb`.
 
     mu > 0 : both penalties; None is 1/n. Stops when no constraint is violated by more than `tol` and f moved by less
-    than that; the w of the lowest objective on the way is returned. `residual` is the largest violation.
+    than that. If that is not reached, the w of the lowest objective on the way is returned. `residual` is the larger of
+    the two at the w returned.
     """
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
@@ -56,9 +57,9 @@ def solve_cpb_admm(Z, labelled, edges, prior, lam, mu=None, tol=1e-6, max_iter=5
     system[np.diag_indices(r - 1)] += lam
     factor = cho_factor(system, lower=True, check_finite=False)
     u_h, u_a, w, f = np.zeros(n_p), np.zeros(n), np.zeros(r), np.zeros(n)
-    best, best_value, values, residual, iteration = w, cpb_objective(w, Z, labelled, edges, prior, lam), [], np.inf, 0
-    while iteration < max_iter:
-        iteration += 1
+    best, best_value, best_residual = w, cpb_objective(w, Z, labelled, edges, prior, lam), 1.0
+    values = []
+    for _ in range(max_iter):
         a = update_a(1.0 + u_a / mu + f, labelled, prior, mu)
         h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))  # (5.27)
         rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Z.T @ (u_a + mu * (1.0 - a))
@@ -68,13 +69,13 @@ def solve_cpb_admm(Z, labelled, edges, prior, lam, mu=None, tol=1e-6, max_iter=5
         u_h = u_h + mu * violation_h
         u_a = u_a + mu * violation_a
         value = cpb_objective(w, Z, labelled, edges, prior, lam)
-        if value < best_value:
-            best, best_value = w, value
+        residual = max(float(np.max(np.abs(part))) for part in (violation_h, violation_a, f - previous))
         values.append(value)
-        residual = max(float(np.max(np.abs(violation_h))), float(np.max(np.abs(violation_a))))
-        if max(residual, float(np.max(np.abs(f - previous)))) <= tol:
+        if value < best_value or residual <= tol:
+            best, best_value, best_residual = w, value, residual
+        if residual <= tol:
             break
-    return CPBFit(best, best_value, residual, iteration, bool(residual <= tol), np.array(values))
+    return CPBFit(best, best_value, best_residual, len(values), bool(best_residual <= tol), np.array(values))
 
 
 def solve_cpb_thesis(K, labelled, prior, mu=1.0, n_iter=20) -> ThesisCPB:
