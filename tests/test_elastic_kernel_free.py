@@ -1,5 +1,6 @@
 """EKF-GLPUAL: the surface's features, cvxpy with Clarabel, group-lasso conditions, and no singular systems."""
 
+import tracemalloc
 import warnings
 
 import cvxpy as cp
@@ -12,6 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.data import load_dataset
 from pucli.estimators.elastic import EKFGLPUAL
+from pucli.kernels import quadratic_surface
 from pucli.kernels.graph import edge_weights, mutual_knn
 from pucli.kernels.quadratic_surface import (
     check_memory,
@@ -30,7 +32,7 @@ from pucli.solvers.glpual import with_intercept
 from pucli.solvers.surface_newton import newton
 from pucli.solvers.surface_problem import surface_bound, surface_lam1_max, surface_objective, surface_problem
 from pucli.tuning.folds import pu_folds
-from pucli.tuning.search import GenericRoute
+from pucli.tuning.search import GenericRoute, tune
 from pucli.tuning.surface_path import SurfacePath
 
 METHOD = Method("ekf-glpual", "pucli.estimators.elastic:EKFGLPUAL", "pu", "")
@@ -295,9 +297,37 @@ def test_the_sets_on_which_the_thesis_met_singular_systems(name, raw, data_cache
 
 
 def test_too_many_features_are_refused_with_the_bytes_they_take():
-    with pytest.raises(ValueError, match=r"3,654 coefficients; fitting it to 100 rows takes 540,209,000 bytes"):
+    with pytest.raises(ValueError, match=r"3,654 coefficients; fitting it to 100 rows takes up to 1,294,162,400 bytes"):
         check_memory(100, 84, limit=1e8)
     check_memory(100, 20, limit=1e8)
+
+
+def test_a_containers_limit_counts(monkeypatch, tmp_path):
+    monkeypatch.setattr(quadratic_surface, "CONTAINER_LIMIT", tmp_path / "memory.max")
+    (tmp_path / "memory.max").write_text("100000000\n")
+    with pytest.raises(ValueError, match="50,000,000 may be used"):
+        check_memory(100, 84)
+    (tmp_path / "memory.max").write_text("max\n")
+    check_memory(100, 20)
+
+
+@pytest.mark.parametrize("how", ["working-set", "admm", "tune"])
+@pytest.mark.filterwarnings("ignore:EKFGLPUAL stopped")
+def test_a_fit_takes_no_more_memory_than_is_said(how):
+    X, y = problem(0, n=200, m=34, n_p=50)
+    size = n_surface_features(34) + 1
+    stated = 8.0 * (quadratic_surface.MATRICES * size**2 + quadratic_surface.ROW_MATRICES * len(X) * size)
+    EKFGLPUAL(max_iter=5).fit(*problem(0, m=2))  # compiled code is loaded before
+    tracemalloc.start()
+    try:
+        if how == "tune":
+            tune("ekf-glpual", X, y, params={"max_iter": 20}, grid={"lam1": [1e-3], "lam2": [1.0], "c_u": [0.1]})
+        else:
+            EKFGLPUAL(lam1=1e-3, solver=how, max_iter=20).fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.3 * stated < peak <= stated
 
 
 def test_bad_weights_are_refused():

@@ -8,13 +8,16 @@ its row of A and its beta: m + 1 coefficients, and a_jk is in two groups.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 
-# Square matrices of m* + 1 rows that a fit holds at once.
-MATRICES = 5
-# Share of the machine's memory that a fit may take.
+# Square matrices of m* + 1 rows, and matrices of all rows by m* + 1, that a fit or a fold of a path holds at the most.
+MATRICES = 12
+ROW_MATRICES = 4
+# Share of the memory that a fit may take; a container's limit counts.
 MEMORY_SHARE = 0.5
+CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def n_surface_features(n_features: int) -> int:
@@ -76,14 +79,23 @@ def surface_score(X: np.ndarray, A: np.ndarray, beta: np.ndarray, intercept: flo
 
 
 def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> None:
-    """Raise ValueError where a fit of the surface would not fit into `limit` bytes (default half the memory)."""
+    """Raise ValueError where a fit of the surface might not fit into `limit` bytes (default half the memory)."""
     size = n_surface_features(n_features) + 1
-    needed = 8.0 * (MATRICES * size * size + 2.0 * n_rows * size)
+    needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)
     if limit is None:
-        limit = MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        limit = MEMORY_SHARE * _memory()
     if needed > limit:
         raise ValueError(
             f"a quadratic surface of {n_features} features has {size - 1:,} coefficients; fitting it to {n_rows:,} "
-            f"rows takes {needed:,.0f} bytes, and {limit:,.0f} may be used. Select features first (the coefficients of "
-            "e-glpual that are zero, or leading principal components), or use glpual with kernel='rbf'."
+            f"rows takes up to {needed:,.0f} bytes, and {limit:,.0f} may be used. Select features first (the "
+            "coefficients of e-glpual that are zero, or leading principal components), or use glpual with kernel='rbf'."
         )
+
+
+def _memory() -> float:
+    """Return the bytes of memory of the machine, or of the container if it has fewer."""
+    machine = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    try:
+        return min(machine, float(CONTAINER_LIMIT.read_text()))
+    except (OSError, ValueError):  # no container, or no limit ("max")
+        return machine
