@@ -144,15 +144,15 @@ def _surface() -> list[dict[str, Any]]:
                     Z, G, labelled, edges, a, b, 1.0, c, d, max_iter=PRINTED_ITERATIONS
                 )
             )
-            stopped = "" if printed.converged else f", stopped at a gap of {printed.gap / printed.objective:.0e}"
+            stopped = f", stopped at a gap of {printed.gap / printed.objective:.0e}: the ratio is a lower bound"
             rows.append(
                 {
                     "name": f"EKF-GLPUAL, n = 600, m = 21, lam1 = {lam1:g}: printed ADMM with mu = {mu:g} / ours",
                     "seconds": ours,
                     "ratio": theirs / ours,
-                    "target": ">= 20" if mu == PRINTED_PENALTIES[0] else "",
+                    "target": ">= 20",
                     "note": f"relative gap {ours_fit.gap / ours_fit.objective:.0e}; ADMM {printed.n_iter} iterations"
-                    + stopped,
+                    + ("" if printed.converged else stopped),
                 }
             )
     return rows

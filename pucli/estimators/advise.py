@@ -20,8 +20,8 @@ from sklearn.metrics import silhouette_score
 APART = 0.4
 SMALLEST_PART = 0.1
 BETWEEN = 0.3
-# A feature is irrelevant when a classifier of labelled against unlabeled rows values it no more than a shuffled copy of
-# some feature; "many" is this share of the features.
+# A feature is irrelevant when a classifier of labelled against unlabeled rows values it no more than nearly all of the
+# shuffled copies of the features; "many" is this share of the features.
 MANY = 0.4
 TREES = 300
 # Rows of each kind that are looked at, at most: silhouettes take the square of that.
@@ -140,7 +140,7 @@ def two_parts(positive, unlabeled, random_state) -> tuple[float, float]:
 
 
 def irrelevant_features(X, labelled, random_state) -> np.ndarray:
-    """Return which features (m,) bool are worth no more to a forest than the best of as many shuffled ones."""
+    """Return which features (m,) bool are worth no more to a forest than 95 % of as many shuffled ones are."""
     rng = np.random.default_rng(random_state)
     shadow = rng.permuted(X, axis=0)
     forest = ExtraTreesClassifier(

@@ -33,8 +33,9 @@ class PriorInObjective(PUClassifier):
 class PriorEstimate(NamedTuple):
     """Share of positives among the unlabeled rows.
 
-    prior : the estimate; low, high : percentile bootstrap interval, equal to it without replicates; confidence : of
-    the interval; method : "km2" or "tice"; replicates : number of bootstrap estimates.
+    prior : the estimate; low, high : bootstrap interval, equal to it without replicates: from the percentiles of the
+    replicates and from the same mirrored at the estimate, whichever reaches further; confidence : of each of the two,
+    so the interval is on the wide side; method : "km2" or "tice"; replicates : number of bootstrap estimates.
     """
 
     prior: float
@@ -53,7 +54,7 @@ def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, 
     X : (n, m) rows; features are standardised first.
     labelled : (n,) bool, True for labelled positives, False for unlabeled rows.
     method : "km2" (kernel mean embedding; Ramaswamy et al. 2016) or "tice" (tree induction; Bekker and Davis 2018,
-        an estimate from above).
+        from above if there are many rows, with few also from below).
     replicates : bootstrap estimates behind the interval; labelled and unlabeled rows are resampled apart.
     confidence : of the interval.
     random_state : int, RandomState, Generator or None: of the bootstrap, of TIcE's folds, and of the rows that are
@@ -83,7 +84,9 @@ def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, 
     drawn = [_estimate(_resampled(positive, rng), _resampled(unlabeled, rng), method, rng) for _ in range(replicates)]
     tail = 0.5 * (1.0 - confidence)
     low, high = np.quantile([prior, *drawn], [tail, 1.0 - tail])
-    return PriorEstimate(prior, min(float(low), prior), max(float(high), prior), confidence, method, replicates)
+    # mirrored at the estimate as well: resampled rows repeat, which moves both estimators away from it
+    low, high = min(low, 2.0 * prior - high), max(high, 2.0 * prior - low)
+    return PriorEstimate(prior, max(float(low), 0.0), min(float(high), 1.0), confidence, method, replicates)
 
 
 def resolve_prior(prior, X, labelled, random_state) -> float:

@@ -6,7 +6,8 @@ l <= 1 / (1 - k), then rising. Its slope passes a threshold of 1 / sqrt(rows of 
 
 TIcE (Bekker, Davis 2018). A lower bound on the label frequency c = P(labelled | positive) holds in every part of the
 space, since no part has a larger share of labelled rows than c: grow a tree towards parts with many labelled rows, and
-take the best bound. It bounds c from below, so the prior from above.
+take the best bound. With many rows it bounds c from below, so the prior from above; the best of many parts of few rows
+has too large a share of labelled ones by chance, which errs the other way.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
 
-    km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) errs
-    upwards, and is fast. With a declared data set the true share is printed beside the estimates.
+    km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) is fast
+    and rougher. With a declared data set, split case-control, the true share is printed beside the estimates.
     """
     from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
     from pucli.estimators.prior import PRIOR_METHODS, estimate_prior
@@ -75,7 +75,7 @@ def command(
     }
     # the unlabeled rows of the test set are a sample of the same population
     truth = None
-    if rows.y_test is not None and scenario == "case-control":
+    if rows.y_test is not None and rows.about.get("scenario") == "case-control":
         truth = float((rows.y_test == 1).mean())
         document["share_in_test_set"] = truth
     out.document(document)
