@@ -112,6 +112,11 @@ def test_judge_without_a_standard_deviation():
     verdict, in_sd, remark = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")
     assert verdict == "better" and math.isnan(in_sd) and "obtained sd assumed" in remark
     assert judge(Sample(math.nan, math.nan, 0), Sample(50, 4, 10), "f1")[0] == "not reproduced"
+    assert judge(Sample(68, 37.4, 5), Sample(96.4, 1.4, 5), "f1")[::2] == (
+        "reproduced",
+        "within the errors only because the repeats spread 26.7 times the published sd",
+    )
+    assert judge(Sample(96, 37.4, 5), Sample(96.4, 1.4, 5), "f1")[::2] == ("reproduced", "")
     # 0.00 +- 0.00 on both sides, as printed for one published cell
     assert judge(Sample(0.004, 0, 10), Sample(0, 0, 10), "f1", rounding=0.005)[:2] == ("reproduced", 0.0)
 

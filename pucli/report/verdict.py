@@ -36,7 +36,8 @@ def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float =
     """Return the verdict, the difference in published standard deviations (NaN if there is none), and a remark.
 
     A standard deviation that is missing on one side (a single repeat, none printed) is taken from the other side, and
-    the remark says so. `rounding` is half a unit of the last digit of the published mean.
+    the remark says so; it also says where a difference is within the errors only by a spread wider than the published
+    one. `rounding` is half a unit of the last digit of the published mean.
     """
     difference = obtained.mean - published.mean
     in_sd = difference / published.sd if published.sd > 0 else (0.0 if abs(difference) <= rounding else math.nan)
@@ -52,6 +53,10 @@ def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float =
         remark = "no sd on either side"
     error = math.sqrt(s_o**2 / obtained.n + s_p**2 / max(published.n, 1))
     if abs(difference) <= STANDARD_ERRORS * error + rounding:
+        as_published = math.sqrt(s_p**2 / obtained.n + s_p**2 / max(published.n, 1))
+        if abs(difference) > STANDARD_ERRORS * as_published + rounding:
+            wider = f"{s_o / s_p:.1f} times" if s_p > 0 else "more than"
+            remark = f"within the errors only because the repeats spread {wider} the published sd"
         return REPRODUCED, in_sd, remark
     if metric not in HIGHER_IS_BETTER:
         return NOT_REPRODUCED, in_sd, remark
