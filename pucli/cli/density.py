@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pucli.cli.training_rows import DataOptions
 
 TRAIN_SHARE = 0.7  # of the rows of a declared data set
+# What an estimator may say about its own solution.
+SAID = ("objective", "residual", "n_iter", "converged", "guarantee", "improvement", "pattern", "n_complete")
 
 
 def density_rows(
@@ -33,7 +35,7 @@ def density_rows(
     if options.data is not None:
         from pucli.data import read_table
 
-        X, _, names = read_table(options.data)
+        X, _, names = read_table(options.data, allow_missing=takes_missing(opt.estimator(method.name)()))
         return X, None, names, {"file": str(options.data)}
     from pucli.data import load_dataset
 
@@ -44,6 +46,13 @@ def density_rows(
     about = {"dataset": dataset.name, "content_sha256": dataset.content_sha256}
     about |= {"seed": options.seed, "repeat": options.repeat}
     return dataset.X[train], dataset.X[np.sort(held)], list(dataset.feature_names), about
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Return whether an estimator takes NaN for missing cells."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def train_density(
@@ -71,11 +80,11 @@ def train_density(
         except FloatingPointError as error:
             raise RunError(f"{method.name}: {error}") from error
         except ValueError as error:
-            raise UsageError(f"{method.name} cannot be trained on these rows: {error}") from error
+            raise UsageError(f"{method.name} cannot be trained on {_what(X, names, options)}: {error}") from error
     if "report" in known:
         estimator.set_params(report=None)
     seconds = time.perf_counter() - started
-    said = {name: getattr(estimator, f"{name}_", None) for name in ("objective", "residual", "n_iter", "converged")}
+    said = {name: getattr(estimator, f"{name}_", None) for name in SAID}
     test = None if held is None else {"rows": len(held), "log_likelihood": float(log_density(pipeline, held).mean())}
     where = options.dataset or options.data
     document = {
@@ -84,6 +93,7 @@ def train_density(
         "data": about,
         "rows": len(X),
         "features": X.shape[1],
+        "missing_cells": int(np.isnan(X).sum()),
         **shape_remarks(X, names),
         "standardised": standardise,
         **said,
@@ -100,7 +110,9 @@ def train_density(
         [
             ("rows", str(len(X))),
             ("features", f"{X.shape[1]}, {'standardised' if standardise else 'as they are'}"),
+            ("missing cells", _pattern(document) or None),
             ("objective", said["objective"]),
+            ("guarantee", said["guarantee"]),
             ("converged", f"{'yes' if said['converged'] else 'NO'}, {said['n_iter']} iterations"),
             ("training time", f"{seconds:.3f} s"),
             ("test", f"mean log-likelihood {test['log_likelihood']:.4g} of {test['rows']} rows" if test else None),
@@ -109,8 +121,39 @@ def train_density(
     )
 
 
+def _pattern(document: dict[str, Any]) -> str:
+    """Return the missing cells in words, "" if there are none."""
+    if not document["missing_cells"]:
+        return ""
+    pattern, complete = document["pattern"], document["n_complete"]
+    return f"{document['missing_cells']}, in {'one block' if pattern == 'one block' else 'a monotone pattern'}; " + (
+        f"{complete} of {document['rows']} rows are complete"
+    )
+
+
+def _what(X: np.ndarray, names: list[str], options: DataOptions) -> str:
+    """Return where the rows come from, and which two clash if their missing cells follow no pattern."""
+    from pucli.solvers.gaussian_mcpl import clashing_rows
+
+    where = str(options.dataset or options.data)
+    clash = clashing_rows(np.isnan(X))
+    if clash is None:
+        return where
+    lacking = [", ".join(np.array(names)[np.isnan(X[row])]) for row in clash]
+    return f"{where}, of which data row {clash[0] + 1} lacks {lacking[0]} and data row {clash[1] + 1} {lacking[1]}"
+
+
 def log_density(pipeline: Any, X: np.ndarray) -> np.ndarray:
-    """Return the log-density (n,) of rows X (n, d) in their own units, in nats."""
+    """Return the log-density (n,) of rows X (n, d) in their own units, in nats; of what is there, where cells miss."""
     scale = getattr(pipeline[0], "scale_", None)
-    change_of_units = 0.0 if scale is None else float(np.log(scale).sum())
+    change_of_units = 0.0 if scale is None else ~np.isnan(X) @ np.log(scale)
     return pipeline.score_samples(X) - change_of_units
+
+
+def imputed(pipeline: Any, X: np.ndarray) -> np.ndarray:
+    """Return rows X (n, d) in their own units with each missing cell at its mean given the others of its row."""
+    if len(pipeline) == 1:
+        return pipeline[-1].impute(X)
+    scaler, model = pipeline[0], pipeline[-1]
+    completed = scaler.inverse_transform(model.impute(scaler.transform(X)))
+    return np.where(np.isnan(X), completed, X)

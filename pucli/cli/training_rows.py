@@ -250,7 +250,6 @@ def _in_order(values: set[str]) -> list[str]:
 
 def shape_remarks(X: np.ndarray, feature_names: list[str]) -> Mapping[str, Any]:
     """Return the constant features and the number of rows that repeat an earlier one; both are allowed."""
-    constant = [
-        name for name, low, high in zip(feature_names, X.min(axis=0), X.max(axis=0), strict=True) if low == high
-    ]
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of what is there, where cells are missing
+    constant = [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
     return {"constant_features": constant, "duplicate_rows": len(X) - len(np.unique(X, axis=0))}

@@ -26,6 +26,7 @@ def read_table(
     sheet: str | None = None,
     multiclass: bool = False,
     unlabeled: int | None = None,
+    allow_missing: bool = False,
 ) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
     """Read features and labels from a CSV, TSV, Parquet, XLSX, ARFF, MAT, LIBSVM or NPZ file.
 
@@ -40,10 +41,11 @@ def read_table(
     sheet : sheet of a spreadsheet, the first one if None.
     multiclass : return the classes themselves, any number of them.
     unlabeled : with multiclass, the label of rows whose label cell is empty; without it such a cell is an error.
+    allow_missing : whether feature cells may be empty; they are NaN in X.
 
     Returns
     -------
-    X : (n, m) float64, finite.
+    X : (n, m) float64, finite, or NaN where a cell is empty.
     y : (n,) int64, +1 positive and -1 negative (or the classes, integer or text); None without `label`.
     feature_names : m names.
 
@@ -69,7 +71,7 @@ def read_table(
         names = [name for name in frame.columns if name != label]
     if not names:
         raise UsageError(f"{path} has no feature column beside the label {label!r}")
-    return _matrix(path, table, names), y, names
+    return _matrix(path, table, names, allow_missing), y, names
 
 
 def table_notes(X: np.ndarray, feature_names: Sequence[str]) -> list[str]:
@@ -167,14 +169,14 @@ def _as_written(value: str, present: Sequence[str]) -> str | None:
     return None
 
 
-def _matrix(path: Path, table: Table, names: Sequence[str]) -> np.ndarray:
+def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> np.ndarray:
     X = np.empty((len(table.frame), len(names)))
     for position, name in enumerate(names):
         X[:, position] = _numbers(path, table, table.frame[name])
-    finite = np.isfinite(X)
+    finite = ~np.isinf(X) if allow_missing else np.isfinite(X)
     if not finite.all():
         row, position = np.argwhere(~finite)[0]
-        missing, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
+        missing, infinite = 0 if allow_missing else int(np.isnan(X).sum()), int(np.isinf(X).sum())
         kinds = [f"{missing} missing (empty or NaN)"] * (missing > 0) + [f"{infinite} infinite"] * (infinite > 0)
         raise UsageError(
             f"{path}: {' and '.join(kinds)} value{'s' * (missing + infinite > 1)}, first in column "

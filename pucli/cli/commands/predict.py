@@ -36,14 +36,18 @@ def command(
 
     keep_inputs("--out", destination, data, model)
     saved = load_model(model)
-    X, _, _ = read_table(data, features=saved.feature_names)
     if saved.metadata.get("kind") == "density":
-        from pucli.cli.density import log_density
+        from pucli.cli.density import imputed, log_density, takes_missing
 
-        found = [(number, float(value)) for number, value in enumerate(log_density(saved.pipeline, X), start=1)]
+        fills = takes_missing(saved.pipeline[-1])
+        X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills)
+        cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
+        said = log_density(saved.pipeline, X).tolist()
+        found = [(number, value, *row) for number, (value, row) in enumerate(zip(said, cells, strict=True), start=1)]
         out.document({"model": model, "data": data, "rows": len(found), "file": destination})
-        _write(out, ["row", "log_likelihood"], found, destination)
+        _write(out, ["row", "log_likelihood", *(saved.feature_names if fills else [])], found, destination)
         return
+    X, _, _ = read_table(data, features=saved.feature_names)
     labels = words_of(saved, saved.pipeline.predict(X))
     scores = decision_values(saved.pipeline, X)
     columns = ["row", "prediction"] + (["score"] if scores is not None else [])
