@@ -213,6 +213,12 @@ def test_a_label_column_that_does_not_say_who_is_labelled(pucli, tmp_path, value
     refused(train(pucli, path, "--label", "label", *words), "rows.csv", message)
 
 
+def test_a_semi_supervised_method_names_the_only_class_as_the_file_does(pucli, tmp_path):
+    small_table().assign(label=["yes"] * 20 + [""] * 20).to_csv(tmp_path / "rows.csv", index=False)
+    done = pucli("train", "--method", "cpls", "--data", "rows.csv", "--label", "label")
+    refused(done, "rows.csv", "of the class 'yes'", "each class needs")
+
+
 @pytest.mark.parametrize(("value", "message"), [("", "missing"), ("inf", "infinite"), ("NaN", "missing")])
 def test_values_that_are_no_numbers_are_counted_and_located(pucli, tmp_path, value, message):
     lines = small_table().to_csv(index=False).splitlines()
