@@ -143,12 +143,11 @@ def _fit(method: str, params: dict[str, Any], rows: TrainingRows, standardise: b
     try:
         pipeline.fit(rows.X, rows.y)
     except ValueError as error:
-        if rows.unlabeled != 0 and len(rows.words) == 1:  # the message would have the class by its number
+        reason = str(error)
+        if rows.unlabeled != 0 and len(rows.words) == 1:  # the estimator knows the class by its number
             (only,) = rows.words.values()
-            error = ValueError(
-                f"every labelled row is of the class {only!r}; each class needs at least one labelled row."
-            )
-        raise UsageError(f"{method} cannot be trained on {rows.title}: {error}") from error
+            reason = f"every labelled row is of the class {only!r}; each class needs at least one."
+        raise UsageError(f"{method} cannot be trained on {rows.title}: {reason}") from error
     return pipeline, time.perf_counter() - started
 
 
