@@ -15,6 +15,7 @@ from pucli.solvers.double_hinge import (
     bias_and_gap,
     double_hinge_problem,
     dual_value,
+    loss_values,
     relative_scale,
 )
 from pucli.solvers.ramp import solve_ramp
@@ -23,6 +24,8 @@ from pucli.solvers.usmo_linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.usmo_start import averaged_bias, one_class_start, subsample_start, uniform_start
 
 SOLVERS = ("usmo", "qp", "svr")
+# Kernel values above this may overflow in products with dual variables.
+LARGEST_KERNEL = 1e200
 STARTS = ("subsample", "one-class", "uniform")
 
 
@@ -45,6 +48,17 @@ class _KernelPU(PUClassifier):
         if not self.cache_size > 0.0:
             raise ValueError(f"cache_size, in MB, must be positive, got {self.cache_size!r}.")
         return Kernel(self.kernel, self.width, self.degree, self.coef0).check()
+
+    def _check_size(self, X: np.ndarray, kernel: Kernel) -> None:
+        """Raise ValueError where the kernel of some row with itself nearly overflows."""
+        with np.errstate(over="ignore"):
+            unscaled = Kernel("linear") if kernel.name == "rbf" else kernel
+            largest = float(unscaled.diagonal(X / kernel.width if kernel.name == "rbf" else X).max())
+        if not largest < LARGEST_KERNEL:
+            raise ValueError(
+                f"the features are too large for the {kernel.name} kernel, whose values reach {largest:.3g}: scale the "
+                "features (each to unit variance, say), or choose a lower degree or a greater width."
+            )
 
     def _keep(self, X: np.ndarray, weights: np.ndarray, bias: float) -> None:
         """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight."""
@@ -166,6 +180,7 @@ class USMO(_KernelPU):
         """
         X, labelled = self._validate_fit(X, y)
         kernel = self._check_parameters()
+        self._check_size(X, kernel)
         for name, value, choices in (("solver", self.solver, SOLVERS), ("init", self.init, STARTS)):
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
@@ -189,16 +204,29 @@ class USMO(_KernelPU):
         return self
 
     def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
-        a = problem.c1 * problem.X_p.sum(axis=0)
-        return solve_linear(
-            problem.X_u,
-            problem.losses,
+        """Solve with features centred first, so that a common offset costs no digits; uses up `problem.X_u`, a copy."""
+        X_u, losses = problem.X_u, problem.losses
+        centre = X_u.mean(axis=0)
+        X_u -= centre
+        solution = solve_linear(
+            X_u,
+            losses,
             problem.total,
-            a,
+            problem.c1 * (problem.X_p - centre).sum(axis=0),
             tol=self.tol,
             max_iter=self.max_iter,
             trivial=problem.trivial,
         )
+        bias, objective, gap = solution.certificate
+        intercept = bias - float(centre @ solution.coef)
+        # what the rounding of a large intercept costs
+        shift = float(np.longdouble(intercept) - bias + centre.astype(np.longdouble) @ solution.coef)
+        f = X_u @ solution.coef + bias
+        rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.sigma * shift
+        cost = max(float(rise.sum()), 0.0)
+        converged = gap + cost <= self.tol * relative_scale(objective + cost, gap + cost, problem.trivial)
+        certificate = Certificate(intercept, objective + cost, gap + cost)
+        return solution._replace(certificate=certificate, converged=converged)
 
     def _start(self, problem: DoubleHingeProblem) -> np.ndarray:
         if self.init == "subsample":
@@ -335,6 +363,7 @@ class RampPU(_KernelPU):
         """
         X, labelled = self._validate_fit(X, y)
         kernel = self._check_parameters()
+        self._check_size(X, kernel)
         solution = solve_ramp(
             X,
             labelled,

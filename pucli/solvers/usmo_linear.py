@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pucli.solvers.double_hinge import (
     Certificate,
     RowLosses,
+    best_bias,
     bias_and_gap,
-    dual_value,
+    conjugate_values,
+    loss_values,
     relative_scale,
     restore_total,
 )
@@ -33,12 +35,17 @@ ROWS_PER_FEATURE = 2
 # whichever is wider; each outer iteration divides it.
 FIRST_ZONE = 1.0
 ZONE_DIVISOR = 5.0
+# Where f starts with a wider spread, w is divided by ten while that helps: with large features it is far too long.
+WIDEST_START = 1000.0
 MAX_NEWTON = 60
-SHORTEST_STEP = 1e-10
+# Steps are halved down to the first, then divided by ten.
+SHORT_STEP, SHORTEST_STEP = 1e-3, 1e-20
 # The smoothed problem is solved to this share of the tolerance.
 INNER_ACCURACY = 0.05
 # Narrowing that many times without a smaller gap means that rounding has the last word.
 MAX_STALLED = 9
+# Relative rounding of an inner product, as it enters the gap.
+ROUNDING = 4.0 * np.finfo(float).eps
 # Rows gathered at once when the Newton matrix is built.
 GATHER_ROWS = 8192
 
@@ -114,12 +121,12 @@ def solve_linear(
     while not converged and n_newton < max_iter and stalled < MAX_STALLED:
         scale = relative_scale(best.objective, 0.0, trivial) if np.isfinite(best.objective) else abs(trivial)
         n_newton += state.minimise(INNER_ACCURACY * tol * scale, min(MAX_NEWTON, max_iter - n_newton))
-        new_sigma, new_coef, certificate = state.certify()
+        new_sigma, new_coef, certificate = state.certify(either=stalled > 0)
         history.append((time.perf_counter() - began, certificate.objective - certificate.gap, certificate.gap))
         stalled = 0 if certificate.gap < 0.9 * best.gap else stalled + 1
         if certificate.gap < best.gap:
             best, coef, sigma = certificate, new_coef, new_sigma
-        converged = best.gap <= tol * relative_scale(best.objective, best.gap, trivial)
+        converged = best.gap < np.inf and best.gap <= tol * relative_scale(best.objective, best.gap, trivial)
         state.sharpen()
     bias = best.bias - float(state.centre @ coef)
     return LinearSolution(coef, sigma, best._replace(bias=bias), n_newton, bool(converged), np.array(history))
@@ -138,11 +145,23 @@ class _Smoothed:
         self.centre = X.mean(axis=0)
         self.a = a - total * self.centre
         self.sigma = restore_total(losses.lower.copy(), losses, total)
+        self.largest = np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
         self.w, self.b = self.a - self.pull_back(self.sigma), 0.0
         self.f = self.apply(self.w)
         spread = max(1.0, float(self.f.std()))
+        while spread > WIDEST_START and self._at_best_bias(0.1) < self._at_best_bias(1.0):
+            self.w *= 0.1
+            self.f *= 0.1
+            spread *= 0.1
         self.mu = float((losses.upper - losses.lower).max()) / (2.0 * FIRST_ZONE * spread)
         self.multiplier, self.on_kink = np.empty(n), np.empty(n, np.bool_)
+
+    def _at_best_bias(self, share: float) -> float:
+        """Return the objective at `share` times w, with the best bias."""
+        w, f = share * self.w, share * self.f
+        bias = best_bias(self.losses, self.total, f)
+        rows = float(loss_values(self.losses, f + bias).sum())
+        return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * bias
 
     def apply(self, w: np.ndarray) -> np.ndarray:
         """Return the centred rows times w."""
@@ -190,16 +209,34 @@ class _Smoothed:
             if new <= value + 1e-4 * t * slope + 1e-14 * abs(value) or t < SHORTEST_STEP:
                 self.f, self.w, self.b = f, w, b
                 return new
-            t *= 0.5
+            t *= 0.5 if t > SHORT_STEP else 0.1
 
-    def certify(self) -> tuple[np.ndarray, np.ndarray, Certificate]:
-        """Return feasible dual variables, their w, and the certificate (with the bias of the centred features)."""
+    def certify(self, either: bool = False) -> tuple[np.ndarray, np.ndarray, Certificate]:
+        """Return feasible dual variables, a w, and the certificate (with the bias of the centred features).
+
+        w is the one of the dual variables, a - X'sigma, or, with `either`, Newton's if its gap is smaller: where the
+        features differ much in size, rounding of a - X'sigma moves f more than the tolerance.
+        """
         sigma = restore_total(self.multiplier.copy(), self.losses, self.total)
-        w = self.a - self.pull_back(sigma)
-        G = -self.apply(w)
-        bias, gap = bias_and_gap(self.losses, self.total, sigma, G)
-        lower_bound = dual_value(self.losses, sigma, G, self.apply(self.a), float(self.a @ self.a))
-        return sigma, w, Certificate(bias, lower_bound + gap, gap)
+        w = w_dual = self.a - self.pull_back(sigma)
+        # the dual value with g = w: no large numbers that cancel, whatever the units of the features
+        lower_bound = -0.5 * float(w @ w) - float(conjugate_values(self.losses, sigma).sum())
+        bias, gap = bias_and_gap(self.losses, self.total, sigma, -self.apply(w))
+        if either:
+            bias_newton, gap_newton = bias_and_gap(self.losses, self.total, sigma, -self.apply(self.w))
+            gap_newton += 0.5 * float((self.w - w_dual) @ (self.w - w_dual))
+            if gap_newton < gap:
+                w, bias, gap = self.w, bias_newton, gap_newton
+        return sigma, w, Certificate(bias, lower_bound + gap, gap + self.rounding(sigma, w))
+
+    def rounding(self, sigma: np.ndarray, w: np.ndarray) -> float:
+        """Return what rounding may hide from the gap.
+
+        w differs from a - X'sigma by at most e = 4 eps (|a| + |X|'|sigma|), and f from its rows' w.x + b by that share
+        of |X||w|; the gap is then off by e.|w| + |e|^2 / 2.
+        """
+        error = ROUNDING * (np.abs(self.a) + float(np.abs(sigma).sum()) * self.largest)
+        return float(error @ np.abs(w)) + 0.5 * float(error @ error)
 
     def sharpen(self) -> None:
         """Take the multipliers over and narrow the zone about the kinks."""
@@ -239,5 +276,21 @@ def _newton_step(X, centre, on_kink, mu, gradient_w, gradient_b):
     H[m, m] = max(len(rows), 1)
     H *= mu
     H[np.arange(m), np.arange(m)] += 1.0
-    step = cho_solve(cho_factor(H, lower=True, check_finite=False), -np.append(gradient_w, gradient_b))
+    step = _solve_scaled(H, -np.append(gradient_w, gradient_b))
     return step[:m], float(step[m])
+
+
+def _solve_scaled(H, right_side):
+    """Solve H x = right_side for a positive definite H, with its diagonal scaled to ones first.
+
+    So the units of the columns cost no digits. Where rounding has made H indefinite all the same, eigenvalues below its
+    size are raised to it, which still gives a direction of descent.
+    """
+    scale = 1.0 / np.sqrt(np.diagonal(H))
+    S = H * scale * scale[:, None]
+    try:
+        return scale * cho_solve(cho_factor(S, lower=True, check_finite=False), scale * right_side)
+    except LinAlgError:
+        values, vectors = eigh(S, check_finite=False)
+        values = np.maximum(values, len(S) * np.finfo(float).eps * values[-1])
+        return scale * (vectors @ (vectors.T @ (scale * right_side) / values))

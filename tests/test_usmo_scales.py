@@ -1,0 +1,118 @@
+"""USMO on features of any size: certificates that hold in extended precision, an honest end, no raw exceptions."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from pucli.estimators.usmo import USMO, RampPU
+
+LABELLED, UNLABELED, PRIOR = 20, 300, 0.4
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    signs = np.where(rng.random(UNLABELED) < PRIOR, 1.0, -1.0)
+    X = rng.normal(size=(LABELLED + UNLABELED, 4)) + 0.5 * np.concatenate([np.ones(LABELLED), signs])[:, None]
+    return X, (np.arange(LABELLED + UNLABELED) < LABELLED).astype(int)
+
+
+def fit(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def kernel_matrix(model, X, Y):
+    X, Y = X.astype(np.longdouble), Y.astype(np.longdouble)
+    if model.kernel == "rbf":
+        return np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1) / (2 * np.longdouble(model.width) ** 2))
+    return (X @ Y.T + np.longdouble(model.coef0)) ** model.degree
+
+
+def true_objective(model, X, y):
+    """The documented objective of the model, in extended precision from its coefficients alone."""
+    if model.kernel == "linear":
+        w = model.coef_.astype(np.longdouble)
+        f, norm = X.astype(np.longdouble) @ w, w @ w
+    else:
+        weights = model.dual_coef_.astype(np.longdouble)
+        f = kernel_matrix(model, X, model.support_vectors_) @ weights
+        norm = weights @ kernel_matrix(model, model.support_vectors_, model.support_vectors_) @ weights
+    f = f + np.longdouble(model.intercept_)
+    f_u, lam = f[y == 0], np.longdouble(model.lam)
+    hinge = np.maximum.reduce([0 * f_u, 0.5 + f_u / 2, f_u])
+    return float(hinge.mean() / (2 * lam) - np.longdouble(model.prior) * f[y == 1].mean() / (2 * lam) + norm / 2)
+
+
+def assert_certificate_holds(model, X, y):
+    value, size = true_objective(model, X, y), max(abs(model.objective_), 1e-3 / model.lam)
+    assert value <= model.objective_ + 1e-8 * size
+    assert value >= model.objective_ - model.dual_gap_ - 1e-12 * size
+
+
+def test_linear_certificate_holds_whatever_the_units_of_a_column(data):
+    X, y = data
+    for scale in 10.0 ** np.arange(-6, 9):
+        for lam in (0.01, 1e-4):
+            Z = X * np.array([scale, 1, 1, 1])
+            model = fit(USMO(prior=PRIOR, lam=lam, kernel="linear"), Z, y)
+            assert model.converged_
+            assert_certificate_holds(model, Z, y)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+def test_linear_certificate_holds_in_any_units(data, scale):
+    X, y = data
+    model = fit(USMO(prior=PRIOR, kernel="linear"), scale * X, y)
+    assert model.converged_
+    assert_certificate_holds(model, scale * X, y)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
+def test_linear_certificate_holds_far_from_the_origin(data, offset):
+    X, y = data
+    model = fit(USMO(prior=PRIOR, kernel="linear"), X + offset, y)
+    assert model.converged_
+    assert_certificate_holds(model, X + offset, y)
+
+
+def test_linear_path_solves_a_time_stamp_and_one_wrong_value(data):
+    X, y = data
+    stamped, wrong = X.copy(), X.copy()
+    stamped[:, 0] = 1.5e9 + 3e7 * np.random.default_rng(1).random(len(X))
+    wrong[LABELLED + 5, 0] = 1e6
+    for Z in (stamped, wrong):
+        model = fit(USMO(prior=PRIOR, kernel="linear"), Z, y)
+        assert model.converged_
+        assert_certificate_holds(model, Z, y)
+
+
+def test_linear_path_claims_nothing_that_rounding_hides(data):
+    X, y = data
+    wrong = X.copy()
+    wrong[LABELLED + 5, 0] = 1e20
+    with pytest.warns(ConvergenceWarning):
+        model = USMO(prior=PRIOR, kernel="linear").fit(wrong, y)
+    assert not model.converged_
+    assert_certificate_holds(model, wrong, y)
+
+
+@pytest.mark.parametrize("factors", [(1e7, 1e7, 1e7, 1e7), (1e8, 1, 1, 1)])
+def test_ramp_with_large_features_ends(data, factors):
+    X, y = data
+    model = fit(RampPU(prior=PRIOR, kernel="linear"), X * np.array(factors), y)
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])
+@pytest.mark.parametrize("estimator", [USMO, RampPU])
+def test_features_whose_squares_overflow_are_refused(data, kernel, estimator):
+    X, y = data
+    wrong = X.copy()
+    wrong[5, 0] = 1e200
+    with pytest.raises(ValueError, match="scale the features"):
+        estimator(prior=PRIOR, kernel=kernel).fit(wrong, y)
