@@ -94,7 +94,7 @@ def test_linear_path_claims_nothing_that_rounding_hides(data):
     X, y = data
     wrong = X.copy()
     wrong[LABELLED + 5, 0] = 1e20
-    with pytest.warns(ConvergenceWarning):
+    with pytest.warns(ConvergenceWarning, match="more would not help"):
         model = USMO(prior=PRIOR, kernel="linear").fit(wrong, y)
     assert not model.converged_
     assert_certificate_holds(model, wrong, y)
@@ -116,3 +116,20 @@ def test_features_whose_squares_overflow_are_refused(data, kernel, estimator):
     wrong[5, 0] = 1e200
     with pytest.raises(ValueError, match="scale the features"):
         estimator(prior=PRIOR, kernel=kernel).fit(wrong, y)
+
+
+def test_pairs_that_get_nowhere_end_with_the_way_out(data, monkeypatch):
+    monkeypatch.setattr("pucli.solvers.usmo.MAX_STALLED", 5)
+    X, y = data
+    Z = X * np.array([1e3, 1, 1, 1])
+    with pytest.warns(ConvergenceWarning, match="more would not help.*Scale the features"):
+        model = USMO(prior=PRIOR, kernel="polynomial", degree=2).fit(Z, y)
+    assert not model.converged_
+    assert model.n_iter_ < 1000
+
+
+def test_peer_above_the_tolerance_does_not_ask_for_more_iterations(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr("pucli.solvers.double_hinge_qp.solve_qp", lambda problem, tol: problem.losses.upper * PRIOR)
+    with pytest.warns(ConvergenceWarning, match="more would not help.*Scale the features"):
+        USMO(prior=PRIOR, kernel="linear", solver="qp").fit(X, y)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from pucli.estimators.pu import PUClassifier
@@ -59,6 +61,19 @@ class _KernelPU(PUClassifier):
                 f"the features are too large for the {kernel.name} kernel, whose values reach {largest:.3g}: scale the "
                 "features (each to unit variance, say), or choose a lower degree or a greater width."
             )
+
+    def _warn_unless_converged(self) -> None:
+        """Warn as all PU classifiers do; where it ended by itself, do not tell to raise max_iter."""
+        if self.converged_ or self.n_iter_ >= self.max_iter:
+            super()._warn_unless_converged()
+            return
+        warnings.warn(
+            f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance; more would not help: "
+            "rounding, or features of very different size. Scale the features (each to unit variance, say), "
+            "or loosen tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _keep(self, X: np.ndarray, weights: np.ndarray, bias: float) -> None:
         """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight."""

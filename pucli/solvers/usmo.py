@@ -24,6 +24,9 @@ from pucli.solvers.usmo_rows import RowStore
 BLOCK = 256
 BLOCK_ACCURACY = 0.1
 MAX_PAIRS = 100_000
+# So many blocks, or two passes over the rows, without the gap falling by a tenth mean that the pairs get nowhere, as
+# with features of very different size.
+MAX_STALLED = 200
 # Rows are left out every so many blocks, if at least this share of the active ones can go.
 SHRINK_EVERY = 10
 SHRINK_SHARE = 0.1
@@ -74,6 +77,8 @@ def solve_kernel(
         of kernel rows; trivial : value of the best constant f, the floor of what the gap is relative to.
     shrinking : leave settled rows out. overwrite_X : use the memory of X, whose content is then lost.
 
+    It ends unconverged where the gap has not fallen by a tenth in `MAX_STALLED` blocks.
+
     Memory: a copy of X unless overwritten, some twenty vectors of n, and the store.
     """
     began = time.perf_counter()
@@ -81,7 +86,8 @@ def solve_kernel(
     rows = RowStore(X, kernel, cache_bytes, min(BLOCK, n), overwrite=overwrite_X)
     state = _State(rows, losses, a_X, start)
     dual = dual_value(losses, state.sigma, state.G, a_X, a_norm)
-    n_iter = n_pairs = 0
+    n_iter = n_pairs = stalled = 0
+    lowest_gap, patience = np.inf, max(MAX_STALLED, 2 * n // BLOCK)
     history = []
     while True:
         sigma, G, active_losses = state.active_part()
@@ -89,10 +95,13 @@ def solve_kernel(
         bias, gap = bias_and_gap(active_losses, total - state.frozen_sum(), sigma, G)
         history.append((time.perf_counter() - began, dual, gap))
         converged = gap <= tol * relative_scale(dual + gap, gap, trivial)
-        if converged or n_iter >= max_iter or highest <= lowest:
+        lowest_gap, stalled = (gap, 0) if gap < 0.9 * lowest_gap else (lowest_gap, stalled + 1)
+        ended = n_iter >= max_iter or stalled >= patience
+        if converged or ended or highest <= lowest:
             if state.active == n:
                 break
             state.restore()
+            lowest_gap = lowest_gap if ended else np.inf
             continue
         block = _violators(state.up, state.down, state.active, highest, lowest, rows.capacity)
         slots = rows.fetch(block, state.active)
@@ -106,6 +115,7 @@ def solve_kernel(
             if state.active == n:
                 break
             state.restore()
+            lowest_gap = np.inf
             continue
         dual += gained
         add_rows(rows.store, slots, sigma_block - sigma[block], G)
