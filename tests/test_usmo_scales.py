@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from pucli.estimators.usmo import USMO, RampPU
+from pucli.kernels.functions import Kernel, rbf
 
 LABELLED, UNLABELED, PRIOR = 20, 300, 0.4
 
@@ -133,3 +134,59 @@ def test_peer_above_the_tolerance_does_not_ask_for_more_iterations(data, monkeyp
     monkeypatch.setattr("pucli.solvers.double_hinge_qp.solve_qp", lambda problem, tol: problem.losses.upper * PRIOR)
     with pytest.warns(ConvergenceWarning, match="more would not help.*Scale the features"):
         USMO(prior=PRIOR, kernel="linear", solver="qp").fit(X, y)
+
+
+def changed(X, change):
+    Z = X.copy()
+    if change == "wrong value":
+        Z[LABELLED + 5, 0] = 1e7
+    elif change == "time stamp":
+        Z[:, 0] = 1.5e9 + 3e7 * np.random.default_rng(1).random(len(X))
+    else:
+        Z *= float(change)
+    return Z
+
+
+@pytest.mark.parametrize("change", ["1", "1e4", "1e6", "1e8", "wrong value", "time stamp"])
+def test_rbf_certificate_holds_whatever_the_size_of_the_features(data, change):
+    X, y = data
+    Z = changed(X, change)
+    for solver in ("usmo", "qp"):
+        model = fit(USMO(prior=PRIOR, width=1.0, solver=solver), Z, y)
+        assert model.converged_ == (change != "1e8")
+        assert_certificate_holds(model, Z, y)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e2, 1e4])
+@pytest.mark.parametrize("degree", [2, 3])
+def test_polynomial_certificate_holds_or_is_not_claimed(data, degree, offset, monkeypatch):
+    monkeypatch.setattr("pucli.solvers.usmo.MAX_STALLED", 20)
+    X, y = data
+    model = fit(USMO(prior=PRIOR, kernel="polynomial", degree=degree), X + offset, y)
+    assert model.converged_ == (offset < 1e4)
+    value = true_objective(model, X + offset, y)
+    assert abs(value - model.objective_) <= model.dual_gap_
+
+
+@pytest.mark.parametrize("kernel", [Kernel("rbf", 1.0), Kernel("polynomial", 1.0, 3)])
+@pytest.mark.parametrize("lam", [0.01, 1e-4])
+def test_rounding_is_negligible_on_standardised_features(data, kernel, lam):
+    X, y = data
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = fit(USMO(prior=PRIOR, lam=lam, kernel=kernel.name, width=kernel.width, degree=kernel.degree), Z, y)
+    assert model.converged_
+    assert kernel.rounding(model.support_vectors_, model.dual_coef_) < 1e-9 * abs(model.objective_)
+
+
+def test_ramp_does_not_claim_what_rounding_hides(data):
+    X, y = data
+    assert fit(RampPU(prior=PRIOR), X, y).converged_
+    assert not fit(RampPU(prior=PRIOR, kernel="polynomial"), X + 1e4, y).converged_
+
+
+def test_rbf_mends_close_rows_far_from_the_rest():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(50, 3)), rng.normal(size=(3, 3)) + 1e7])
+    d = ((X[:, None].astype(np.longdouble) - X[None]) ** 2).sum(-1)
+    assert np.allclose(rbf(X, X, 1.3), np.exp(-d / (2 * 1.3**2)).astype(float), atol=1e-8)
+    assert np.array_equal(np.diagonal(rbf(X, X, 1.3)), np.ones(53))

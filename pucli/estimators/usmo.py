@@ -138,7 +138,7 @@ class USMO(_KernelPU):
     objective_ : float
         Value of the objective above.
     dual_gap_ : float
-        Proven bound on `objective_` minus the optimum.
+        Proven bound on `objective_` minus the optimum, rounding of the kernel included.
     violation_ : float
         The largest violation of the tau-optimality conditions by any pair (13); NaN with the linear path, which has
         no pairs, and with the peers.
@@ -211,9 +211,10 @@ class USMO(_KernelPU):
             self._record(solution)
         else:
             pairs = self._solve_pairs(problem)
-            self._keep_dual(X, labelled, problem.c1, pairs.sigma, pairs.certificate.bias)
+            rounding = self._keep_dual(X, labelled, problem, pairs.sigma, pairs.certificate.bias)
             self.violation_ = pairs.violation
             self._record(pairs)
+            self._add_rounding(rounding, problem.trivial)
         if self.max_iter > 0:
             self._warn_unless_converged()
         return self
@@ -294,15 +295,25 @@ class USMO(_KernelPU):
         G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
         bias, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
         dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
-        self._keep_dual(X, labelled, problem.c1, sigma, bias)
+        rounding = self._keep_dual(X, labelled, problem, sigma, bias)
         self.violation_ = np.nan
         converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
         self._set_certificate(Certificate(bias, dual + gap, gap), 1, converged, np.empty((0, 3)))
+        self._add_rounding(rounding, problem.trivial)
 
-    def _keep_dual(self, X: np.ndarray, labelled: np.ndarray, c1: float, sigma: np.ndarray, bias: float) -> None:
-        weights = np.full(len(X), c1)
+    def _keep_dual(
+        self, X: np.ndarray, labelled: np.ndarray, problem: DoubleHingeProblem, sigma: np.ndarray, bias: float
+    ) -> float:
+        """Keep the model of dual variables; return what rounding of the kernel may cost its objective."""
+        weights = np.full(len(X), problem.c1)
         weights[~labelled] = -sigma
         self._keep(X, weights, bias)
+        return problem.kernel.rounding(X, weights)
+
+    def _add_rounding(self, rounding: float, trivial: float) -> None:
+        """Add to the gap what rounding may hide; it must be within the tolerance too."""
+        self.converged_ &= bool(rounding <= self.tol * relative_scale(self.objective_, self.dual_gap_, trivial))
+        self.dual_gap_ += rounding
 
     def _record(self, solution: KernelSolution | LinearSolution) -> None:
         self._set_certificate(solution.certificate, solution.n_iter, solution.converged, solution.trace)
@@ -393,7 +404,11 @@ class RampPU(_KernelPU):
         self.objective_, self.dual_gap_ = solution.objective, np.nan
         self.residual_ = solution.residual
         self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
+        # what rounding of the kernel may hide counts as well
+        rounding = kernel.rounding(X, solution.weights)
+        scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior, 1.0) / (2.0 * self.lam))
+        self.residual_ += rounding
+        self.converged_ = bool(solution.converged and rounding <= self.tol * scale)
         self.objectives_ = solution.objectives
         self._warn_unless_converged()
         return self

@@ -2,7 +2,8 @@
 
 `Kernel` holds the function and its parameters and gives matrices by one matrix product; `kernel_row` is its compiled
 counterpart for one row. Squared distances are made from inner products of rows that are centred first, so that a
-common offset of the data costs no digits.
+common offset of the data costs no digits, and from differences where the inner products cancel. `Kernel.rounding`
+bounds what is lost all the same.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from numba import njit
 KERNELS = ("linear", "rbf", "polynomial")
 # Kernel entries made at once in `combination`: 16 MB.
 _CHUNK_ENTRIES = 2_000_000
+# Squared distances below this share of the two squared norms are made from differences.
+CLOSE = 1e-3
+# The centre is the median of about this many rows.
+_CENTRE_ROWS = 1000
 
 
 class Kernel(NamedTuple):
@@ -56,6 +61,23 @@ class Kernel(NamedTuple):
         G = np.einsum("ij,ij->i", X, X)
         return G if self.name == "linear" else (G + self.coef0) ** self.degree
 
+    def rounding(self, X: np.ndarray, weights: np.ndarray) -> float:
+        """Return what rounding may move sum_ij weights_i weights_j k(x_i, x_j) by, for X (n, m) and weights (n,).
+
+        With Cauchy and Schwarz, the inner products and powers of "linear" and "polynomial" are off by at most
+        degree eps sqrt(k(x, x) k(y, y)), hence the form by degree eps (sum_i |weights_i| sqrt(k(x_i, x_i)))^2. For
+        "rbf", with h = |x|^2 / 2 of the centred rows in widths and u = |x - y|^2 / 2, the exponent u is off by eps
+        (h_x + h_y), at most u eps / CLOSE, and by eps sqrt(4 u (h_x + h_y)) from centring; times exp(-u), this is
+        below eps (min(h, 1 / 2 CLOSE) + 2 sqrt(h)), summed over the two rows.
+        """
+        size, eps = np.abs(weights), np.finfo(float).eps
+        if self.name == "rbf":
+            half = half_norms((X - middle(X)) / self.width)
+            each = 1.0 + np.minimum(half, 0.5 / CLOSE) + 2.0 * np.sqrt(half)
+            return 2.0 * eps * float(size.sum()) * float(size @ each)
+        degree = 1 if self.name == "linear" else self.degree
+        return degree * eps * float(size @ np.sqrt(np.maximum(self.diagonal(X), 0.0))) ** 2
+
     def combination(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_j weights_j k(x_i, y_j), shape (n,), a chunk of the matrix at a time."""
         if self.name == "linear":
@@ -65,15 +87,43 @@ class Kernel(NamedTuple):
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
+def middle(X: np.ndarray) -> np.ndarray:
+    """Return the median of some of the rows of X (n, m), shape (m,): a centre that a few wrong values do not move."""
+    return np.median(X[:: max(1, len(X) // _CENTRE_ROWS)], axis=0)
+
+
+def half_norms(X: np.ndarray) -> np.ndarray:
+    """Return |x_i|^2 / 2, shape (n,)."""
+    return 0.5 * np.einsum("ij,ij->i", X, X)
+
+
 def rbf(X: np.ndarray, Y: np.ndarray, width: float) -> np.ndarray:
     """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p), for X (n, m) and Y (p, m)."""
-    centre = Y.mean(axis=0)
+    centre = middle(Y)
     X, Y = (X - centre) / width, (Y - centre) / width
+    return rbf_of_centred(X, Y, half_norms(X), half_norms(Y))
+
+
+def rbf_of_centred(X: np.ndarray, Y: np.ndarray, half_x: np.ndarray, half_y: np.ndarray) -> np.ndarray:
+    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows and half their squared norms."""
     K = X @ Y.T
-    K -= 0.5 * np.einsum("ij,ij->i", X, X)[:, None]
-    K -= 0.5 * np.einsum("ij,ij->i", Y, Y)
-    np.minimum(K, 0.0, out=K)
+    K -= half_x[:, None]
+    K -= half_y
+    _mend_close(K, X, Y, half_x, half_y)
     return np.exp(K, out=K)
+
+
+@njit(cache=True)
+def _mend_close(K, X, Y, half_x, half_y):
+    """Put -|x_i - y_j|^2 / 2 from differences into K (n, p) where the inner products leave too few digits."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            if K[i, j] >= -CLOSE * (half_x[i] + half_y[j]):
+                total = 0.0
+                for k in range(X.shape[1]):
+                    difference = X[i, k] - Y[j, k]
+                    total += difference * difference
+                K[i, j] = -0.5 * total
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.kernels.functions import Kernel
+from pucli.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
 
 # A tile of kernel entries that stays in the second-level cache while it is made: 64 x 2048 numbers, 1 MB.
 TILE_ROWS, TILE_COLUMNS = 64, 2048
@@ -47,9 +47,9 @@ class RowStore:
         self.Z = np.ascontiguousarray(X) if overwrite else np.array(X, order="C")
         self.half_norms = np.zeros(n)
         if kernel.name == "rbf":
-            self.Z -= self.Z.mean(axis=0)
+            self.Z -= middle(self.Z)
             self.Z /= kernel.width
-            self.half_norms = 0.5 * np.einsum("ij,ij->i", self.Z, self.Z)
+            self.half_norms = half_norms(self.Z)
         self.capacity = int(min(n, max(block, cache_bytes // (8 * n))))
         self.store = np.empty((self.capacity, n))
         self.slot = np.full(n, -1)
@@ -59,12 +59,9 @@ class RowStore:
 
     def entries(self, rows: np.ndarray, columns: slice) -> np.ndarray:
         """Return the kernel of some rows with a range of columns."""
+        if self.kernel.name == "rbf":
+            return rbf_of_centred(self.Z[rows], self.Z[columns], self.half_norms[rows], self.half_norms[columns])
         K = self.Z[rows] @ self.Z[columns].T
-        if self.kernel.name == "rbf":  # exponent -|x - y|^2 / (2 width^2)
-            K -= self.half_norms[rows][:, None]
-            K -= self.half_norms[columns]
-            np.minimum(K, 0.0, out=K)
-            return np.exp(K, out=K)
         if self.kernel.name == "polynomial":
             K += self.kernel.coef0
             K **= self.kernel.degree
