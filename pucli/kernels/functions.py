@@ -107,16 +107,21 @@ def rbf(X: np.ndarray, Y: np.ndarray, width: float) -> np.ndarray:
 def rbf_of_centred(X: np.ndarray, Y: np.ndarray, half_x: np.ndarray, half_y: np.ndarray) -> np.ndarray:
     """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows and half their squared norms."""
     K = X @ Y.T
-    K -= half_x[:, None]
-    K -= half_y
-    _mend_close(K, X, Y, half_x, half_y)
+    _to_exponents(K, X, Y, half_x, half_y)
     return np.exp(K, out=K)
 
 
 @njit(cache=True)
-def _mend_close(K, X, Y, half_x, half_y):
-    """Put -|x_i - y_j|^2 / 2 from differences into K (n, p) where the inner products leave too few digits."""
+def _to_exponents(K, X, Y, half_x, half_y):
+    """Turn inner products K (n, p) into -|x_i - y_j|^2 / 2, from differences where they leave too few digits."""
     for i in range(K.shape[0]):
+        close = 0
+        for j in range(K.shape[1]):
+            halves = half_x[i] + half_y[j]
+            K[i, j] -= halves
+            close += K[i, j] >= -CLOSE * halves
+        if close == 0:
+            continue
         for j in range(K.shape[1]):
             if K[i, j] >= -CLOSE * (half_x[i] + half_y[j]):
                 total = 0.0
