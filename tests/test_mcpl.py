@@ -304,6 +304,32 @@ def test_improvement_bound_needs_no_convergence():
         MCPLQDA(max_iter=1).fit(X, y)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+@pytest.mark.parametrize("Estimator", [MCPLLDA, MCPLQDA, EMLDA, SelfTrainingLDA])
+def test_a_far_unlabeled_row_is_not_blamed_on_the_labelled_ones(Estimator, ridge):
+    X, y, _ = problem("lda", 9, K=3, M=60, D=3)
+    X[-1] = 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = Estimator(ridge=ridge).fit(X, y)
+    if Estimator in (MCPLLDA, MCPLQDA):
+        supervised = Estimator(ridge=ridge).fit(X[y >= 0], y[y >= 0])
+        own = fit.log_likelihood(X[y >= 0], y[y >= 0]) - supervised.log_likelihood(X[y >= 0], y[y >= 0])
+        worst = own + log_gains(fit, supervised, X[y < 0]).min(axis=1).sum()
+        assert fit.improvement_ > 0
+        assert worst == pytest.approx(fit.improvement_, rel=1e-9)
+    if Estimator is SelfTrainingLDA:
+        return
+    X[-1] = 1e10
+    with pytest.raises(ValueError, match=f"row {len(X) - 1} is unlabeled and .* away from them"):
+        Estimator(ridge=ridge).fit(X, y)
+    X[:, 0] = 1.0  # now the labelled rows are singular, far row or not
+    if ridge == 0.0:
+        X[-1, 1:] = 0.0
+        with pytest.raises(ValueError, match="is singular on"):
+            Estimator().fit(X, y)
+
+
 def test_a_family_of_ones_own():
     class Exponential:
         """Independent waiting times: t(x) = x, eta = -1 / mean."""

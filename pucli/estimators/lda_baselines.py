@@ -46,9 +46,7 @@ class EMLDA(GenerativeClassifier):
         X, codes = self._validate_fit(X, y)
         labelled = codes >= 0
         K = len(self.classes_)
-        X = self._standardise(X)
-        supervised_model = self._model(K, self._second_moment(X[labelled]))
-        parameters = self._supervised(supervised_model, X[labelled], codes[labelled])
+        X, _, parameters = self._fit_supervised(X, codes)
         model = self._model(K, self._second_moment(X))
         fit = expectation_maximisation(
             model, parameters, X[labelled], codes[labelled], X[~labelled], tol=self.tol, max_iter=self.max_iter

@@ -19,7 +19,12 @@ from pucli.solvers.mcpl import contrastive_pessimistic
 from pucli.solvers.mcpl_models import Parameters, SeparateModel, SharedGaussian
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a supervised covariance, in standardised features
+_FARTHEST = 3e7  # deviations of the labelled rows from which on an unlabeled row hides them: eps^(-1/2), with room
 _LARGEST = 4000  # largest (K-1)(p+1) whose Newton equations are still solved densely
+
+
+class _SingularCovarianceError(ValueError):
+    """A covariance of labelled rows is singular in the features as they are standardised."""
 
 
 class GenerativeClassifier(SemiSupervisedClassifier):
@@ -33,16 +38,17 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def _standardise(self, X) -> np.ndarray:
-        """Choose and apply the affine map that makes the Newton equations well conditioned; likelihoods keep theirs.
+    def _standardise(self, X) -> None:
+        """Choose the affine map, by the rows of X, that makes the Newton equations well conditioned.
 
-        Sets `centre_` (d,), `transform_` (d, d), and `jitter_` (d, d), the ridge in the new coordinates.
+        Sets `centre_` (d,), `transform_` (d, d), and `jitter_` (d, d), the ridge in the new coordinates. Likelihoods
+        keep theirs.
         """
         d = X.shape[1]
         self.centre_, self.transform_ = np.zeros(d), np.eye(d)
         if self.family in ("bernoulli", "poisson") or not isinstance(self.family, str):
             self.jitter_ = np.zeros((d, d))
-            return X
+            return
         self.centre_ = X.mean(axis=0)
         if self.family != "gaussian-fixed":
             scale = X.std(axis=0)
@@ -53,7 +59,30 @@ class GenerativeClassifier(SemiSupervisedClassifier):
                 variances, axes = np.linalg.eigh(standardised.T @ standardised / len(X))
                 self.transform_ = (axes / np.sqrt(np.maximum(variances, 1e-6))) / scale[:, None]
         self.jitter_ = self.ridge * self.transform_.T @ self.transform_
-        return self._transform(X)
+
+    def _fit_supervised(self, X, codes, by_all_rows=True):
+        """Return the rows in standardised features, the model of the labelled ones and their supervised fit.
+
+        The features are standardised by all rows; by the labelled ones where unlabeled rows are so far away that the
+        labelled rows would all but coincide.
+        """
+        labelled = codes >= 0
+        self._standardise(X if by_all_rows else X[labelled])
+        inside = self._transform(X)
+        self._prepare(inside[labelled], codes[labelled])
+        model = self._model(len(self.classes_), self._second_moment(inside[labelled]))
+        try:
+            supervised = self._supervised(model, inside[labelled], codes[labelled])
+        except _SingularCovarianceError:
+            if not by_all_rows or labelled.all():
+                raise
+            return self._fit_supervised(X, codes, by_all_rows=False)
+        if not by_all_rows:
+            self._check_reach(inside)
+        return inside, model, supervised
+
+    def _prepare(self, X, codes) -> None:
+        """Set what `_model` needs of the labelled rows."""
 
     def _transform(self, X) -> np.ndarray:
         return (X - self.centre_) @ self.transform_
@@ -96,10 +125,21 @@ class GenerativeClassifier(SemiSupervisedClassifier):
                 "Set pseudo_rows > 0."
             ) from error
 
+    def _check_reach(self, inside) -> None:
+        """Raise where a row is so far from the labelled ones, in their deviations, that its square hides them."""
+        distance = np.abs(inside).max(axis=1)
+        farthest = int(distance.argmax())
+        if not distance[farthest] < _FARTHEST:
+            raise ValueError(
+                f"row {farthest} is unlabeled and {distance[farthest]:.2g} standard deviations of the labelled rows "
+                "away from them, more orders of magnitude than double precision resolves: correct or leave out that "
+                "row."
+            )
+
     def _check_regular(self, covariance, whose, n_rows) -> None:
         smallest = np.linalg.eigvalsh(covariance)[0] if covariance.ndim == 2 else covariance.min()
         if not smallest > _SINGULAR:
-            raise ValueError(
+            raise _SingularCovarianceError(
                 f"the covariance of {whose} is singular on {n_rows} labelled rows of {self.n_features_in_} features: "
                 "set ridge > 0 (a variance added to every feature), drop constant or repeated features, or label more "
                 "rows."
@@ -244,12 +284,7 @@ class MCPL(GenerativeClassifier):
         self._check_range(X)
         labelled = codes >= 0
         K = len(self.classes_)
-        X = self._standardise(X)
-        self._set_fixed(X[labelled], codes[labelled])
-        mean = X[labelled].mean(axis=0) if self.family == "poisson" else 0.5
-        self.pseudo_mean_ = np.maximum(mean, 1.0 / np.sum(labelled)) * np.ones(X.shape[1])
-        supervised_model = self._model(K, self._second_moment(X[labelled]))
-        parameters = self._supervised(supervised_model, X[labelled], codes[labelled])
+        X, supervised_model, parameters = self._fit_supervised(X, codes)
         self.soft_labels_ = np.empty((0, K))
         self.objective_ = self.improvement_ = self.gap_ = 0.0
         self.n_iter_, self.converged_ = 1, True
@@ -283,8 +318,10 @@ class MCPL(GenerativeClassifier):
         if self.family == "poisson" and not np.all((X >= 0) & (np.floor(X) == X)):
             raise ValueError("family='poisson' takes counts 0, 1, 2, ...; X has negative or fractional values")
 
-    def _set_fixed(self, X, codes) -> None:
-        """Set `fixed_covariance_` (K, d, d) for "gaussian-fixed"."""
+    def _prepare(self, X, codes) -> None:
+        """Set `pseudo_mean_` (d,), and `fixed_covariance_` (K, d, d) for "gaussian-fixed"."""
+        mean = X.mean(axis=0) if self.family == "poisson" else 0.5
+        self.pseudo_mean_ = np.maximum(mean, 1.0 / len(X)) * np.ones(X.shape[1])
         if self.family != "gaussian-fixed":
             return
         K, d = len(self.classes_), X.shape[1]
