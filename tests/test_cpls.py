@@ -171,6 +171,30 @@ def test_features_may_be_mapped_affinely(seed):
     assert second.improvement == pytest.approx(first.improvement, abs=1e-5 * (1 + first.improvement))
 
 
+@given(seeds, st.floats(-30, 30), st.booleans(), st.sampled_from(["all", "labelled"]))
+@settings(max_examples=40, deadline=None)
+def test_units_of_the_features_do_not_matter(seed, exponent, intercept, metric):
+    X, y, U = problem(seed, n_labelled=20, n_features=3)
+    unit = 10.0**exponent
+    first = safe_least_squares(X, y, U, fit_intercept=intercept, metric=metric)
+    second = safe_least_squares(unit * X, y, unit * U, fit_intercept=intercept, metric=metric)
+    scale = 1.0 + abs(first.improvement)
+    assert second.improvement == pytest.approx(first.improvement, abs=1e-6 * scale * len(U))
+    # With a ridge nothing is equivariant, but features far below it leave the intercept alone.
+    supervised = least_squares(1e-30 * X, y, lam=1.0)
+    np.testing.assert_allclose(supervised[-1], y.mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e9, 1e-20, "rounding"])
+def test_constant_columns_are_recognised_in_any_unit(constant):
+    X, y, U = problem(6, n_labelled=20, n_unlabeled=40, n_features=2)
+    reference = safe_least_squares(X, y, U)
+    column = np.where(np.arange(60) % 3, 0.1 + 0.2, 0.3) if constant == "rounding" else np.full(60, constant)
+    fit = safe_least_squares(np.column_stack([X, column[:20]]), y, np.column_stack([U, column[20:]]))
+    np.testing.assert_allclose(fit.w[[0, 1, 3]], reference.w, atol=1e-9)
+    assert abs(fit.w[2]) * np.abs(column).max() < 1e-9
+
+
 def test_more_unlabeled_features_than_rows():
     X, y, U = problem(3, n_labelled=5, n_unlabeled=6, n_features=30)
     fit = safe_least_squares(X, y, U)

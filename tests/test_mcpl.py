@@ -272,6 +272,37 @@ def test_features_may_be_mapped_affinely(seed, estimator):
     np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(mapped), atol=1e-3)
 
 
+@given(seeds, st.floats(-30, 30), st.sampled_from([MCPLLDA(), MCPLQDA(), MCPL("gaussian-diagonal")]))
+@settings(max_examples=20, deadline=None)
+def test_units_of_the_features_do_not_matter(seed, exponent, estimator):
+    X, y, _ = problem("lda", seed, D=3)
+    unit = 10.0**exponent
+    for ridge in (0.0, 0.01):
+        first = clone(estimator).set_params(ridge=ridge).fit(X, y)
+        second = clone(estimator).set_params(ridge=ridge * unit**2).fit(unit * X, y)
+        assert second.improvement_ == pytest.approx(first.improvement_, abs=2e-6 * len(X) * (1 + first.improvement_))
+        np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(unit * X), atol=1e-3)
+
+
+@pytest.mark.parametrize("estimator", [MCPLLDA(), MCPLQDA(), MCPL("gaussian-diagonal")])
+@pytest.mark.parametrize("constant", [0.0, 1e9, 1e-20, "rounding"])
+def test_constant_columns_are_singular_without_a_ridge_and_harmless_with_one(estimator, constant):
+    X, y, _ = problem("lda", 3, K=2, M=40, D=2)
+    column = np.where(np.arange(len(X)) % 3, 0.1 + 0.2, 0.3) if constant == "rounding" else np.full(len(X), constant)
+    with pytest.raises(ValueError, match="is singular on"):
+        clone(estimator).fit(np.column_stack([X, column]), y)
+    with_ridge = clone(estimator).set_params(ridge=1e-3)
+    reference = clone(with_ridge).fit(X, y)
+    fit = with_ridge.fit(np.column_stack([X, column]), y)
+    assert fit.improvement_ == pytest.approx(reference.improvement_, abs=1e-4)
+
+
+def test_features_of_very_different_size_with_a_ridge_converge():
+    X, y, _ = problem("qda", 2, K=3, M=60, D=3)
+    fit = MCPLQDA(ridge=1e-3).fit(X * np.array([1e7, 1.0, 1e-7]), y)
+    assert fit.converged_ and fit.improvement_ > 0
+
+
 def test_supervised_fit_is_linear_discriminant_analysis():
     X, _, y = problem("lda", 5, K=3, M=30, D=3)
     fit = MCPLLDA().fit(X, y)

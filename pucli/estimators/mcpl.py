@@ -51,12 +51,16 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             return
         self.centre_ = X.mean(axis=0)
         if self.family != "gaussian-fixed":
-            scale = X.std(axis=0)
-            scale[scale <= 1e-12 * (1.0 + np.abs(self.centre_))] = 1.0
+            deviation, largest = X.std(axis=0), np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
+            deviation[deviation <= 1e-12 * largest] = 0.0  # rounding, whatever the units
+            scale = np.maximum(deviation, np.sqrt(self.ridge))
+            scale[scale == 0.0] = np.where(largest > 0.0, largest, 1.0)[scale == 0.0]
             self.transform_ = np.diag(1.0 / scale)
             if self.family != "gaussian-diagonal":
                 standardised = (X - self.centre_) / scale
-                variances, axes = np.linalg.eigh(standardised.T @ standardised / len(X))
+                correlation = standardised.T @ standardised / len(X)
+                correlation[np.diag_indices(d)] += 1.0 - (deviation / scale) ** 2  # where the ridge or rounding rules
+                variances, axes = np.linalg.eigh(correlation)
                 self.transform_ = (axes / np.sqrt(np.maximum(variances, 1e-6))) / scale[:, None]
         self.jitter_ = self.ridge * self.transform_.T @ self.transform_
 

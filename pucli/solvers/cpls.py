@@ -20,6 +20,7 @@ from numba import njit
 from scipy.linalg import lstsq, qr, svd
 
 _SWEEPS = 4  # coordinate sweeps between two Newton steps on the free labels
+_CONSTANT = 1e-12  # a standard deviation below this fraction of the largest entry is rounding
 _RANK = 1e-10  # singular values of the standardised design below this fraction of the largest count as zero
 
 
@@ -128,12 +129,16 @@ def box_least_squares(B, c, y0, *, tol=1e-10, max_iter=2000) -> BoxSolution:
         y, z = _newton_on_free(B, c, y, B.T @ y - c)
 
 
-def _standardisation(X, fit_intercept):
-    """Return centre and scale per column, which leave the least squares solution as it is and its rank readable."""
+def _standardisation(X, fit_intercept, lam):
+    """Return centre and scale per column, which leave the least squares solution as it is and its rank readable.
+
+    A column that varies by rounding only is scaled by its size, so that it counts as constant, whatever its units.
+    """
     centre = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
     scale = np.sqrt(np.mean((X - centre) ** 2, axis=0))
-    scale[scale <= 1e-12 * (1.0 + np.abs(centre))] = 1.0
-    return centre, scale
+    largest = np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
+    scale = np.where(scale > _CONSTANT * largest, scale, np.where(largest > 0.0, largest, 1.0))
+    return centre, np.maximum(scale, np.sqrt(lam / len(X)))
 
 
 def _design(X, centre, scale, lam, fit_intercept):
@@ -162,7 +167,7 @@ def least_squares(X, y, *, lam=0.0, fit_intercept=True) -> np.ndarray:
 
     Where the rows leave w undetermined (N <= D and lam = 0), the one of least norm in standardised features.
     """
-    centre, scale = _standardisation(X, fit_intercept)
+    centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
     target = np.concatenate([y, np.zeros(len(design) - len(y))])
     w = lstsq(design, target, cond=_RANK, check_finite=False)[0]
@@ -204,7 +209,7 @@ def safe_least_squares(
     n_labelled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)
     rows = np.vstack([X, U])
-    centre, scale = _standardisation(rows, fit_intercept)
+    centre, scale = _standardisation(rows, fit_intercept, lam)
     orthonormal, triangle = qr(_design(rows, centre, scale, lam, fit_intercept), mode="economic", check_finite=False)
     left, singular, right = svd(triangle, check_finite=False)
     rank = int(np.sum(singular > _RANK * singular[0]))
