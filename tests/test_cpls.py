@@ -212,6 +212,27 @@ def test_improvement_bound_needs_no_convergence():
     assert early.improvement_ == pytest.approx(guaranteed_improvement(X, y, U, w, w_sup), abs=1e-12)
 
 
+def test_a_fall_back_describes_the_supervised_fit():
+    found = 0
+    for seed in range(60):
+        X, y, U = problem(seed, n_labelled=30, n_unlabeled=40, n_features=6)
+        early, fit = safe_least_squares(X, y, U, max_iter=0), safe_least_squares(X, y, U, tol=1e-12)
+        assert early.objective - early.gap <= fit.objective + fit.gap + 1e-12
+        assert early.objective + early.gap >= fit.objective - 1e-12
+        if early.improvement == 0.0:
+            found += 1
+            np.testing.assert_array_equal(early.w, early.w_supervised)
+            assert early.objective == 0.0
+    assert found
+    labels = np.append(y, -np.ones(len(U)))
+    X, y, U = problem(0, n_labelled=30, n_unlabeled=40, n_features=6)
+    estimator = CPLS().fit(np.vstack([X, U]), labels)
+    estimator.improvement_, estimator.converged_ = 0.0, False
+    assert "this is the supervised fit" in estimator.guarantee_
+    with pytest.warns(ConvergenceWarning, match="fell back to the supervised fit"):
+        estimator._warn_unless_converged()
+
+
 def test_memory_is_linear_in_the_unlabeled_rows():
     X, y, U = problem(0, n_labelled=50, n_unlabeled=20_000, n_features=10)
     safe_least_squares(X, y, U[:100])

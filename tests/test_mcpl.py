@@ -361,6 +361,26 @@ def test_a_far_unlabeled_row_is_not_blamed_on_the_labelled_ones(Estimator, ridge
             Estimator().fit(X, y)
 
 
+def test_a_fall_back_describes_the_supervised_fit():
+    """Soft labels that are cut short: no gain is certain, and objective and gap are those of what is returned."""
+    found = 0
+    for seed in range(20):
+        X, y, _ = problem("qda", seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            early = MCPLQDA(max_iter=1).fit(X, y)
+        if early.improvement_ > 0.0:
+            continue
+        found += 1
+        fit, supervised = MCPLQDA().fit(X, y), MCPLQDA().fit(X[y >= 0], y[y >= 0])
+        np.testing.assert_allclose(early.covariance_, supervised.covariance_, rtol=1e-8)
+        assert early.objective_ == 0.0 and not early.converged_
+        assert 0.0 <= fit.improvement_ <= fit.objective_ <= early.gap_
+        assert "this is the supervised fit" in early.guarantee_
+        assert "fell back to the supervised fit" in str(caught[0].message)
+    assert found >= 2
+
+
 def test_a_family_of_ones_own():
     class Exponential:
         """Independent waiting times: t(x) = x, eta = -1 / mean."""

@@ -168,7 +168,10 @@ class CPLS(_SafeLeastSquares):
         risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6, computed exactly
         for the returned coefficients, converged or not).
     gap_ = dual_gap_ : float, proven distance of the contrastive risk from its saddle value.
-    objective_ : float, the contrastive risk at (coef_, soft_labels_), <= 0.
+    objective_ : float, the contrastive risk at (coef_, soft_labels_), <= 0. Where no improvement is certain the
+        supervised coefficients are returned (a fall-back), with improvement_ = objective_ = 0: their contrastive risk
+        is 0 for all labels, so that the soft labels found are as adversarial as any, and gap_ bounds its distance
+        from the saddle value.
     n_iter_, converged_, classes_, supervised_only_.
 
     References
@@ -177,6 +180,9 @@ class CPLS(_SafeLeastSquares):
     """
 
     _metric = "all"
+
+    def _fell_back(self) -> bool:
+        return self.improvement_ == 0.0 and not self.supervised_only_
 
 
 class ICLS(_SafeLeastSquares):

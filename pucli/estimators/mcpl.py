@@ -246,7 +246,9 @@ class MCPL(GenerativeClassifier):
         L(this) - L(supervised) on all rows is at least this for every labelling; computed exactly for the returned
         parameters, converged or not.
     gap_ = dual_gap_ : float, CL(Psi(Q), Q) - min over Q' of CL(Psi(Q), Q') >= 0; CL is within it of the saddle value.
-    objective_ : float, CL(Psi(Q), Q) in nats.
+    objective_ : float, CL(Psi, Q) in nats, Psi = Psi(Q) unless the fit fell back: where no improvement is certain,
+        the supervised parameters are returned, with improvement_ = objective_ = 0, and gap_ still bounds the distance
+        to the saddle value. CL is then 0 for all labels, so that the soft labels found are as adversarial as any.
     n_iter_, converged_, classes_, supervised_only_.
 
     References
@@ -315,6 +317,9 @@ class MCPL(GenerativeClassifier):
         self._keep(parameters, supervised_model)
         self._warn_unless_converged()
         return self
+
+    def _fell_back(self) -> bool:
+        return self.improvement_ == 0.0 and not self.supervised_only_
 
     def _check_range(self, X) -> None:
         if self.family == "bernoulli" and not np.all((X == 0) | (X == 1)):

@@ -74,10 +74,15 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
             )
         return codes
 
+    def _fell_back(self) -> bool:
+        """Return whether a safe method returned the supervised fit because it could not improve on it for certain."""
+        return False
+
     def _warn_unless_converged(self) -> None:
         if not self.converged_:
             warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance; "
+                f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance"
+                f"{', fell back to the supervised fit' if self._fell_back() else ''}; "
                 "raise max_iter, loosen tol, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -94,5 +99,7 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
         if self.improvement_ < 0.0:
             return f"up to {-self.improvement_:.6g} {self._unit} worse than supervised, for some hidden labels"
         if self.improvement_ == 0.0:
+            if self._fell_back():
+                return f"this is the supervised fit: no gain in {self._unit.rstrip(',')} holds whatever the labels are"
             return f"never worse than supervised in {self._unit.rstrip(',')}; no gain holds whatever the labels are"
         return f"at least {self.improvement_:.6g} {self._unit} better than supervised, whatever the hidden labels are"

@@ -203,8 +203,9 @@ def safe_least_squares(
     Returns
     -------
     SafeLeastSquares. `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over
-    labellings (so optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. For CPLS a bound on
-    the improvement below zero, possible only before convergence, makes the fit fall back to the supervised one.
+    labellings (so optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. Where CPLS is
+    certain of no improvement (before convergence, or where there is none) it falls back to the supervised fit:
+    objective 0, and gap the known distance of the saddle value from it.
     """
     n_labelled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)
@@ -234,6 +235,8 @@ def safe_least_squares(
     if metric != "all":
         objective = float(np.sum((y - X @ w[:-1] - w[-1]) ** 2) + lam * (w[:-1] @ w[:-1]))
     improvement = guaranteed_improvement(X, y, U, w, w_sup, lam)
-    if metric == "all" and improvement < 0.0:
-        w, improvement = w_sup.copy(), 0.0
-    return SafeLeastSquares(w, w_sup, box.y, objective, 2.0 * box.gap, improvement, box.n_iter, box.converged)
+    gap = 2.0 * box.gap
+    if metric == "all" and improvement <= 0.0:
+        # The contrastive risk of w_sup is 0 for all labels; its saddle value is at least that of the labels found.
+        w, improvement, objective, gap = w_sup.copy(), 0.0, 0.0, -objective
+    return SafeLeastSquares(w, w_sup, box.y, objective, gap, improvement, box.n_iter, box.converged)

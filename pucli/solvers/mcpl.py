@@ -36,8 +36,8 @@ class SaddlePoint(NamedTuple):
     parameters: Parameters
     supervised: Parameters
     soft_labels: np.ndarray  # (M, K)
-    objective: float  # CL(Psi(Q), Q)
-    gap: float  # objective minus the saddle value is in [0, gap]
+    objective: float  # CL(Psi, Q)
+    gap: float  # objective is at most this far from the saddle value
     improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labelling
     n_iter: int
     converged: bool
@@ -174,8 +174,9 @@ def contrastive_pessimistic(supervised_model, model, X, codes, U, *, tol=1e-8, m
 
     Returns
     -------
-    SaddlePoint. A guaranteed improvement below zero, possible only before convergence, makes the fit fall back to the
-    supervised parameters. Raises LinAlgError where the supervised covariance is singular.
+    SaddlePoint. Where no improvement is certain (before convergence, or where there is none) the fit falls back to the
+    supervised parameters: objective 0, and gap the known distance of the saddle value from it. Raises LinAlgError
+    where the supervised covariance is singular.
     """
     one_hot = np.eye(codes.max() + 1)[codes]
     Z_labelled = one_hot.T @ model.features(X)
@@ -188,6 +189,8 @@ def contrastive_pessimistic(supervised_model, model, X, codes, U, *, tol=1e-8, m
     certain += model.log_prior(fitted) - model.log_prior(supervised)
     improvement = float(certain + np.sum(gain.min(axis=1)))
     objective = float(certain + np.sum(Q * gain))
-    if improvement < 0.0:
-        fitted, improvement = supervised, 0.0
-    return SaddlePoint(fitted, supervised, Q, objective, gap, improvement, n_iter, gap <= stop)
+    converged = gap <= stop
+    if improvement <= 0.0:
+        # CL(Psi_sup, .) = 0, and the saddle value lies between that and CL(Psi(Q), Q), its maximum over Psi at Q.
+        fitted, improvement, objective, gap = supervised, 0.0, 0.0, max(objective, 0.0)
+    return SaddlePoint(fitted, supervised, Q, objective, gap, improvement, n_iter, converged)
