@@ -1,6 +1,7 @@
 """Least squares classifiers: the printed programmes through cvxpy, the guarantee for every labelling, bad input."""
 
 import tracemalloc
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -231,6 +232,45 @@ def test_a_fall_back_describes_the_supervised_fit():
     assert "this is the supervised fit" in estimator.guarantee_
     with pytest.warns(ConvergenceWarning, match="fell back to the supervised fit"):
         estimator._warn_unless_converged()
+
+
+def exact_improvement(X, y, U, w, w_sup):
+    """The least gain over all labellings in rational arithmetic, for the floating point coefficients."""
+
+    def gains(row, label):
+        f, f_sup = (
+            sum((Fraction(a) * Fraction(b) for a, b in zip(row, v, strict=False)), Fraction(v[-1])) for v in (w, w_sup)
+        )
+        return (f_sup - label) ** 2 - (f - label) ** 2
+
+    certain = sum(gains(row.tolist(), int(label)) for row, label in zip(X, y, strict=True))
+    return certain + sum(min(gains(row.tolist(), label) for label in (0, 1)) for row in U)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8, 1e12])
+@pytest.mark.parametrize("metric", ["all", "labelled"])
+def test_improvement_is_a_bound_in_exact_arithmetic(offset, metric):
+    for seed in range(4):
+        X, y, U = problem(seed, n_labelled=12, n_unlabeled=20, n_features=3)
+        fit = safe_least_squares(X + offset, y, U + offset, metric=metric)
+        exact = exact_improvement(X + offset, y, U + offset, fit.w.tolist(), fit.w_supervised.tolist())
+        # A CPLS without gain is the supervised fit; of ICLS 0 says that rounding hides gain and loss.
+        assert exact >= fit.improvement - (1e-13 if metric == "labelled" and fit.improvement == 0.0 else 0.0)
+        assert float(exact) == pytest.approx(fit.improvement, abs=1e-11 * max(1.0, offset) * (1 + float(abs(exact))))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_rounding_is_no_gain_and_no_loss(intercept):
+    for seed in range(20):
+        X, y, _ = problem(seed, n_labelled=20, n_features=3)
+        for metric in ("all", "labelled"):
+            fit = safe_least_squares(X, y, X, fit_intercept=intercept, metric=metric)
+            exact = exact_improvement(X, y, X, fit.w.tolist(), fit.w_supervised.tolist())
+            assert fit.improvement <= exact or fit.improvement == 0.0
+            assert fit.improvement == 0.0 or abs(fit.improvement) > 1e-13
+    ones = np.ones((4, 1))
+    fit = ICLS().fit(np.vstack([ones, ones]), [0, 0, 1, 1, -1, -1, -1, -1])
+    assert fit.improvement_ == 0.0 and fit.guarantee_.startswith("never worse")
 
 
 def test_memory_is_linear_in_the_unlabeled_rows():

@@ -1,6 +1,8 @@
 """Gaussian with missing entries: against EM, against a grid of hidden values, the guarantee, and patterns."""
 
+import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -170,6 +172,45 @@ def test_order_of_rows_and_columns_does_not_matter():
     np.testing.assert_allclose(first.covariance_[np.ix_(columns, columns)], second.covariance_, rtol=1e-7, atol=1e-9)
     counts = np.isnan(partial)[:, first.order_].sum(axis=0)
     assert np.all(np.diff(counts) >= 0)
+
+
+def exact_log_likelihood(X, mean, covariance):
+    """Up to the constant, with inverse and determinant in rational arithmetic."""
+    D, total = len(mean), Fraction(0)
+    rows = [[Fraction(v) for v in row] for row in covariance.tolist()]
+    centred = [[Fraction(a) - Fraction(b) for a, b in zip(x, mean.tolist(), strict=True)] for x in X.tolist()]
+    determinant = Fraction(1)
+    for k in range(D):
+        determinant *= rows[k][k]
+        total += sum(x[k] * x[k] for x in centred) / rows[k][k]
+        for i in range(k + 1, D):
+            share = rows[i][k] / rows[k][k]
+            rows[i] = [a - share * b for a, b in zip(rows[i], rows[k], strict=True)]
+            for x in centred:
+                x[i] -= share * x[k]
+    return -0.5 * float(total) - 0.5 * len(X) * math.log(determinant)
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-2, 1e-3])
+def test_improvement_is_a_bound_in_exact_arithmetic(noise):
+    for seed in range(6):
+        _, partial = monotone_data(seed, 2)
+        rng = np.random.default_rng(seed)
+        copy = partial.sum(axis=1) + noise * rng.normal(size=len(partial))  # correlations of condition up to 1e7
+        partial = 10.0 ** rng.uniform(-3, 3) * np.column_stack([partial, copy])
+        fit = GaussianMCPL().fit(partial)
+        hidden = np.isnan(partial)
+        where = hidden.any(axis=0)
+        precision = np.linalg.inv(fit.covariance_)[np.ix_(where, where)]  # of the hidden entries given the others
+        draws = np.zeros(partial.shape)
+        draws[:, where] = rng.multivariate_normal(np.zeros(where.sum()), np.linalg.inv(precision), len(partial))
+        for deviations in (0.0, 1.0):
+            completed = np.where(hidden, fit.impute(partial) + deviations * draws, partial)
+            gain = exact_log_likelihood(completed, fit.mean_, fit.covariance_) - exact_log_likelihood(
+                completed, fit.complete_mean_, fit.complete_covariance_
+            )
+            assert gain >= fit.improvement_
+            assert gain == pytest.approx(fit.improvement_, abs=1e-3)
 
 
 def test_impute_score_and_sample():

@@ -165,8 +165,9 @@ class CPLS(_SafeLeastSquares):
     coef_ : (D,) array; intercept_ : float; supervised_coef_, supervised_intercept_ : the supervised solution.
     soft_labels_ : (M,) array, the most adversarial labels of the unlabeled rows, in their order.
     improvement_ : float >= 0
-        risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6, computed exactly
-        for the returned coefficients, converged or not).
+        risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6), for the returned
+        coefficients, converged or not. A bound on the rounding of double precision is subtracted, so that it is lower
+        than the exact value where features are large against their spread; 0 where rounding could explain the gain.
     gap_ = dual_gap_ : float, proven distance of the contrastive risk from its saddle value.
     objective_ : float, the contrastive risk at (coef_, soft_labels_), <= 0. Where no improvement is certain the
         supervised coefficients are returned (a fall-back), with improvement_ = objective_ = 0: their contrastive risk
@@ -189,7 +190,8 @@ class ICLS(_SafeLeastSquares):
     """Implicitly constrained least squares: the best labelled risk among the solutions of all labellings, (3.11).
 
     Minimises ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
-    without its guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative.
+    without its guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative (0 within
+    rounding).
 
     Parameters and attributes are those of `CPLS`; objective_ is the labelled risk, and soft_labels_ are labels whose
     least squares solution (coef_, intercept_) is. Where the labelled rows leave that undetermined, several attain the

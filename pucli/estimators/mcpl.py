@@ -243,8 +243,9 @@ class MCPL(GenerativeClassifier):
     priors_ : (K,); means_ : (K, d); for Gaussian families covariance_ : (d, d) shared, (K, d, d) or, diagonal, (K, d).
     soft_labels_ : (M, K), the most adversarial posteriors of the unlabeled rows, in their order.
     improvement_ : float >= 0, in nats
-        L(this) - L(supervised) on all rows is at least this for every labelling; computed exactly for the returned
-        parameters, converged or not.
+        L(this) - L(supervised) on all rows is at least this for every labelling, for the returned parameters,
+        converged or not. A bound on the rounding of the sums in double precision is subtracted; 0 where rounding could
+        explain the gain.
     gap_ = dual_gap_ : float, CL(Psi(Q), Q) - min over Q' of CL(Psi(Q), Q') >= 0; CL is within it of the saddle value.
     objective_ : float, CL(Psi, Q) in nats, Psi = Psi(Q) unless the fit fell back: where no improvement is certain,
         the supervised parameters are returned, with improvement_ = objective_ = 0, and gap_ still bounds the distance

@@ -38,7 +38,7 @@ class SaddlePoint(NamedTuple):
     soft_labels: np.ndarray  # (M, K)
     objective: float  # CL(Psi, Q)
     gap: float  # objective is at most this far from the saddle value
-    improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labelling
+    improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labelling, rounding of the sums included
     n_iter: int
     converged: bool
 
@@ -161,6 +161,13 @@ def minimise_over_labels(model: SeparateModel | SharedGaussian, A, Z_labelled, t
     return *best, gap, n_iter
 
 
+def _contrast(model, fitted, supervised, X, A):
+    """Return the gain in log-likelihood of each row and class over supervised, (n, K), and a bound on its rounding."""
+    first, second = model.log_joint(fitted, X, A), model.log_joint(supervised, X, A)
+    size = np.abs(A) @ (np.abs(fitted.theta) + np.abs(supervised.theta)).T + np.abs(first) + np.abs(second)
+    return first - second, (A.shape[1] + 2) * np.finfo(float).eps * size
+
+
 def contrastive_pessimistic(supervised_model, model, X, codes, U, *, tol=1e-8, max_iter=200) -> SaddlePoint:
     """Fit the MCPL estimate and certify it.
 
@@ -184,10 +191,13 @@ def contrastive_pessimistic(supervised_model, model, X, codes, U, *, tol=1e-8, m
     supervised = supervised_model.fit(Z_labelled)
     stop = tol * (len(X) + len(U))
     Q, fitted, gap, n_iter = minimise_over_labels(model, A, Z_labelled, supervised.theta, tol=stop, max_iter=max_iter)
-    gain = model.log_joint(fitted, U, A) - model.log_joint(supervised, U, A)
-    certain = np.sum(one_hot * (model.log_joint(fitted, X) - model.log_joint(supervised, X)))
-    certain += model.log_prior(fitted) - model.log_prior(supervised)
+    gain, gain_error = _contrast(model, fitted, supervised, U, A)
+    own, own_error = _contrast(model, fitted, supervised, X, model.features(X))
+    certain = np.sum(one_hot * own) + model.log_prior(fitted) - model.log_prior(supervised)
     improvement = float(certain + np.sum(gain.min(axis=1)))
+    rounding = np.sum(gain_error.max(axis=1)) + np.sum(one_hot * own_error)
+    rounding += np.finfo(float).eps * (abs(model.log_prior(fitted)) + abs(model.log_prior(supervised)))
+    improvement = 0.0 if abs(improvement) <= rounding else improvement - float(rounding)
     objective = float(certain + np.sum(Q * gain))
     converged = gap <= stop
     if improvement <= 0.0:
