@@ -331,3 +331,9 @@ def test_unknown_label_in_the_measure():
     X, y, _ = problem(2)
     with pytest.raises(ValueError, match="none of the classes"):
         LeastSquares().fit(X, y).squared_error(X, y + 7)
+
+
+def test_labels_of_another_length():
+    X, y, _ = problem(2)
+    with pytest.raises(ValueError, match=rf"X has 3 rows, but y has shape \({len(y)},\)"):
+        LeastSquares().fit(X, y).squared_error(X[:3], y)

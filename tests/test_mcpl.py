@@ -463,3 +463,35 @@ def test_scikit_learn_conventions(estimator):
 def test_bad_input(estimator, X, y, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(np.asarray(X, dtype=float), y)
+
+
+@pytest.mark.parametrize(
+    ("covariance", "message"),
+    [
+        (-np.eye(2), "positive definite.*eigenvalue -1"),
+        (np.zeros((2, 2)), "positive definite.*eigenvalue 0"),
+        (np.full((2, 2), np.nan), "NaN"),
+        ([[1.0, 0.9], [0.0, 1.0]], "not symmetric"),
+        ([np.eye(2), -np.eye(2)], "positive definite"),
+    ],
+)
+def test_a_given_covariance_that_is_none(covariance, message):
+    X, y, _ = problem("fixed", 1, K=2, D=2)
+    with pytest.raises(ValueError, match=message):
+        MCPL("gaussian-fixed", covariance=covariance).fit(X, y)
+
+
+def test_a_given_covariance_may_be_small():
+    X, y, _ = problem("fixed", 1, K=2, D=2)
+    S = np.array([[2.0, 0.5], [0.5, 1.0]])
+    first = MCPL("gaussian-fixed", covariance=S).fit(X, y)
+    second = MCPL("gaussian-fixed", covariance=1e-20 * S).fit(1e-10 * X, y)
+    assert second.improvement_ == pytest.approx(first.improvement_, abs=1e-4)
+
+
+def test_labels_of_another_length():
+    X, _, y = problem("lda", 1, K=2, D=2)
+    fit = MCPLLDA().fit(X, y)
+    for wrong in (y[:3], y[:, None]):
+        with pytest.raises(ValueError, match=rf"X has {len(X)} rows, but y has shape \({len(wrong)},"):
+            fit.log_likelihood(X, wrong)

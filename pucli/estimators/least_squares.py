@@ -44,7 +44,7 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
         With `lam` > 0 the guarantee is about this sum plus lam ||coef_||^2.
         """
         f = self._validate_predict(X) @ self.coef_ + self.intercept_
-        return float(np.sum((self._codes_of(y) - f) ** 2))
+        return float(np.sum((self._codes_of(y, len(f)) - f) ** 2))
 
     def own_loss(self, X, y) -> float:
         """Return `squared_error` plus lam ||coef_||^2: the measure of the guarantee on the training rows."""

@@ -205,11 +205,25 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         """
         joint = self.log_joint(X)
         pseudo = self._model(len(self.classes_)).log_prior(self._parameters())
-        return float(np.sum(joint[np.arange(len(joint)), self._codes_of(y)]) + pseudo)
+        return float(np.sum(joint[np.arange(len(joint)), self._codes_of(y, len(joint))]) + pseudo)
 
     def own_loss(self, X, y) -> float:
         """Return minus `log_likelihood`, in nats."""
         return -self.log_likelihood(X, y)
+
+
+def _check_positive_definite(given) -> None:
+    """Raise ValueError unless `given` (..., d, d) is finite, symmetric and positive definite."""
+    wanted = "the covariance of 'gaussian-fixed' must be symmetric and positive definite, in squared units of the data"
+    if not np.isfinite(given).all():
+        raise ValueError(f"{wanted}; the one given has entries that are NaN or infinite")
+    if np.abs(given - np.swapaxes(given, -1, -2)).max() > 1e-10 * np.abs(given).max():
+        raise ValueError(f"{wanted}; the one given is not symmetric: give (S + S') / 2")
+    smallest = np.linalg.eigvalsh(given)[..., 0].min()
+    try:
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"{wanted}; the one given has the eigenvalue {smallest:.3g}") from error
 
 
 class MCPL(GenerativeClassifier):
@@ -226,7 +240,7 @@ class MCPL(GenerativeClassifier):
         `pucli.solvers.exponential_families.ExponentialFamily`.
     covariance : default "identity"
         The covariance of "gaussian-fixed": "identity", "supervised" (each class keeps its supervised one), or an
-        array (d, d) or (K, d, d).
+        array (d, d) or (K, d, d), symmetric and positive definite.
     ridge : float, default 0.0
         Variance added to every feature in every covariance, in squared units of the features. The likelihood in
         which fit and guarantee are measured is then averaged over a disturbance of that variance.
@@ -284,8 +298,8 @@ class MCPL(GenerativeClassifier):
         """Fit to X (n, d) and labels y (n,), -1 for unlabeled rows.
 
         Raises ValueError where the supervised fit does not exist (singular covariance: set `ridge`), for values
-        outside the family's range, fewer than two classes, or no labelled row; warns (ConvergenceWarning) when the
-        gap stays above tol per row.
+        outside the family's range, a given covariance that is none, an unlabeled row too far away for double precision,
+        fewer than two classes, or no labelled row; warns (ConvergenceWarning) when the gap stays above tol per row.
         """
         X, codes = self._validate_fit(X, y)
         self._check_range(X)
@@ -344,6 +358,7 @@ class MCPL(GenerativeClassifier):
             given = np.eye(d) if isinstance(self.covariance, str) else np.asarray(self.covariance, dtype=float)
             if given.shape not in ((d, d), (K, d, d)):
                 raise ValueError(f"covariance has shape {given.shape}; it must be {(d, d)} or {(K, d, d)}")
+            _check_positive_definite(given)
             covariances = np.broadcast_to(given, (K, d, d))
         self.fixed_covariance_ = np.array(covariances)
 

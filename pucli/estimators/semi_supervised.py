@@ -63,9 +63,11 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, reset=False)
 
-    def _codes_of(self, y) -> np.ndarray:
-        """Return the position in `classes_` of each label of y (n,); an unknown label is an error."""
+    def _codes_of(self, y, n_rows) -> np.ndarray:
+        """Return the position in `classes_` of each label of y (n_rows,); an unknown label is an error."""
         y = np.asarray(y)
+        if y.shape != (n_rows,):
+            raise ValueError(f"X has {n_rows} rows, but y has shape {y.shape}: one label per row is needed")
         codes = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
         wrong = self.classes_[codes] != y
         if wrong.any():
