@@ -337,3 +337,13 @@ def test_labels_of_another_length():
     X, y, _ = problem(2)
     with pytest.raises(ValueError, match=rf"X has 3 rows, but y has shape \({len(y)},\)"):
         LeastSquares().fit(X, y).squared_error(X[:3], y)
+
+
+@pytest.mark.parametrize("mark", [None, ""])
+def test_a_missing_label_is_neither_a_class_nor_a_mark(mark):
+    y = np.array(["a", "b", "a", mark, mark], dtype=object)
+    with pytest.raises(ValueError, match=r"row 3 has the label .* mark unlabeled rows by -1"):
+        CPLS().fit(np.arange(10.0).reshape(5, 2), y)
+    if mark is not None:
+        with pytest.raises(ValueError, match="row 3 has the label ''"):
+            CPLS().fit(np.arange(10.0).reshape(5, 2), y.astype(str))

@@ -21,11 +21,24 @@ def unlabeled_rows(y) -> np.ndarray:
     return y == -1
 
 
+def _check_no_missing_label(y) -> None:
+    """Raise ValueError for None or an empty string among the labels; NaN is scikit-learn's to refuse."""
+    if y.dtype.kind not in "USO":
+        return
+    for row, label in enumerate(y.tolist()):
+        if label is None or (isinstance(label, str) and label == ""):
+            raise ValueError(
+                f"row {row} has the label {label!r}, which is not a class: mark unlabeled rows by -1 ('-1' among "
+                "strings); None, NaN and empty strings are not accepted as labels."
+            )
+
+
 class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
     `fit(X, y)` takes integer or string labels; `-1` (or "-1" among strings) marks an unlabeled row. Fitted without any
-    unlabeled row, every method is its supervised version; `supervised_only_` says so.
+    unlabeled row, every method is its supervised version; `supervised_only_` says so. None, NaN and empty strings are
+    errors: they are neither a class nor a mark (on the command line an empty cell becomes -1).
     """
 
     _unit = ""  # what `improvement_` counts, for `guarantee_`
@@ -33,6 +46,7 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
     def _validate_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         X, y = validate_data(self, X, y, dtype=np.float64)
+        _check_no_missing_label(y)
         unlabeled = unlabeled_rows(y)
         if unlabeled.all():
             raise ValueError(
