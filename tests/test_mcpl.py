@@ -32,6 +32,7 @@ ESTIMATORS = {
     "bernoulli": MCPL("bernoulli", pseudo_rows=1.0),
     "poisson": MCPL("poisson", pseudo_rows=0.5),
 }
+IN_UNITS = [MCPLLDA(), MCPLQDA(), MCPL("gaussian-diagonal"), MCPL("gaussian-fixed", covariance="supervised")]
 seeds = st.integers(0, 10**6)
 
 
@@ -272,8 +273,8 @@ def test_features_may_be_mapped_affinely(seed, estimator):
     np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(mapped), atol=1e-3)
 
 
-@given(seeds, st.floats(-30, 30), st.sampled_from([MCPLLDA(), MCPLQDA(), MCPL("gaussian-diagonal")]))
-@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(-30, 30), st.sampled_from(IN_UNITS))
+@settings(max_examples=25, deadline=None)
 def test_units_of_the_features_do_not_matter(seed, exponent, estimator):
     X, y, _ = problem("lda", seed, D=3)
     unit = 10.0**exponent
@@ -284,7 +285,7 @@ def test_units_of_the_features_do_not_matter(seed, exponent, estimator):
         np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(unit * X), atol=1e-3)
 
 
-@pytest.mark.parametrize("estimator", [MCPLLDA(), MCPLQDA(), MCPL("gaussian-diagonal")])
+@pytest.mark.parametrize("estimator", IN_UNITS)
 @pytest.mark.parametrize("constant", [0.0, 1e9, 1e-20, "rounding"])
 def test_constant_columns_are_singular_without_a_ridge_and_harmless_with_one(estimator, constant):
     X, y, _ = problem("lda", 3, K=2, M=40, D=2)

@@ -27,6 +27,17 @@ class _SingularCovarianceError(ValueError):
     """A covariance of labelled rows is singular in the features as they are standardised."""
 
 
+def _spread(X, ridge) -> tuple[np.ndarray, np.ndarray]:
+    """Return the standard deviation per feature, 0 where it is rounding, and the scale in which to compute, both (d,).
+
+    The scale is not below the root of the ridge, and that of a constant feature its size: no unit is preferred.
+    """
+    deviation, largest = X.std(axis=0), np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
+    deviation[deviation <= 1e-12 * largest] = 0.0
+    scale = np.maximum(deviation, np.sqrt(ridge))
+    return deviation, np.where(scale > 0.0, scale, np.where(largest > 0.0, largest, 1.0))
+
+
 class GenerativeClassifier(SemiSupervisedClassifier):
     """A generative classifier: one model for the labelled rows, the same for all rows, posteriors by Bayes' rule."""
 
@@ -51,10 +62,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             return
         self.centre_ = X.mean(axis=0)
         if self.family != "gaussian-fixed":
-            deviation, largest = X.std(axis=0), np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
-            deviation[deviation <= 1e-12 * largest] = 0.0  # rounding, whatever the units
-            scale = np.maximum(deviation, np.sqrt(self.ridge))
-            scale[scale == 0.0] = np.where(largest > 0.0, largest, 1.0)[scale == 0.0]
+            deviation, scale = _spread(X, self.ridge)
             self.transform_ = np.diag(1.0 / scale)
             if self.family != "gaussian-diagonal":
                 standardised = (X - self.centre_) / scale
@@ -352,8 +360,13 @@ class MCPL(GenerativeClassifier):
         if isinstance(self.covariance, str) and self.covariance == "supervised":
             covariances = np.array([np.cov(X[codes == k].T, bias=True).reshape(d, d) for k in range(K)])
             covariances = covariances + self.jitter_
+            scale = _spread(X + self.centre_, self.ridge)[1]
             for k in range(K):
-                self._check_regular(covariances[k], f"class {self.classes_[k].item()!r}", int(np.sum(codes == k)))
+                self._check_regular(
+                    covariances[k] / np.outer(scale, scale),
+                    f"class {self.classes_[k].item()!r}",
+                    int(np.sum(codes == k)),
+                )
         else:
             given = np.eye(d) if isinstance(self.covariance, str) else np.asarray(self.covariance, dtype=float)
             if given.shape not in ((d, d), (K, d, d)):
