@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from pucli.estimators.usmo import USMO
+from pucli.estimators.usmo import USMO, RampPU
 from pucli.runner.protocols.usmo_curves import measured
 
 
@@ -93,14 +93,25 @@ def test_prior_outside_the_unit_interval_says_what_to_give(data, prior):
         ({"solver": "smo"}, "solver must be one of usmo, qp, svr"),
         ({"init": "random"}, "init must be one of"),
         ({"kernel": "cosine"}, "kernel must be one of"),
+        ({"prior": "0.4"}, "prior must be strictly between 0 and 1"),
         ({"lam": 0.0}, "lam must be positive"),
+        ({"lam": float("inf")}, "lam must be positive and finite"),
+        ({"lam": 1e-200}, "greater lam"),
+        ({"tol": -1.0}, "tol must be positive"),
+        ({"tol": float("nan")}, "tol must be positive"),
+        ({"width": float("inf")}, "width must be positive and finite"),
+        ({"width": 1e-300}, "greater width"),
+        ({"kernel": "polynomial", "coef0": float("nan")}, "finite coef0"),
+        ({"kernel": "polynomial", "degree": 400}, "lower degree"),
         ({"cache_size": 0}, "cache_size, in MB"),
+        ({"cache_size": None}, "cache_size, in MB"),
         ({"max_iter": -1}, "max_iter must be"),
     ],
 )
 def test_wrong_parameters_are_named(data, wrong, message):
-    with pytest.raises(ValueError, match=message):
-        USMO(**wrong).fit(*data)
+    for estimator in (USMO,) if {"solver", "init"} & set(wrong) else (USMO, RampPU):
+        with pytest.raises(ValueError, match=message):
+            estimator(**wrong).fit(*data)
 
 
 @pytest.mark.parametrize("solver", ["qp", "svr"])

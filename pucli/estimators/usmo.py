@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,9 +26,14 @@ from pucli.solvers.usmo_linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.usmo_start import averaged_bias, one_class_start, subsample_start, uniform_start
 
 SOLVERS = ("usmo", "qp", "svr")
-# Kernel values above this may overflow in products with dual variables.
-LARGEST_KERNEL = 1e200
+# Terms of the objective above this may overflow on the way.
+LARGEST = 1e200
 STARTS = ("subsample", "one-class", "uniform")
+
+
+def _positive(value: object) -> bool:
+    """Tell whether a parameter is a positive finite number."""
+    return isinstance(value, Real) and 0.0 < float(value) < np.inf
 
 
 class _KernelPU(PUClassifier):
@@ -37,29 +42,32 @@ class _KernelPU(PUClassifier):
     _least_iterations = 1
 
     def _check_parameters(self) -> Kernel:
-        if not 0.0 < self.prior < 1.0:
+        if not (isinstance(self.prior, Real) and 0.0 < float(self.prior) < 1.0):
             raise ValueError(
                 f"prior must be strictly between 0 and 1, got {self.prior!r}: it is the share of positives among the "
                 "unlabeled rows. Outside, the dual has no solution: its n variables, each at most c2 = 1/(2 lam n), "
                 "must sum to c1 p = prior/(2 lam). Give a proportion (0.3 for 30 %), or estimate it."
             )
-        if not self.lam > 0.0:
-            raise ValueError(f"lam must be positive, got {self.lam!r}.")
+        if not _positive(self.lam):
+            raise ValueError(f"lam must be positive and finite, got {self.lam!r}.")
+        if not _positive(self.tol):
+            raise ValueError(f"tol must be positive and finite, got {self.tol!r}.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < self._least_iterations:
             raise ValueError(f"max_iter must be an integer >= {self._least_iterations}, got {self.max_iter!r}.")
-        if not self.cache_size > 0.0:
-            raise ValueError(f"cache_size, in MB, must be positive, got {self.cache_size!r}.")
+        if not _positive(self.cache_size):
+            raise ValueError(f"cache_size, in MB, must be positive and finite, got {self.cache_size!r}.")
         return Kernel(self.kernel, self.width, self.degree, self.coef0).check()
 
     def _check_size(self, X: np.ndarray, kernel: Kernel) -> None:
-        """Raise ValueError where the kernel of some row with itself nearly overflows."""
+        """Raise ValueError where kernel values, times dual variables of size 1 / 2 lam, nearly overflow."""
         with np.errstate(over="ignore"):
-            unscaled = Kernel("linear") if kernel.name == "rbf" else kernel
-            largest = float(unscaled.diagonal(X / kernel.width if kernel.name == "rbf" else X).max())
-        if not largest < LARGEST_KERNEL:
+            products = Kernel("linear").diagonal(X / kernel.width) if kernel.name == "rbf" else kernel.diagonal(X)
+            dual = max(1.0, 0.5 / float(self.lam))
+            largest = float(products.max()) * dual * dual
+        if not largest < LARGEST:
             raise ValueError(
-                f"the features are too large for the {kernel.name} kernel, whose values reach {largest:.3g}: scale the "
-                "features (each to unit variance, say), or choose a lower degree or a greater width."
+                f"the numbers of this fit overflow ({largest:.3g}): scale the features (each to unit variance, say), "
+                "or choose a lower degree, a greater width or a greater lam."
             )
 
     def _warn_unless_converged(self) -> None:

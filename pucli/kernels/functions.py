@@ -8,6 +8,7 @@ bounds what is lost all the same.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -38,11 +39,17 @@ class Kernel(NamedTuple):
         """Return self; raise ValueError for an unknown name or a parameter that makes no Mercer kernel."""
         if self.name not in KERNELS:
             raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {self.name!r}.")
-        if self.name == "rbf" and not self.width > 0:
-            raise ValueError(f"width must be positive; got {self.width!r}.")
-        if self.name == "polynomial" and (self.degree < 1 or int(self.degree) != self.degree or self.coef0 < 0):
+        if self.name == "rbf" and not (isinstance(self.width, Real) and 0 < self.width < np.inf):
+            raise ValueError(f"width must be positive and finite; got {self.width!r}.")
+        if self.name == "polynomial" and not (
+            isinstance(self.degree, Real)
+            and isinstance(self.coef0, Real)
+            and 1 <= self.degree < np.inf
+            and int(self.degree) == self.degree
+            and 0 <= self.coef0 < np.inf
+        ):
             raise ValueError(
-                "the polynomial kernel needs an integer degree >= 1 and coef0 >= 0; "
+                "the polynomial kernel needs an integer degree >= 1 and a finite coef0 >= 0; "
                 f"got degree={self.degree!r}, coef0={self.coef0!r}."
             )
         return self
