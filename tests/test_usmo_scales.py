@@ -190,3 +190,12 @@ def test_rbf_mends_close_rows_far_from_the_rest():
     d = ((X[:, None].astype(np.longdouble) - X[None]) ** 2).sum(-1)
     assert np.allclose(rbf(X, X, 1.3), np.exp(-d / (2 * 1.3**2)).astype(float), atol=1e-8)
     assert np.array_equal(np.diagonal(rbf(X, X, 1.3)), np.ones(53))
+
+
+def test_a_fit_that_gets_nowhere_reports_its_true_objective(data):
+    X, y = data
+    Z = X.copy()
+    Z[LABELLED + 280] = 1e7
+    model = fit(USMO(prior=PRIOR, kernel="polynomial"), Z, y)
+    assert not model.converged_
+    assert true_objective(model, Z, y) == pytest.approx(model.objective_, rel=1e-8)

@@ -124,6 +124,9 @@ def solve_kernel(
         n_pairs += pairs
         if shrinking and n_iter % SHRINK_EVERY == 0:
             state.shrink(highest, lowest)
+    if not converged and n_iter < max_iter:  # it got nowhere: leave behind what rounding has piled up in G
+        state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]
+        bias, gap = bias_and_gap(state.losses, total, state.sigma, state.G)
     sigma, G = np.empty(n), np.empty(n)
     sigma[state.order], G[state.order] = state.sigma, state.G
     objective = dual_value(losses, sigma, G, a_X, a_norm) + gap
