@@ -213,20 +213,20 @@ def test_second_run_at_the_same_time_is_refused(sequential, tmp_path):
 
 
 def test_failed_cells_are_rows_and_are_tried_again(tmp_path):
-    methods = {**SMALL["methods"], "glpual/bad": {"method": "glpual", "c_p": -1.0, "grid": {}}}
+    methods = {**SMALL["methods"], "glpual/bad": {"method": "glpual", "n_neighbors": 10_000, "grid": {}}}
     experiment = declare(tmp_path, methods=methods)
     summary = run(experiment, results_dir=tmp_path, profile="first")
     assert (summary.ran, summary.failed) == (6, 2)
     assert "glpual/bad, repeat 1" in summary.errors[0]
     failed = [row for row in read_rows(tmp_path / "small").values() if row["status"] == "failed"]
     assert len(failed) == 2
-    assert all("c_p" in row["error"] and str(ROOT) not in row["error"] for row in failed)
+    assert all("n_neighbors" in row["error"] and str(ROOT) not in row["error"] for row in failed)
     again = run(experiment, results_dir=tmp_path, profile="first")
     assert (again.ran, again.failed, again.already_done) == (2, 2, 4)
     report = collect(experiment, results_dir=tmp_path, profile="first", figures=False)
     assert report.counts == {"total": 6, "done": 4, "failed": 2, "missing": 0}
     text = report.markdown()
-    assert "2 failed" in text and "c_p" in text
+    assert "2 failed" in text and "n_neighbors" in text
 
 
 def test_too_few_labelled_rows_fail_their_cell_only(tmp_path):
