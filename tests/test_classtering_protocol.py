@@ -33,6 +33,13 @@ def prepared(cells):
     return [protocol._prepare(cell, Context()) for cell in cells]
 
 
+def test_generated_sets_can_be_named_and_left_out():
+    declared = load_experiment("classtering-clustering")
+    named = {name: {cell.dataset for cell in plan(declared, "quick", datasets=[name])} for name in ("iris", "CAKE")}
+    assert named == {"iris": {"iris"}, "CAKE": {"cake"}}
+    assert {"iris", "cake", "toes"} < {cell.dataset for cell in plan(declared, "quick")}
+
+
 def test_folds_are_disjoint_and_test_rows_are_never_labelled():
     rows = prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == 8][:5])
     assert sum(len(part.y_test) for part in rows) == 150

@@ -213,6 +213,36 @@ def test_a_label_column_that_does_not_say_who_is_labelled(pucli, tmp_path, value
     refused(train(pucli, path, "--label", "label", *words), "rows.csv", message)
 
 
+def test_empty_label_cells_are_not_scored_as_negatives(pucli, tmp_path, customers, model):
+    rows = pd.read_csv(customers.true)
+    rows.loc[rows.index[::2], "really"] = ""
+    rows.to_csv(tmp_path / "half.csv", index=False)
+    rows[rows["really"] != ""].to_csv(tmp_path / "known.csv", index=False)
+    half = pucli("evaluate", "--model", model, "--data", "half.csv", "--label", "really")
+    known = pucli("evaluate", "--model", model, "--data", "known.csv", "--label", "really")
+    assert f"{(len(rows) + 1) // 2} of {len(rows)} rows have no label (empty) and are not scored" in half.err
+    assert half.out == known.out
+
+
+def test_outputs_are_no_folders(pucli, tmp_path, customers, model):
+    (tmp_path / "folder").mkdir()
+    refused(pucli("predict", "--model", model, "--data", customers.true, "--out", "folder"), "--out folder", "folder")
+    words = ("--method", "glpual", "--data", customers.pu, "--label", "bought", "--positive", "yes")
+    refused(pucli("tune", *words, "--grid", "lam=1,2", "--trials", "folder"), "--trials folder", "folder")
+
+
+def test_more_than_two_classes_are_predicted_with_the_probability_of_theirs(pucli, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0) + rng.normal(size=(60, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(c=np.repeat(["x", "y", "z"], 20))
+    table.to_csv(tmp_path / "three.csv", index=False)
+    words = ("--method", "mcpl-lda", "--data", "three.csv", "--label", "c", "--model", "three.model")
+    assert pucli("train", *words).code == 0
+    said = pucli("predict", "--model", "three.model", "--data", "three.csv", "--json").document["predictions"]
+    assert all(1 / 3 <= row["probability"] <= 1 and "score" not in row for row in said)
+    assert np.mean([row["probability"] for row in said]) > 0.9
+
+
 def test_a_semi_supervised_method_names_the_only_class_as_the_file_does(pucli, tmp_path):
     small_table().assign(label=["yes"] * 20 + [""] * 20).to_csv(tmp_path / "rows.csv", index=False)
     done = pucli("train", "--method", "cpls", "--data", "rows.csv", "--label", "label")

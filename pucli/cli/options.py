@@ -168,7 +168,9 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
 
 
 def keep_inputs(option: str, path: Path | None, *inputs: Path | None) -> None:
-    """Raise UsageError if writing to `path`, the value of `option`, would take the place of a file that is read."""
+    """Raise UsageError if `path`, the value of `option`, is a folder or would take the place of a file that is read."""
+    if path is not None and path.is_dir():
+        raise UsageError(f"{option} {path} is a folder; give the name of a file.")
     for source in inputs:
         if path is not None and source is not None and path.exists() and source.exists() and path.samefile(source):
             raise UsageError(f"{option} {path} would replace {source}, which is read here; give another name.")

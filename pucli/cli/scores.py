@@ -42,12 +42,16 @@ def labelled_scores(pipeline: Any, X: np.ndarray, s: np.ndarray, denominator: st
 
 
 def decision_values(pipeline: Any, X: np.ndarray) -> np.ndarray | None:
-    """Return decision values (n,), the probability of the last class where there are none, None without either."""
+    """Return decision values (n,) of two classes, above 0 for the last one, None where there are none.
+
+    Where a model has probabilities only: that of the last class less one half.
+    """
     if hasattr(pipeline, "decision_function"):
         values = np.asarray(pipeline.decision_function(X))
         return values if values.ndim == 1 else None
     if hasattr(pipeline, "predict_proba"):
-        return np.asarray(pipeline.predict_proba(X))[:, -1]
+        shares = np.asarray(pipeline.predict_proba(X))
+        return shares[:, -1] - 0.5 if shares.shape[1] == 2 else None
     return None
 
 

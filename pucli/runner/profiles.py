@@ -56,6 +56,7 @@ class Scope:
     label_frequencies: list[float]
     repeats: int
     reductions: list[str] = field(default_factory=list)
+    narrowed: bool = False  # to data sets that were named
 
 
 def scope(
@@ -64,8 +65,8 @@ def scope(
     """Return what `profile` leaves of `experiment`, narrowed to `methods` (labels or names) and `datasets`."""
     chosen = get_profile(experiment, profile)
     split = experiment.split
-    everything = experiment.dataset_names
-    data = list(chosen.data) if chosen.data is not None else list(everything)
+    everything = experiment.dataset_names + _generated(experiment)
+    data = list(chosen.data) if chosen.data is not None else experiment.dataset_names
     if datasets:
         data = [_dataset(experiment, name) for name in datasets]
     labels = [label for label in experiment.methods if chosen.methods is None or label in chosen.methods]
@@ -75,7 +76,7 @@ def scope(
     repeats = chosen.repeats or split.repeats
     parameters = {**experiment.data.parameters, **chosen.parameters}
     reductions = []
-    if len(data) < len(everything):
+    if len(data) < len(everything if datasets else experiment.dataset_names):
         reductions.append(f"{len(data)} of {len(everything)} data sets ({', '.join(data)})")
     for key, values in chosen.parameters.items():
         if values != experiment.data.parameters[key]:
@@ -94,8 +95,8 @@ def scope(
         reductions.append(f"{chosen.cv_repeats} cross-validations instead of {experiment.tuning.cv_repeats}")
     if not chosen.greedy:
         reductions.append("no greedy refinement")
-    reductions += [f"{key} = {_listed(value)}" for key, value in chosen.options.items()]
-    return Scope(profile, chosen, data, labels, parameters, list(frequencies), repeats, reductions)
+    reductions += [f"{key} = {_listed(value) or 'none'}" for key, value in chosen.options.items()]
+    return Scope(profile, chosen, data, labels, parameters, list(frequencies), repeats, reductions, bool(datasets))
 
 
 def tuning_settings(
@@ -137,10 +138,15 @@ def data_settings(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _dataset(experiment: Experiment, name: str) -> str:
-    folded = {known.lower(): known for known in experiment.dataset_names}
+    folded = {known.lower(): known for known in experiment.dataset_names + _generated(experiment)}
     if name.lower() not in folded:
-        raise unknown(f"data set of {experiment.name}", name, experiment.dataset_names)
+        raise unknown(f"data set of {experiment.name}", name, list(folded.values()))
     return folded[name.lower()]
+
+
+def _generated(experiment: Experiment) -> list[str]:
+    """Return the generated sets that a protocol's options name beside the declared ones."""
+    return list(experiment.options.get("generated", []))
 
 
 def _labels(experiment: Experiment, names: list[str]) -> list[str]:

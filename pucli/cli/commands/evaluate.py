@@ -71,19 +71,21 @@ def command(
             raise UsageError("--labels pu belongs to --data; held-out rows of a declared data set have true labels.")
         X, y = _held_out(saved, dataset, split, repeat, mirror, offline)
     else:
-        X, y = _own_file(out, saved, data, label, positive)
+        X, y = _own_file(out, saved, data, label, positive, labels)
     document = _scores(saved, X, y, labels)
     out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
     _print(out, document)
 
 
 def _own_file(
-    out: Output, saved: SavedModel, path: Path | None, label: str | None, positive: str | None
+    out: Output, saved: SavedModel, path: Path | None, label: str | None, positive: str | None, labels: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the model's features and 1 for positives, 0 for the rest (or the classes, as the model numbers them).
 
     Rows without a class are left out: there is nothing to hold a prediction against.
     """
+    import numpy as np
+
     from pucli.cli.training_rows import UNLABELED, labelled_positives, partly_labelled
 
     column = label or saved.metadata.get("label_column")
@@ -94,14 +96,10 @@ def _own_file(
         if positive is None and saved.metadata.get("label_column"):
             positive = words.get("1")
         X, y, _, _ = labelled_positives(path, column, positive, saved.feature_names)
-        return X, y
+        known = np.ones(len(y), dtype=bool) if labels == "pu" else ~_empty(path, column, saved.feature_names)
+        return _labelled(out, path, column, X, y, known, "empty")
     X, y, _, words = partly_labelled(path, column, saved.feature_names)
-    known = y != UNLABELED
-    if not known.any():
-        raise UsageError(f"{path}: label column {column!r} has no class in any row; scores need the classes.")
-    if not known.all():
-        out.remark(f"{(~known).sum()} of {len(y)} rows have no label (empty or {UNLABELED}) and are not scored.")
-    X, y = X[known], y[known]
+    X, y = _labelled(out, path, column, X, y, y != UNLABELED, f"empty or {UNLABELED}")
     numbers = {word: int(number) for number, word in saved.metadata.get("words", {}).items()}
     seen = {words.get(str(value), str(value)) for value in y.tolist()}
     if not seen & set(numbers):
@@ -110,6 +108,26 @@ def _own_file(
             f"({', '.join(sorted(numbers)[:5])}); give the column that has them with --label."
         )
     return X, _renumbered(y, words, numbers)
+
+
+def _labelled(
+    out: Output, path: Path | None, column: str, X: np.ndarray, y: np.ndarray, known: np.ndarray, why: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows whose class is known, and say how many are left out."""
+    if not known.any():
+        raise UsageError(f"{path}: label column {column!r} has no class in any row; scores need the classes.")
+    if not known.all():
+        out.remark(f"{(~known).sum()} of {len(y)} rows have no label ({why}) and are not scored.")
+    return X[known], y[known]
+
+
+def _empty(path: Path | None, column: str, features: list[str]) -> np.ndarray:
+    """Return which label cells (n,) of a file are empty."""
+    from pucli.data import read_table
+
+    mark = -987654321
+    _, classes, _ = read_table(str(path), label=column, features=features, multiclass=True, unlabeled=mark)
+    return classes.astype(str) == str(mark)
 
 
 def _renumbered(y: np.ndarray, words: dict[str, str], numbers: dict[str, int]) -> np.ndarray:

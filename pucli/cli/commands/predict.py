@@ -28,7 +28,8 @@ def command(
     """Predict the label of every row of a file.
 
     Prints one line a row: its number from 1, the predicted label, and the score (greater means more positive; where
-    it is above 0, the positive label is predicted). A model of a density gives the log-likelihood of every row.
+    it is above 0, the positive label is predicted), or of more than two classes the probability of the predicted one,
+    if the method has it. A model of a density gives the log-likelihood of every row.
     """
     from pucli.cli.scores import decision_values, words_of
     from pucli.data import read_table
@@ -50,8 +51,11 @@ def command(
     X, _, _ = read_table(data, features=saved.feature_names)
     labels = words_of(saved, saved.pipeline.predict(X))
     scores = decision_values(saved.pipeline, X)
-    columns = ["row", "prediction"] + (["score"] if scores is not None else [])
-    values = [] if scores is None else [[float(score) for score in scores]]
+    columns, values = ["row", "prediction"], []
+    if scores is not None:
+        columns, values = [*columns, "score"], [scores.tolist()]
+    elif hasattr(saved.pipeline, "predict_proba"):
+        columns, values = [*columns, "probability"], [saved.pipeline.predict_proba(X).max(axis=1).tolist()]
     rows = list(zip(range(1, len(X) + 1), labels, *values, strict=True))
     counts = {label: labels.count(label) for label in sorted(set(labels))}
     out.document({"model": model, "data": data, "rows": len(rows), "counts": counts, "file": destination})

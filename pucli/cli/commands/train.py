@@ -125,7 +125,8 @@ def _tuned(
 
     grid = {key: values for key, values in get_method(method).grid.items() if key not in params}
     if not grid:
-        raise UsageError("--tune has nothing to choose: every parameter of the grid is given by --param.")
+        why = "every parameter of its grid is given by --param" if get_method(method).grid else "it has no grid"
+        raise UsageError(f"--tune has nothing to choose for {method}: {why}; leave --tune out.")
     result = choose(out, method, rows, params, grid, folds=folds, seed=seed, standardise=standardise)
     for note in result.notes:
         out.warn(note)

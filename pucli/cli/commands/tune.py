@@ -107,9 +107,9 @@ def command(
         standardise=standardise,
         n_jobs=n_jobs,
     )
-    if trials is not None:
-        _write_trials(trials, result)
     _report(out, method, rows, result, chosen_grid, score, trials)
+    if trials is not None:  # after the choice is told, which must not be lost with a full disk
+        _write_trials(trials, result)
 
 
 def choose(

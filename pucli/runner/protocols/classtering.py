@@ -90,7 +90,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
     options = options_of(experiment, scope)
     planned = []
-    for dataset, labels in itertools.product([*options.generated, *scope.datasets], options.labels):
+    datasets = scope.datasets if scope.narrowed else [*options.generated, *scope.datasets]
+    for dataset, labels in itertools.product(datasets, options.labels):
         identity = data_sha256(dataset)
         for repeat, label in itertools.product(range(scope.repeats), scope.methods):
             if labels == 0 and label not in options.unsupervised:
