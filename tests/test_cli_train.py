@@ -243,6 +243,15 @@ def test_more_than_two_classes_are_predicted_with_the_probability_of_theirs(pucl
     assert np.mean([row["probability"] for row in said]) > 0.9
 
 
+def test_an_estimated_prior_is_told(pucli, customers):
+    words = ("--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
+    said = pucli("train", *words)
+    prior = pucli("train", *words, "--json").document["prior"]
+    assert 0 < prior < 1 and f"prior estimated  {prior:.4g}" in said.out
+    given = pucli("train", *words, "--param", "prior=0.3")
+    assert "prior estimated" not in given.out and "prior=0.3" in given.out
+
+
 def test_a_semi_supervised_method_names_the_only_class_as_the_file_does(pucli, tmp_path):
     small_table().assign(label=["yes"] * 20 + [""] * 20).to_csv(tmp_path / "rows.csv", index=False)
     done = pucli("train", "--method", "cpls", "--data", "rows.csv", "--label", "label")

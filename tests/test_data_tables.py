@@ -62,7 +62,7 @@ def test_every_format_gives_the_same_numbers(kind, tmp_path):
 
 
 @settings(max_examples=20, deadline=None)
-@given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=8))
+@given(values=st.lists(st.floats(-1e150, 1e150), min_size=2, max_size=8))
 def test_numbers_survive_text_to_the_last_bit(values, tmp_path_factory):
     file = tmp_path_factory.mktemp("bits") / "t.csv"
     file.write_text("a,y\n" + "".join(f"{value!r},{i % 2}\n" for i, value in enumerate(values)))
@@ -258,6 +258,12 @@ def test_damaged_and_unknown_files(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UsageError, match=message):
         read_table(tmp_path / name, label="y")
+
+
+def test_a_value_whose_square_overflows_is_located(tmp_path):
+    csv_file(tmp_path, "a,y\n1,0\n-1e308,1\n", "large.csv")
+    with pytest.raises(UsageError, match=r"column 'a', line 3: -1e\+308 is too large"):
+        read_table(tmp_path / "large.csv", label="y")
 
 
 def test_missing_file_suggests_its_neighbour(tmp_path):

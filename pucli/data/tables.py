@@ -16,6 +16,9 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+# Values beyond it overflow when they are squared and summed.
+LARGEST = 1e150
+
 
 def read_table(
     path: str | Path,
@@ -181,6 +184,13 @@ def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool)
         raise UsageError(
             f"{path}: {' and '.join(kinds)} value{'s' * (missing + infinite > 1)}, first in column "
             f"{names[position]!r}, {table.place(int(row))}; fill them in or leave out these rows or columns"
+        )
+    large = np.abs(X) > LARGEST
+    if large.any():
+        row, position = np.argwhere(large)[0]
+        raise UsageError(
+            f"{path}: column {names[position]!r}, {table.place(int(row))}: {X[row, position]:g} is too large, its "
+            "square is beyond double precision; correct it or change the column's unit"
         )
     return X
 

@@ -146,7 +146,8 @@ def _dataset(experiment: Experiment, name: str) -> str:
 
 def _generated(experiment: Experiment) -> list[str]:
     """Return the generated sets that a protocol's options name beside the declared ones."""
-    return list(experiment.options.get("generated", []))
+    named = experiment.options.get("generated", [])
+    return list(named) if isinstance(named, list) else []  # the protocol deep has a number there
 
 
 def _labels(experiment: Experiment, names: list[str]) -> list[str]:
