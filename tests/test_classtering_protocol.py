@@ -93,6 +93,31 @@ def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set(
     assert chosen == {"n_factors": 3, "n_components": 3}
 
 
+def test_search_of_a_grid_hides_the_labels_of_held_out_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    given = np.where(np.arange(30) < 12, np.arange(30) % 2, -1)
+    rows = protocol.Rows(rng.normal(size=(30, 2)), given, np.zeros((1, 2)), np.zeros(1))
+    fits, fit = [], protocol._fit
+
+    def spy(name, params, X, seen, seed):
+        model, hidden = fit(name, params, X, seen, seed), np.flatnonzero(seen != given)
+        np.testing.assert_array_equal(seen[hidden], -1)
+        fits.append(hidden)
+
+        def predict(held):
+            np.testing.assert_array_equal(held, X[hidden])
+            return np.zeros(len(held))
+
+        model.predict = predict
+        return model
+
+    monkeypatch.setattr(protocol, "_fit", spy)
+    grid = {"n_components": [1, 2]}
+    protocol._searched({"name": "classtering", "params": {}, "grid": grid, "inner_folds": 3}, rows)
+    assert [len(hidden) for hidden in fits] == [4] * 6
+    np.testing.assert_array_equal(np.sort(np.concatenate(fits)), np.repeat(np.flatnonzero(given >= 0), 2))
+
+
 def test_figures_of_done_cells():
     made = experiment(options={"task": "clustering", "labels": [8]})
     cell = plan(made)[0]

@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from pucli.data.mixtures import embedding, grid_centres, stacked
 from pucli.deep import require_torch
@@ -131,6 +132,15 @@ def test_modes_and_nearness_of_the_true_density():
     means, basis = embedding(5.0)
     inside = (means[np.arange(200) % 10] + rng.normal(size=(200, 10))) @ basis
     assert deep._counts(inside, means @ basis, 1.0)[1] > 0.99
+
+
+def test_bandwidth_is_chosen_on_training_rows():
+    generated = np.linspace(0.0, 20.0, 41)[:, None]
+    far, near = generated[:20] + 30.0, generated + 1e-3  # they want the broadest kernel and the narrowest
+    value, bandwidth = deep._likelihood(generated, deep.Drawn(X=far, X_test=near))
+    assert bandwidth == pytest.approx(10.0**1.5)
+    assert value == pytest.approx(np.log(norm.pdf(near, generated.T, bandwidth).mean(axis=1)).mean())
+    assert deep._likelihood(generated, deep.Drawn(X=near, X_test=far))[1] < 0.1
 
 
 def test_without_torch_it_is_said_once_what_to_install(monkeypatch, tmp_path):
