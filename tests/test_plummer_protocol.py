@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from pucli.data.mixtures import embedding, grid_centres, stacked
-from pucli.deep import require_torch
+from pucli.deep import models, require_torch
 from pucli.errors import RunError, UsageError
 from pucli.runner import Context, parse_experiment, plan, run
 from pucli.runner.protocols import deep
@@ -167,3 +167,45 @@ def test_wrong_options_are_named():
         plan(experiment(options={"iterations": 0}))
     with pytest.raises(UsageError, match="digits is not a generated set"):
         plan(experiment(options={"stack": False}))
+
+
+def test_critic_descends_its_distance_with_the_gradient_penalty(monkeypatch):
+    drawn, seen, descend = torch.Generator().manual_seed(0), [], models.descend
+    settings = models.Settings(2, 2, (5,), "linear", 0.0, 0.0, False, 1e-3, (0.5, 0.9))
+    model = models.WassersteinModel(settings, "cpu")
+    critic, generator = model.d.double(), model.g.double()
+    X, codes = 3.0 * torch.rand(6, 2, generator=drawn).double(), 2.0 * torch.rand(2, 6, 2, generator=drawn).double() - 1
+    model.critic_steps = 1
+
+    def loss() -> float:
+        """10 (|slope| - 1)^2 - distance, slopes by central differences of the critic."""
+        with torch.no_grad():
+            fake, share = generator(codes[0]), 0.5 * (codes[1][:, :1] + 1.0)
+            between, step = share * X + (1.0 - share) * fake, 1e-6 * torch.eye(2).double()
+            slope = torch.cat([critic(between + e) - critic(between - e) for e in step], dim=1) / 2e-6
+            penalty = (slope.norm(dim=1) - 1.0).square().mean()
+            return float(10.0 * penalty - critic(X).mean() + critic(fake).mean())
+
+    def numerical(entry) -> float:
+        """The slope of `loss` in one weight."""
+        values = []
+        for change in (1e-5, -2e-5):
+            entry += change
+            values.append(loss())
+        entry += 1e-5
+        return (values[0] - values[1]) / 2e-5
+
+    def spy(optimiser, value):
+        if not seen:
+            first, *_, last = [p for p in critic.parameters() if p.ndim == 2]
+            seen.extend([float(value.detach()), loss()])
+            optimiser.zero_grad()
+            value.backward(retain_graph=True)
+            for weight in (first, last):
+                seen.extend([float(weight.grad[0, 1]), numerical(weight.data[0, 1])])
+        return descend(optimiser, value)
+
+    monkeypatch.setattr(models, "descend", spy)
+    batches = iter([codes[0], codes[1], codes[0]])
+    model.step(lambda: X, lambda n: next(batches))
+    np.testing.assert_allclose(seen[::2], seen[1::2], rtol=1e-4, atol=1e-6)
