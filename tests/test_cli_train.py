@@ -252,6 +252,19 @@ def test_an_estimated_prior_is_told(pucli, customers):
     assert "prior estimated" not in given.out and "prior=0.3" in given.out
 
 
+def test_classtering_answers_clusters(pucli, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]], 30, axis=0) + rng.normal(size=(90, 2))
+    pd.DataFrame(X, columns=["a", "b"]).assign(c="").to_csv(tmp_path / "rows.csv", index=False)
+    words = ("--method", "classtering", "--data", "rows.csv", "--label", "c", "--model", "c.model")
+    trained = pucli("train", *words)
+    assert trained.code == 0 and "components" in trained.out
+    said = pucli("predict", "--model", "c.model", "--data", "rows.csv", "--json").document["predictions"]
+    clusters = [[row["cluster"] for row in said[start : start + 30]] for start in (0, 30, 60)]
+    assert [len(set(group)) for group in clusters] == [1, 1, 1]
+    assert len({group[0] for group in clusters}) == 3
+
+
 def test_a_semi_supervised_method_names_the_only_class_as_the_file_does(pucli, tmp_path):
     small_table().assign(label=["yes"] * 20 + [""] * 20).to_csv(tmp_path / "rows.csv", index=False)
     done = pucli("train", "--method", "cpls", "--data", "rows.csv", "--label", "label")

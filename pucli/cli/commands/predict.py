@@ -29,7 +29,9 @@ def command(
 
     Prints one line a row: its number from 1, the predicted label, and the score (greater means more positive; where
     it is above 0, the positive label is predicted), or of more than two classes the probability of the predicted one,
-    if the method has it. A model of a density gives the log-likelihood of every row.
+    if the method has it; classtering answers the cluster as well. A model of a density gives the log-likelihood of
+    every row, and one that was made for missing cells (gaussian-mcpl) the row too, each missing cell at its expected
+    value.
     """
     from pucli.cli.scores import decision_values, words_of
     from pucli.data import read_table
@@ -56,6 +58,11 @@ def command(
         columns, values = [*columns, "score"], [scores.tolist()]
     elif hasattr(saved.pipeline, "predict_proba"):
         columns, values = [*columns, "probability"], [saved.pipeline.predict_proba(X).max(axis=1).tolist()]
+    if hasattr(saved.pipeline[-1], "predict_cluster"):
+        clusters = saved.pipeline[-1].predict_cluster(
+            saved.pipeline[:-1].transform(X) if len(saved.pipeline) > 1 else X
+        )
+        columns, values = [*columns, "cluster"], [*values, clusters.tolist()]
     rows = list(zip(range(1, len(X) + 1), labels, *values, strict=True))
     counts = {label: labels.count(label) for label in sorted(set(labels))}
     out.document({"model": model, "data": data, "rows": len(rows), "counts": counts, "file": destination})
