@@ -232,3 +232,32 @@ def test_constrained_k_means_follows_pairs_that_distances_deny():
 def test_constrained_k_means_passes_scikit_learn_checks():
     results = check_estimator(ConstrainedKMeans(), on_fail=None)
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"n_components": 2.5},
+        {"n_components": "foo"},
+        {"n_components": 0},
+        {"max_components": -3},
+        {"max_iter": 0},
+        {"n_factors": 1.5},
+        {"starts": 3},
+        {"starts": ()},
+        {"starts": (0,)},
+        {"starts": "abc"},
+        {"tol": "abc"},
+        {"random_state": "abc"},
+    ],
+    ids=str,
+)
+def test_parameters_of_a_wrong_kind_are_named(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        Classtering(**bad).fit(np.random.default_rng(0).normal(size=(20, 3)))
+
+
+@pytest.mark.parametrize("bad", [{"n_clusters": 1.5}, {"n_clusters": 0}, {"weight": "abc"}, {"max_iter": 0}], ids=str)
+def test_constrained_k_means_names_a_bad_parameter(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        ConstrainedKMeans(**bad).fit(np.eye(4))

@@ -132,3 +132,10 @@ def test_what_a_density_cannot_do_is_said(pucli, table, words, message):
 
 def test_a_clustering_is_not_trained_to_predict_labels(pucli):
     refused(pucli("train", "--method", "constrained-kmeans", "--dataset", "iris"), "clusters", "ConstrainedKMeans")
+
+
+def test_a_bad_parameter_of_a_deep_model_is_named(pucli, table):
+    pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
+    words = ("train", "--method", "pae", "--data", "rows.csv")
+    refused(pucli(*words, "--param", "latent_dim=1.5"), "latent_dim")
+    refused(pucli(*words, "--param", "device=foo"), "device")

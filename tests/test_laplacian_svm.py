@@ -97,3 +97,13 @@ def test_scikit_learn_checks():
     expected = {"check_classifiers_classes": reason, "check_classifiers_one_label": reason}
     results = check_estimator(LaplacianSVM(), on_fail=None, expected_failed_checks=expected)
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"max_iter": -1}, {"gamma_a": "abc"}, {"gamma_i": None}, {"n_neighbors": 2.5}, {"tol": "abc"}, {"width": np.inf}],
+    ids=str,
+)
+def test_parameters_of_a_wrong_kind_are_named(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        LaplacianSVM(**bad).fit(np.eye(4), [0, 1, 0, -1])

@@ -305,3 +305,44 @@ def test_scikit_learn_checks(estimator):
     model = estimator(hidden=(8,), n_iterations=10, block=5)
     results = check_estimator(model, on_fail=None)
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"batch_size": 2.5},
+        {"latent_dim": "x"},
+        {"latent_dim": 1.5},
+        {"lam": "abc"},
+        {"lam": float("inf")},
+        {"eps": None},
+        {"hidden": "abc"},
+        {"hidden": 16},
+        {"hidden": (0,)},
+        {"hidden": (8, 2.5)},
+        {"betas": (0.5,)},
+        {"betas": (0.5, 1.0)},
+        {"betas": "abc"},
+        {"batch_norm": "maybe"},
+        {"patience": -1},
+        {"block": 0.5},
+        {"n_iterations": "many"},
+        {"learning_rate": 0.0},
+        {"checkpoint": 3},
+        {"report": 3},
+        {"random_state": "abc"},
+        {"device": "foo"},
+        {"device": "meta"},
+        {"device": 1.5},
+        {"device": "cuda:99"},
+    ],
+    ids=str,
+)
+def test_parameters_of_a_wrong_kind_are_named(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        small(**bad).fit(rows())
+
+
+def test_sizes_of_layers_may_be_a_list_or_an_array():
+    found = [small(hidden=hidden).fit(rows()).objective_ for hidden in ((8, 4), [8, 4], np.array([8, 4]))]
+    assert found[0] == found[1] == found[2]

@@ -54,12 +54,16 @@ class Trainer:
         torch = require_torch()
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.device = torch.device(device)
+        try:
+            self.device = torch.device(device)
+            self.generator = torch.Generator(device=self.device).manual_seed(seed)
+            torch.zeros(1, device=self.device)
+        except (RuntimeError, AssertionError, TypeError) as error:  # unknown, or not on this machine
+            raise ValueError(f"device={device!r} cannot be used: {error}") from error
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.model: Model = MODELS[name](settings, self.device)
         self.X = torch.as_tensor(np.array(X, dtype=np.float32), device=self.device)
-        self.generator = torch.Generator(device=self.device).manual_seed(seed)
         self.batch_size = batch_size
         self.block = block
         self.progress = Progress()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.estimators.semi_supervised import unlabeled_rows
 from pucli.solvers import classtering as solver
 from pucli.solvers.classtering_moves import Fit, fit
+
+_FROM_ONE = Interval(Integral, 1, None, closed="left")
 
 
 class Classtering(ClassifierMixin, BaseEstimator):
@@ -68,6 +72,17 @@ class Classtering(ClassifierMixin, BaseEstimator):
 
     _posterior: tuple[tuple[Any, ...], tuple[Any, ...]]
 
+    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
+        "n_components": [StrOptions({"auto"}), _FROM_ONE],
+        "n_factors": [_FROM_ONE],
+        "max_components": [_FROM_ONE],
+        "starts": ["array-like"],
+        "form": [StrOptions({"collapsed", "thesis"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [_FROM_ONE],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         n_components="auto",
@@ -100,6 +115,7 @@ class Classtering(ClassifierMixin, BaseEstimator):
         ------
         ValueError : fewer rows than factors, more components than rows, or a parameter out of its range.
         """
+        self._validate_params()
         X, codes = self._validate(X, y)
         self.n_factors_ = min(self.n_factors, X.shape[1])
         self._offset = X.mean(axis=0)
@@ -136,21 +152,17 @@ class Classtering(ClassifierMixin, BaseEstimator):
         return X, codes
 
     def _check_parameters(self, n: int, d: int) -> None:
-        if self.form not in ("collapsed", "thesis"):
-            raise ValueError(f"form must be 'collapsed' or 'thesis'; got {self.form!r}.")
-        if self.n_factors < 1:
-            raise ValueError(f"n_factors must be at least 1; got {self.n_factors!r}.")
+        if len(self.starts) == 0 or not all(isinstance(start, Integral) and int(start) >= 1 for start in self.starts):
+            raise ValueError(f"starts must hold at least one integer, each at least 1; got {self.starts!r}.")
         if n <= min(self.n_factors, d):
             raise ValueError(
                 f"n_samples={n} is too few for n_factors={self.n_factors}: give more rows than factors, or "
                 "lower n_factors."
             )
-        if self.n_components != "auto" and not 1 <= self.n_components <= n:
+        if self.n_components != "auto" and self.n_components > n:
             raise ValueError(
                 f"n_components must be 'auto' or between 1 and the number of rows, {n}; got {self.n_components!r}."
             )
-        if not self.tol > 0.0:
-            raise ValueError(f"tol must be positive; got {self.tol!r}.")
 
     def _best_fit(self, data: solver.Rows) -> Fit:
         n = len(data.X)

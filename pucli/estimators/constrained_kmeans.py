@@ -6,6 +6,8 @@ metric pairwise-constrained k-means (MPCK); this is its form without the learnt 
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import numpy as np
 from numba import njit
 from scipy.sparse import coo_array
@@ -13,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.estimators.semi_supervised import unlabeled_rows
@@ -57,6 +60,13 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
     S. Basu, A. Banerjee, R. J. Mooney, Active semi-supervision for pairwise constrained clustering, SDM 2004.
     """
 
+    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "weight": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
     def __init__(self, n_clusters=2, *, weight=1.0, max_iter=100, random_state=None):
         self.n_clusters = n_clusters
         self.weight = weight
@@ -68,12 +78,11 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
 
         Without pairs they are made from `y` (-1 = unlabeled) by `pairwise_constraints`; without y there are none.
         """
+        self._validate_params()
         X = validate_data(self, X, dtype=np.float64)
         random_state = check_random_state(self.random_state)
-        if not 1 <= self.n_clusters <= len(X):
-            raise ValueError(
-                f"n_samples={len(X)} should be >= n_clusters={self.n_clusters}, which should be at least 1."
-            )
+        if self.n_clusters > len(X):
+            raise ValueError(f"n_samples={len(X)} should be >= n_clusters={self.n_clusters}.")
         none = np.zeros((0, 2), dtype=int)
         if must is None and cannot is None and y is not None:
             must, cannot = pairwise_constraints(y, np.random.default_rng(random_state.randint(2**31)))

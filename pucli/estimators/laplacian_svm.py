@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import numpy as np
 from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from pucli.estimators.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.functions import Kernel
 from pucli.solvers.laplacian_svm import solve_newton
+
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+_FROM_ONE = Interval(Integral, 1, None, closed="left")
 
 
 class LaplacianSVM(SemiSupervisedClassifier):
@@ -38,6 +44,16 @@ class LaplacianSVM(SemiSupervisedClassifier):
     vector machines trained in the primal, JMLR 12, 2011.
     """
 
+    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
+        "gamma_a": [_POSITIVE],
+        "gamma_i": [Interval(Real, 0, None, closed="left")],
+        "kernel": [StrOptions({"linear", "rbf"})],
+        "width": [_POSITIVE],
+        "n_neighbors": [_FROM_ONE],
+        "tol": [_POSITIVE],
+        "max_iter": [_FROM_ONE],
+    }
+
     def __init__(self, *, gamma_a=0.005, gamma_i=0.5, kernel="rbf", width=1.0, n_neighbors=6, tol=1e-8, max_iter=100):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
@@ -54,11 +70,8 @@ class LaplacianSVM(SemiSupervisedClassifier):
         ------
         ValueError : fewer than two classes among the labels, a parameter out of its range.
         """
+        self._validate_params()
         X, codes = self._validate_fit(X, y)
-        if not self.gamma_a > 0.0 or not self.gamma_i >= 0.0:
-            raise ValueError(
-                f"gamma_a must be positive and gamma_i non-negative; got {self.gamma_a!r} and {self.gamma_i!r}."
-            )
         K = self._kernel().matrix(X, X)
         n_machines = len(self.classes_) if len(self.classes_) > 2 else 1
         positives = range(n_machines) if n_machines > 1 else [1]
@@ -79,7 +92,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         return self
 
     def _kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.width).check()
+        return Kernel(self.kernel, self.width)
 
     def _graph_laplacian(self, X: np.ndarray):
         graph = kneighbors_graph(X, min(self.n_neighbors, len(X) - 1))

@@ -5,16 +5,22 @@ Training needs torch (`pip install 'pucli[deep]'`); a fitted model is NumPy arra
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
 from pucli.deep.networks import OUTPUTS, Network
+
+_FINITE = Interval(Real, None, None, closed="neither")
+_FROM_ONE = Interval(Integral, 1, None, closed="left")
 
 
 class _DeepDensity(BaseEstimator):
@@ -22,6 +28,22 @@ class _DeepDensity(BaseEstimator):
 
     _model = ""
     _prior = "uniform"
+
+    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
+        "latent_dim": [_FROM_ONE],
+        "hidden": ["array-like"],
+        "output": [StrOptions(set(OUTPUTS))],
+        "batch_size": [Integral],
+        "n_iterations": [_FROM_ONE],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "betas": ["array-like"],
+        "batch_norm": ["boolean"],
+        "patience": [_FROM_ONE, None],
+        "block": [_FROM_ONE],
+        "checkpoint": [str, PathLike, None],
+        "report": [callable, None],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -68,6 +90,7 @@ class _DeepDensity(BaseEstimator):
         ValueError : a batch of fewer than two rows, a parameter out of its range, or a checkpoint of another run.
         ImportError : torch is not installed. FloatingPointError : training diverged.
         """
+        self._validate_params()
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self._check_parameters(X)
         from pucli.deep.models import Settings
@@ -77,7 +100,7 @@ class _DeepDensity(BaseEstimator):
         settings = Settings(
             n_features=X.shape[1],
             latent_dim=self.latent_dim,
-            hidden=tuple(self.hidden),
+            hidden=tuple(int(size) for size in self.hidden),
             output=self.output,
             lam=float(getattr(self, "lam", 0.0)),
             eps=float(getattr(self, "eps", 0.0)),
@@ -119,14 +142,10 @@ class _DeepDensity(BaseEstimator):
                 f"batch_size must be at least 2, because the objective averages over pairs of rows; "
                 f"got {self.batch_size!r}."
             )
-        if self.latent_dim < 1:
-            raise ValueError(f"latent_dim must be at least 1; got {self.latent_dim!r}.")
-        if self.n_iterations < 1 or self.block < 1:
-            raise ValueError(
-                f"n_iterations and block must be at least 1; got {self.n_iterations!r} and {self.block!r}."
-            )
-        if self.output not in OUTPUTS:
-            raise ValueError(f"output must be one of {', '.join(OUTPUTS)}; got {self.output!r}.")
+        if not all(isinstance(size, Integral) and int(size) >= 1 for size in self.hidden):
+            raise ValueError(f"hidden must hold integers of at least 1, one for each layer; got {self.hidden!r}.")
+        if len(self.betas) != 2 or not all(isinstance(beta, Real) and 0 <= float(beta) < 1 for beta in self.betas):
+            raise ValueError(f"betas must be two numbers in [0, 1); got {self.betas!r}.")
         if self.output == "sigmoid" and (X.min() < 0.0 or X.max() > 1.0):
             raise ValueError(
                 f"output='sigmoid' answers values in [0, 1], but X ranges over [{X.min():g}, {X.max():g}]: scale X "
@@ -225,6 +244,11 @@ class PlummerAutoencoder(_AutoEncoder):
     """
 
     _model = "pae"
+    _parameter_constraints = {  # noqa: RUF012
+        **_DeepDensity._parameter_constraints,
+        "lam": [_FINITE],
+        "eps": [_FINITE],
+    }
 
     def __init__(
         self,
