@@ -139,3 +139,15 @@ def test_a_bad_parameter_of_a_deep_model_is_named(pucli, table):
     words = ("train", "--method", "pae", "--data", "rows.csv")
     refused(pucli(*words, "--param", "latent_dim=1.5"), "latent_dim")
     refused(pucli(*words, "--param", "device=foo"), "device")
+
+
+def test_a_series_of_numbers_can_be_set_from_the_shell(pucli, table):
+    torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
+    torch.set_num_threads(1)
+    words = ("train", "--method", "pae", "--data", "rows.csv", "--param", "n_iterations=5", "--model", "m.model")
+    for text, expected in (("8,4", [8, 4]), ("8", [8]), ("(8, 4,)", [8, 4])):
+        found = pucli(*words, "--param", f"hidden={text}", "--param", "betas=0,0.9", "--json")
+        assert found.code == 0, found.err
+        assert (found.document["params"]["hidden"], found.document["params"]["betas"]) == (expected, [0, 0.9])
+    assert pucli("predict", "--model", "m.model", "--data", "rows.csv").code == 0
+    refused(pucli(*words, "--param", "hidden=8,x"), "hidden")

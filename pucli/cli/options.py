@@ -104,7 +104,7 @@ def method_parameters(method: str, items: Sequence[str] | None) -> dict[str, Any
     """Return the parsed ``--param`` items, each checked to be a parameter of `method`."""
     given = assignments("--param", items or ())
     check_names(method, given)
-    return {key: _like_default(method, key, scalar(value)) for key, value in given.items()}
+    return {key: _value(method, key, value) for key, value in given.items()}
 
 
 def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | None:
@@ -115,18 +115,24 @@ def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | No
     check_names(method, given)
     grid: dict[str, Any] = {}
     for key, text in given.items():
-        values = [_like_default(method, key, scalar(v.strip())) for v in text.split(",") if v.strip()]
+        values = [_value(method, key, v.strip()) for v in text.split(",") if v.strip()]
         if not values:
             raise UsageError(f"--grid {key}= has no value; write it as --grid {key}=0.1,1,10.")
         grid[key] = text if _names_series(text) else values
     return grid
 
 
-def _like_default(method: str, name: str, value: Any) -> Any:
-    """Return a whole number as a float where the parameter's default is one: ``lam=1`` is a real number."""
+def _value(method: str, name: str, text: str) -> Any:
+    """Return the value in `text` in the form of the parameter's default.
+
+    ``lam=1`` is a real number where the default is one; ``hidden=64,64`` and ``hidden=64`` are tuples where it is one.
+    """
     import inspect
 
     default = inspect.signature(estimator(method)).parameters[name].default
+    if isinstance(default, tuple):
+        return tuple(scalar(part.strip()) for part in text.strip("()[]").split(",") if part.strip())
+    value = scalar(text)
     return float(value) if isinstance(default, float) and type(value) is int else value
 
 

@@ -106,7 +106,7 @@ class _DeepDensity(BaseEstimator):
             eps=float(getattr(self, "eps", 0.0)),
             batch_norm=self.batch_norm,
             learning_rate=self.learning_rate,
-            betas=tuple(self.betas),
+            betas=tuple(float(beta) for beta in self.betas),
         )
         trainer = Trainer(
             self._model,
