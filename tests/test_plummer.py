@@ -194,7 +194,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(name, tmp_path):
     with pytest.raises(ValueError, match=r"run\.pt was written with other"):
         small(estimator, checkpoint=file, batch_size=8).fit(X)
     file.write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="not a readable checkpoint"):
+    with pytest.raises(ValueError, match=r"run\.pt is not a checkpoint of pucli; name another file"):
         small(estimator, checkpoint=file).fit(X)
 
 
@@ -346,3 +346,61 @@ def test_parameters_of_a_wrong_kind_are_named(bad):
 def test_sizes_of_layers_may_be_a_list_or_an_array():
     found = [small(hidden=hidden).fit(rows()).objective_ for hidden in ((8, 4), [8, 4], np.array([8, 4]))]
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("kind", ["table", "empty", "weights", "list"])
+def test_a_file_that_is_no_checkpoint_is_left_alone(kind, tmp_path):
+    file = tmp_path / "customers.csv"
+    if kind in ("table", "empty"):
+        file.write_text("a,b\n1,2\n" if kind == "table" else "")
+    else:
+        torch.save({"weight": torch.zeros(2)} if kind == "weights" else [1, 2], file)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match=r"customers\.csv is not a checkpoint of pucli; name another file") as caught:
+        small(checkpoint=file).fit(rows())
+    assert "delete" not in str(caught.value)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "params", [{"n_iterations": 100_000, "learning_rate": 1e-12, "patience": 2}, {"n_iterations": 7}]
+)
+def test_a_finished_run_stays_as_it_is(params, tmp_path):
+    X = rows()
+    file = tmp_path / "run.pt"
+    first = small(checkpoint=file, **params).fit(X)
+    again = small(checkpoint=file, **params).fit(X)
+    for name in ("n_iter_", "objective_", "residual_", "stopped_early_", "converged_"):
+        assert getattr(again, name) == getattr(first, name), name
+    assert np.isfinite(first.objective_) and first.residual_ > 0.0
+    np.testing.assert_array_equal(again.history_, first.history_)
+    np.testing.assert_array_equal(again.sample(3, random_state=0), first.sample(3, random_state=0))
+
+
+def test_a_checkpoint_of_an_older_version_can_be_read(tmp_path):
+    X = rows()
+    file = tmp_path / "run.pt"
+    first = small(checkpoint=file, n_iterations=7).fit(X)
+    content = torch.load(file, weights_only=True)
+    del content["residual"]
+    torch.save(content, file)
+    again = small(checkpoint=file, n_iterations=7).fit(X)
+    assert again.objective_ == first.objective_
+    assert np.isnan(again.residual_)
+
+
+def test_fewer_iterations_than_the_checkpoint_has_are_an_error(tmp_path):
+    X = rows()
+    small(checkpoint=tmp_path / "run.pt", n_iterations=40).fit(X)
+    with pytest.raises(ValueError, match=r"n_iterations=20 is below the 40 iterations .*run\.pt"):
+        small(checkpoint=tmp_path / "run.pt", n_iterations=20).fit(X)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_an_error_before_training(tmp_path):
+    seen = []
+    for file in (tmp_path / "absent" / "run.pt", tmp_path, "x" * 300):
+        with pytest.raises(ValueError, match=r"checkpoint .* cannot be read and written"):
+            small(checkpoint=file, report=lambda done, value: seen.append(done)).fit(rows())
+    assert not seen
+    small(checkpoint=tmp_path / "run.pt").fit(rows())
+    assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]

@@ -18,6 +18,10 @@ import numpy as np
 from pucli.deep import require_torch
 from pucli.deep.models import MODELS, Model, Settings
 
+KEYS = frozenset(
+    {"fingerprint", "iteration", "history", "total", "order", "position", "generator", "modules", "optimisers"}
+)
+
 
 @dataclass
 class Progress:
@@ -68,6 +72,7 @@ class Trainer:
         self.block = block
         self.progress = Progress()
         self.last_mean = float("nan")
+        self.last_residual = float("nan")  # of a checkpoint, until a step is done
         identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape)).encode()
         self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
 
@@ -101,9 +106,20 @@ class Trainer:
 
         patience : stop after so many blocks without a new lowest mean objective. checkpoint : file written after
         every block. report : called after every block with the iteration and the block's mean objective; a true
-        answer stops the run.
+        answer stops the run. A run that goes on and has already ended stays as it is.
+
+        Raises
+        ------
+        ValueError : more than `n_iterations` are done already. FloatingPointError : the objective is not finite.
         """
         at = self.progress
+        if at.iteration > n_iterations:
+            raise ValueError(
+                f"n_iterations={n_iterations} is below the {at.iteration} iterations that the checkpoint {checkpoint} "
+                "has done; raise n_iterations or name another file."
+            )
+        if self.exhausted(patience):
+            return True
         for module in self.model.modules.values():
             module.train()
         total = None
@@ -130,13 +146,20 @@ class Trainer:
                 self.save(checkpoint)
             if report is not None and report(at.iteration, mean):
                 return False
-            if patience is not None and len(at.history) - int(np.argmin(at.history or [0.0])) > patience:
+            if self.exhausted(patience):
                 return True
         return False
 
+    def exhausted(self, patience: int | None) -> bool:
+        """Return whether the last `patience` blocks or more had no new lowest mean objective; None: never."""
+        history = self.progress.history
+        return patience is not None and len(history) - int(np.argmin(history or [0.0])) > patience
+
     def residual(self) -> float:
-        """Return the norm of the gradient that the last step left in the networks."""
+        """Return the norm of the gradient that the last step left in the networks; NaN where it is not known."""
         gradients = [p.grad for m in self.model.modules.values() for p in m.parameters() if p.grad is not None]
+        if not gradients:
+            return self.last_residual
         return float(sum(float(g.square().sum()) for g in gradients) ** 0.5)
 
     def save(self, path: Path) -> None:
@@ -149,29 +172,52 @@ class Trainer:
             "total": at.total,
             "order": at.order,
             "position": at.position,
+            "residual": self.residual(),
             "generator": self.generator.get_state(),
             "modules": {name: module.state_dict() for name, module in self.model.modules.items()},
             "optimisers": [optimiser.state_dict() for optimiser in self.model.optimisers],
         }
-        partial = path.with_name(path.name + ".partial")
-        torch.save(content, partial)
-        partial.replace(path)
+        torch.save(content, _partial(path))
+        _partial(path).replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from the checkpoint `path` if it exists; ValueError if it cannot be read or written."""
+        try:
+            if path.exists():
+                self.load(path)
+            _partial(path).touch()
+            _partial(path).unlink()
+        except OSError as error:
+            raise ValueError(f"checkpoint {path} cannot be read and written: {error}; name another file.") from error
 
     def load(self, path: Path) -> None:
-        """Go on from a checkpoint; ValueError if it belongs to other settings, rows or another seed."""
+        """Go on from a checkpoint; ValueError if it is none, or belongs to other settings, rows or another seed."""
         torch = require_torch()
         try:
             content = torch.load(path, map_location=self.device, weights_only=True)
-        except Exception as error:
-            raise ValueError(f"{path} is not a readable checkpoint ({error}); delete it to start anew.") from error
+        except OSError:
+            raise
+        except Exception:
+            content = None  # torch has an error of its own for every kind of foreign file
+        if not isinstance(content, dict) or not content.keys() >= KEYS:
+            raise ValueError(f"{path} is not a checkpoint of pucli; name another file.")
         if content["fingerprint"] != self.fingerprint:
             raise ValueError(
                 f"the checkpoint {path} was written with other settings, rows or another seed; "
                 "delete it or name another file."
             )
         self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
+        at = self.progress
+        done = at.iteration % self.block
+        self.last_mean = at.total / done if done else at.history[-1]
+        self.last_residual = content.get("residual", float("nan"))  # not in older checkpoints
         self.generator.set_state(content["generator"].cpu())
         for name, module in self.model.modules.items():
             module.load_state_dict(content["modules"][name])
         for optimiser, state in zip(self.model.optimisers, content["optimisers"], strict=True):
             optimiser.load_state_dict(state)
+
+
+def _partial(path: Path) -> Path:
+    """Return the file that a checkpoint is written to before it takes its place."""
+    return path.with_name(path.name + ".partial")

@@ -87,7 +87,8 @@ class _DeepDensity(BaseEstimator):
 
         Raises
         ------
-        ValueError : a batch of fewer than two rows, a parameter out of its range, or a checkpoint of another run.
+        ValueError : a batch of fewer than two rows, a parameter out of its range, or a checkpoint of another or a
+            longer run.
         ImportError : torch is not installed. FloatingPointError : training diverged.
         """
         self._validate_params()
@@ -106,7 +107,7 @@ class _DeepDensity(BaseEstimator):
             eps=float(getattr(self, "eps", 0.0)),
             batch_norm=self.batch_norm,
             learning_rate=self.learning_rate,
-            betas=tuple(float(beta) for beta in self.betas),
+            betas=(float(self.betas[0]), float(self.betas[1])),
         )
         trainer = Trainer(
             self._model,
@@ -118,8 +119,8 @@ class _DeepDensity(BaseEstimator):
             block=self.block,
         )
         path = None if self.checkpoint is None else Path(self.checkpoint)
-        if path is not None and path.exists():
-            trainer.load(path)
+        if path is not None:
+            trainer.resume(path)
         self.stopped_early_ = trainer.run(
             self.n_iterations, patience=self.patience, checkpoint=path, report=self.report
         )
