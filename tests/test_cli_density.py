@@ -151,3 +151,27 @@ def test_a_series_of_numbers_can_be_set_from_the_shell(pucli, table):
         assert (found.document["params"]["hidden"], found.document["params"]["betas"]) == (expected, [0, 0.9])
     assert pucli("predict", "--model", "m.model", "--data", "rows.csv").code == 0
     refused(pucli(*words, "--param", "hidden=8,x"), "hidden")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"), [(0, "Nothing was written"), (2, "The checkpoint run.pt is kept; run the")]
+)
+def test_ctrl_c_names_the_checkpoint_that_is_kept(pucli, table, tmp_path, monkeypatch, blocks, message):
+    pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch").set_num_threads(1)
+    from pucli.deep.trainer import Trainer
+
+    next_rows = Trainer.next_rows
+
+    def interrupted(self):
+        if self.progress.iteration == 10 * blocks + 5:
+            raise KeyboardInterrupt
+        return next_rows(self)
+
+    words = ["train", "--method", "pae", "--data", "rows.csv", "--model", "m.model"]
+    words += ["--param", "block=10", "--param", "n_iterations=40", "--param", "checkpoint=run.pt"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "next_rows", interrupted)
+        stopped = pucli(*words)
+    assert stopped.code == 130 and message in stopped.err
+    assert (tmp_path / "run.pt").exists() == (blocks > 0)
+    assert pucli(*words, "--json").document["n_iter"] == 40

@@ -71,8 +71,14 @@ def train_density(
     started = time.perf_counter()
     with out.progress(f"train {method.name}", lines=True) as show:
         if "report" in known:
-            total = known["n_iterations"]
-            estimator.set_params(report=lambda done, value: show(done, total, text=f"objective {value:.4g}"))
+            total, checkpoint = known["n_iterations"], known.get("checkpoint")
+
+            def report(done: int, value: float) -> None:
+                _say_how_to_go_on(out, checkpoint)
+                show(done, total, text=f"objective {value:.4g}")
+
+            _say_how_to_go_on(out, checkpoint)
+            estimator.set_params(report=report)
         try:
             pipeline.fit(X)
         except ImportError as error:
@@ -119,6 +125,12 @@ def train_density(
             ("model", model),
         ]
     )
+
+
+def _say_how_to_go_on(out: Output, checkpoint: Any) -> None:
+    """Have Ctrl-C name the checkpoint of the training, once there is one."""
+    if checkpoint is not None and Path(str(checkpoint)).is_file():
+        out.if_interrupted = f"The checkpoint {checkpoint} is kept; run the same command again to go on."
 
 
 def _pattern(document: dict[str, Any]) -> str:
