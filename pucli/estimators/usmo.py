@@ -61,9 +61,12 @@ class _KernelPU(PUClassifier):
     def _check_size(self, X: np.ndarray, kernel: Kernel) -> None:
         """Raise ValueError where kernel values, times dual variables of size 1 / 2 lam, nearly overflow."""
         with np.errstate(over="ignore"):
-            products = Kernel("linear").diagonal(X / kernel.width) if kernel.name == "rbf" else kernel.diagonal(X)
+            if kernel.name == "rbf":
+                largest = float(Kernel("linear").diagonal(X).max()) / kernel.width / kernel.width
+            else:
+                largest = float(kernel.diagonal(X).max())
             dual = max(1.0, 0.5 / float(self.lam))
-            largest = float(products.max()) * dual * dual
+            largest *= dual * dual
         if not largest < LARGEST:
             raise ValueError(
                 f"the numbers of this fit overflow ({largest:.3g}): scale the features (each to unit variance, say), "

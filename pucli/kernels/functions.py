@@ -79,7 +79,9 @@ class Kernel(NamedTuple):
         """
         size, eps = np.abs(weights), np.finfo(float).eps
         if self.name == "rbf":
-            half = half_norms((X - middle(X)) / self.width)
+            centre, rows = middle(X), max(1, _CHUNK_ENTRIES // X.shape[1])
+            chunks = (X[start : start + rows] - centre for start in range(0, len(X), rows))
+            half = np.concatenate([half_norms(chunk / self.width) for chunk in chunks])
             each = 1.0 + np.minimum(half, 0.5 / CLOSE) + 2.0 * np.sqrt(half)
             return 2.0 * eps * float(size.sum()) * float(size @ each)
         degree = 1 if self.name == "linear" else self.degree
