@@ -46,7 +46,7 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 3.2 (linear), 3.17-3.26 (kernel)",
         grid={"lam": "decades", "sigma": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
-        path="pucli.tuning.glpual_path:GlobalLocalPath",
+        path="pucli.tuning.paths.glpual:GlobalLocalPath",
     ),
     Method(
         name="gllc",
@@ -54,7 +54,7 @@ _ALL = [
         kind="pu",
         source="Ke et al. 2018; Wang 2024, eq. 2.5",
         grid={"lam": "decades", "sigma": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
-        path="pucli.tuning.glpual_path:GlobalLocalPath",
+        path="pucli.tuning.paths.glpual:GlobalLocalPath",
     ),
     Method(
         name="bsvm",
@@ -84,7 +84,7 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 4.1",
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [0.1, 1.0, 10.0], "sigma": [1.0], "c_u": [0.5, 0.1, 0.01]},
-        path="pucli.tuning.elastic_path:ElasticPath",
+        path="pucli.tuning.paths.elastic:ElasticPath",
     ),
     Method(
         name="ekf-glpual",
@@ -92,7 +92,7 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 4.22-4.43",
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [1e-4, 1e-2], "sigma": [1.0], "c_u": [0.3, 0.05]},
-        path="pucli.tuning.surface_path:SurfacePath",
+        path="pucli.tuning.paths.surface:SurfacePath",
     ),
     Method(
         name="cpb-glpual",
@@ -100,7 +100,7 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 5.8",
         grid={"lam": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "sigma": [1.0]},
-        path="pucli.tuning.cpb_path:CPBPath",
+        path="pucli.tuning.paths.cpb:CPBPath",
     ),
     Method(
         name="upu",

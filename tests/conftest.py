@@ -15,8 +15,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-
+from tests.helpers import ROOT
 
 # the same examples each time: a change is judged by what it changes; HYPOTHESIS_SEEK=1 looks for new ones
 if not os.environ.get("HYPOTHESIS_SEEK"):

@@ -53,8 +53,8 @@ def run(progress=None, *, sweep_rows: tuple[int, ...] = SWEEP_ROWS, steps: int =
 
 
 def _sweep_seconds(n: int) -> float:
-    from pucli.solvers import classtering
-    from pucli.solvers.classtering_bound import lower_bound
+    from pucli.solvers.classtering import updates as classtering
+    from pucli.solvers.classtering.bound import lower_bound
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, FEATURES)) + rng.normal(size=(COMPONENTS, FEATURES))[rng.integers(0, COMPONENTS, n)]

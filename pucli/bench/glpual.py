@@ -24,8 +24,8 @@ def run(progress=None) -> dict[str, Any]:
 
     from pucli.estimators.glpual import GLPUAL
     from pucli.kernels.graph import edge_weights, mutual_knn
-    from pucli.solvers.glpual import objective, solve_gllc, solve_glpual, with_intercept
-    from pucli.solvers.glpual_admm import solve_glpual_admm
+    from pucli.solvers.glpual.admm import solve_glpual_admm
+    from pucli.solvers.glpual.dual import objective, solve_gllc, solve_glpual, with_intercept
 
     tell = progress or (lambda done, total: None)
     rng = np.random.default_rng(0)

@@ -18,13 +18,13 @@ from pucli.estimators.glpual import GLPUAL
 from pucli.kernels.graph import edge_weights, mutual_knn
 from pucli.kernels.low_rank import rbf_map
 from pucli.kernels.quadratic_surface import surface_features, surface_ridge
-from pucli.solvers.cpb import solve_cpb
-from pucli.solvers.cpb_admm import solve_cpb_admm
-from pucli.solvers.elastic import solve_elastic
-from pucli.solvers.elastic_kernel_free import solve_surface
-from pucli.solvers.elastic_kernel_free_admm import solve_surface_admm
-from pucli.solvers.glpual import with_intercept
-from pucli.solvers.surface_problem import surface_problem
+from pucli.solvers.cpb.admm import solve_cpb_admm
+from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.elastic.dual import solve_elastic
+from pucli.solvers.glpual.dual import with_intercept
+from pucli.solvers.surface.admm import solve_surface_admm
+from pucli.solvers.surface.problem import surface_problem
+from pucli.solvers.surface.working_set import solve_surface
 
 ELASTIC = {"n": 1000, "m": 50}
 ELASTIC_POINTS = ((1.0, 1.0, 0.1), (10.0, 0.1, 0.1), (100.0, 1e-3, 0.1), (30.0, 1.0, 0.01), (3.0, 1e-3, 0.05))

@@ -42,7 +42,7 @@ def run(progress=None) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
     from pucli.estimators.mcpl import MCPLLDA
-    from pucli.solvers.cpls import safe_least_squares
+    from pucli.solvers.safe.least_squares import safe_least_squares
 
     tell = progress or (lambda done, total: None)
     rng = np.random.default_rng(0)

@@ -99,7 +99,7 @@ def _data(n: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
 
 def _problem(n: int):
     from pucli.kernels.functions import Kernel
-    from pucli.solvers.double_hinge import double_hinge_problem
+    from pucli.solvers.rows.losses import double_hinge_problem
 
     X, labelled = _data(n)
     return double_hinge_problem(X, labelled, Kernel("rbf", WIDTH), PRIOR, LAM)
@@ -107,8 +107,8 @@ def _problem(n: int):
 
 def _usmo(problem):
     """Solve from the default start; what an estimator's fit does once its input is checked."""
-    from pucli.solvers.usmo import solve_kernel
-    from pucli.solvers.usmo_start import subsample_start
+    from pucli.solvers.usmo.blocks import solve_kernel
+    from pucli.solvers.usmo.start import subsample_start
 
     cache_bytes = 200e6
     return solve_kernel(
@@ -126,7 +126,7 @@ def _usmo(problem):
 
 
 def _relative_gap(problem, sigma: np.ndarray) -> float:
-    from pucli.solvers.double_hinge import bias_and_gap, dual_value, relative_scale
+    from pucli.solvers.rows.losses import bias_and_gap, dual_value, relative_scale
 
     G = problem.kernel.combination(problem.X_u, problem.X_u, sigma) - problem.a_X
     _, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
@@ -148,7 +148,7 @@ def _best(problem, n: int) -> tuple[float, Any]:
 
 
 def _against_svr(n: int) -> list[dict[str, Any]]:
-    from pucli.estimators.double_hinge_svr import solve_svr
+    from pucli.solvers.usmo.svr import solve_svr
 
     problem = _problem(n)
     ours, solution = _best(problem, n)
@@ -175,7 +175,7 @@ def _against_svr(n: int) -> list[dict[str, Any]]:
 
 
 def _against_qp(n: int) -> list[dict[str, Any]]:
-    from pucli.solvers.double_hinge_qp import solve_qp
+    from pucli.solvers.usmo.qp import solve_qp
 
     problem = _problem(n)
     ours, solution = _best(problem, n)
@@ -213,8 +213,8 @@ def _linear_child(n: int) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
     from pucli.kernels.functions import Kernel
-    from pucli.solvers.double_hinge import double_hinge_problem
-    from pucli.solvers.usmo_linear import solve_linear
+    from pucli.solvers.rows.linear import solve_linear
+    from pucli.solvers.rows.losses import double_hinge_problem
 
     rng = np.random.default_rng(0)
     X = np.empty((n + LABELLED, 10))

@@ -60,7 +60,7 @@ def train_density(
 ) -> None:
     """Train a density, print what it says about itself, and keep it in the file `model` if one is given."""
     from pucli.cli.training_rows import shape_remarks
-    from pucli.estimators.model_file import SavedModel, make_pipeline, save_model
+    from pucli.persistence import SavedModel, make_pipeline, save_model
 
     X, held, names, about = density_rows(method, options)
     estimator = opt.estimator(method.name)(**params)
@@ -145,7 +145,7 @@ def _pattern(document: dict[str, Any]) -> str:
 
 def _what(X: np.ndarray, names: list[str], options: DataOptions) -> str:
     """Return where the rows come from, and which two clash if their missing cells follow no pattern."""
-    from pucli.solvers.gaussian_mcpl import clashing_rows
+    from pucli.solvers.safe.gaussian import clashing_rows
 
     where = str(options.dataset or options.data)
     clash = clashing_rows(np.isnan(X))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from pucli.estimators.model_file import SavedModel
+    from pucli.persistence import SavedModel
 
 
 def true_label_scores(pipeline: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pucli.data.readers import LABEL, read_csv
+from pucli.data.labels import LABEL
+from pucli.data.readers import read_csv
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.readers import LABEL
+from pucli.data.labels import LABEL
 from pucli.errors import RunError
 
 if TYPE_CHECKING:

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.data.catalogue import Column, Reader
+from pucli.data.labels import LABEL
 from pucli.errors import RunError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LABEL = "label"
-"""Name of the label column where the file has none (MAT, scikit-learn)."""
 
 _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 

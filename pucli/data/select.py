@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.data.catalogue import Column, Entry, Features, Rows, Sort, Target
-from pucli.data.readers import LABEL
+from pucli.data.labels import LABEL
 from pucli.errors import RunError
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 k(z, z') = (|z - z'|^2 + eps)^(-1/2). `plummer_discrepancy` is the unbiased estimate of the squared maximum mean
 discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out: on a GPU it costs one matrix
 product, a fraction of what automatic differentiation of the kernel matrices takes; on the processor value and gradient
-come from one compiled pass (`pucli.solvers.plummer`), since a batch is too small for one operation after the other.
+come from one compiled pass (`pucli.kernels.plummer`), since a batch is too small for one operation after the other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _discrepancy() -> Any:
     class OnProcessor(Function):
         @staticmethod
         def forward(ctx, codes, prior, eps):
-            from pucli.solvers.plummer import discrepancy_and_gradient
+            from pucli.kernels.plummer import discrepancy_and_gradient
 
             value, gradient = discrepancy_and_gradient(codes.detach().numpy(), prior.numpy(), eps)
             ctx.save_for_backward(torch.from_numpy(gradient))

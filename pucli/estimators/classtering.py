@@ -15,9 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.estimators.semi_supervised import unlabeled_rows
-from pucli.solvers import classtering as solver
-from pucli.solvers.classtering_moves import Fit, fit
+from pucli.estimators.base.semi_supervised import unlabeled_rows
+from pucli.solvers.classtering import updates as solver
+from pucli.solvers.classtering.moves import Fit, fit
 
 _FROM_ONE = Interval(Integral, 1, None, closed="left")
 

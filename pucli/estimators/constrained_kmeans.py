@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.estimators.semi_supervised import unlabeled_rows
+from pucli.estimators.base.semi_supervised import unlabeled_rows
 
 
 def pairwise_constraints(y, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

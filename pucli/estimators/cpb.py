@@ -9,12 +9,12 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_random_state
 
-from pucli.estimators.feature_model import POSITIVE, FeatureModel
+from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
 from pucli.estimators.prior import PRIOR_CONSTRAINT, PriorInObjective, resolve_prior
 from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances, squared_distances_between
 from pucli.kernels.low_rank import rbf_from_distances
-from pucli.solvers.cpb import solve_cpb
-from pucli.solvers.cpb_admm import solve_cpb_admm, solve_cpb_thesis
+from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
+from pucli.solvers.cpb.dc import solve_cpb
 
 # At mu = 1 the printed kernel updates grow without bound, but the direction of f settles within a few of them; at
 # smaller mu they settle near f = -1, where nothing is positive.

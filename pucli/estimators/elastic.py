@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from pucli.estimators.pu import PUClassifier
+from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.graph import edge_weights, mutual_knn
 from pucli.kernels.quadratic_surface import (
     check_memory,
@@ -19,12 +19,12 @@ from pucli.kernels.quadratic_surface import (
     surface_ridge,
     surface_score,
 )
-from pucli.solvers.elastic import solve_elastic
-from pucli.solvers.elastic_admm import solve_elastic_admm
-from pucli.solvers.elastic_kernel_free import solve_surface
-from pucli.solvers.elastic_kernel_free_admm import solve_surface_admm
-from pucli.solvers.glpual import with_intercept
-from pucli.solvers.surface_problem import surface_problem
+from pucli.solvers.elastic.admm import solve_elastic_admm
+from pucli.solvers.elastic.dual import solve_elastic
+from pucli.solvers.glpual.dual import with_intercept
+from pucli.solvers.surface.admm import solve_surface_admm
+from pucli.solvers.surface.problem import surface_problem
+from pucli.solvers.surface.working_set import solve_surface
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -43,7 +43,7 @@ class ElasticGLPUAL(PUClassifier):
     Parameters
     ----------
     lam1 : float, default 1.0
-        L1 penalty; from ``pucli.solvers.elastic.lam1_max`` on, all coefficients are zero.
+        L1 penalty; from ``pucli.solvers.elastic.dual.lam1_max`` on, all coefficients are zero.
     lam2 : float, default 1.0
         Ridge.
     c_p, c_u : float, default 1.0 and 0.1
@@ -154,7 +154,7 @@ class EKFGLPUAL(PUClassifier):
     Parameters
     ----------
     lam1 : float, default 1.0
-        Group penalty, positive; from ``pucli.solvers.surface_problem.surface_lam1_max`` on, f is constant.
+        Group penalty, positive; from ``pucli.solvers.surface.problem.surface_lam1_max`` on, f is constant.
     lam2 : float, default 1e-3
         Weight of the squared gradients of f at the rows.
     c_p, c_u : float, default 1.0 and 0.1

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.solvers.gaussian_mcpl import (
+from pucli.solvers.safe.gaussian import (
     Gaussian,
     Pattern,
     clashing_rows,

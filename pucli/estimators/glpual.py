@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from pucli.estimators.pu import PUClassifier
+from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances, squared_distances_between
 from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
-from pucli.solvers.glpual import Fit, solve_gllc, solve_glpual, with_intercept
-from pucli.solvers.glpual_admm import solve_glpual_admm
-from pucli.solvers.glpual_thesis import solve_thesis
+from pucli.solvers.glpual.admm import solve_glpual_admm
+from pucli.solvers.glpual.dual import Fit, solve_gllc, solve_glpual, with_intercept
+from pucli.solvers.glpual.thesis import solve_thesis
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 THESIS_ITERATIONS = 150

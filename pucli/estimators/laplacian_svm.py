@@ -9,9 +9,9 @@ from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from pucli.estimators.semi_supervised import SemiSupervisedClassifier
+from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.functions import Kernel
-from pucli.solvers.laplacian_svm import solve_newton
+from pucli.solvers.svm.laplacian import solve_newton
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _FROM_ONE = Interval(Integral, 1, None, closed="left")

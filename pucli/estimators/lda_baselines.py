@@ -10,7 +10,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils._param_validation import Interval
 
 from pucli.estimators.mcpl import MCPLLDA, GenerativeClassifier
-from pucli.solvers.em import expectation_maximisation
+from pucli.solvers.safe.em import expectation_maximisation
 
 
 class EMLDA(GenerativeClassifier):

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from pucli.estimators.semi_supervised import SemiSupervisedClassifier
-from pucli.solvers.cpls import least_squares, safe_least_squares
+from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.solvers.safe.least_squares import least_squares, safe_least_squares
 
 
 class _LeastSquaresClassifier(SemiSupervisedClassifier):

@@ -13,10 +13,10 @@ from scipy.special import logsumexp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from pucli.estimators.semi_supervised import SemiSupervisedClassifier
-from pucli.solvers.exponential_families import Bernoulli, DiagonalGaussian, FixedGaussian, FullGaussian, Poisson
-from pucli.solvers.mcpl import contrastive_pessimistic
-from pucli.solvers.mcpl_models import Parameters, SeparateModel, SharedGaussian
+from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.solvers.safe.families import Bernoulli, DiagonalGaussian, FixedGaussian, FullGaussian, Poisson
+from pucli.solvers.safe.mcpl import contrastive_pessimistic
+from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a supervised covariance, in standardised features
 _FARTHEST = 3e7  # deviations of the labelled rows from which on an unlabeled row hides them: eps^(-1/2), with room
@@ -245,7 +245,7 @@ class MCPL(GenerativeClassifier):
     family : default "gaussian-shared"
         "gaussian-shared" (LDA), "gaussian-full" (QDA), "gaussian-diagonal", "gaussian-fixed", "bernoulli" (features
         0 or 1), "poisson" (counts), or an object with the methods of
-        `pucli.solvers.exponential_families.ExponentialFamily`.
+        `pucli.solvers.safe.families.ExponentialFamily`.
     covariance : default "identity"
         The covariance of "gaussian-fixed": "identity", "supervised" (each class keeps its supervised one), or an
         array (d, d) or (K, d, d), symmetric and positive definite.

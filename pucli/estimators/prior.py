@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from pucli.estimators.pu import PUClassifier
-from pucli.solvers.prior import km2, tice, unlabeled_prior
+from pucli.estimators.base.pu import PUClassifier
+from pucli.solvers.prior.km2 import km2, tice, unlabeled_prior
 
 PRIOR_METHODS = ("km2", "tice")
 PRIOR_CONSTRAINT = [Interval(Real, 0, 1, closed="neither"), None]

@@ -12,15 +12,15 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_random_state
 
-from pucli.estimators.feature_model import POSITIVE, FeatureModel
+from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
+from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.prior import PRIOR_CONSTRAINT, resolve_prior
-from pucli.estimators.pu import PUClassifier
 from pucli.kernels.low_rank import pivoted_cholesky
-from pucli.solvers.biased_svm import best_intercept, svm_gap
-from pucli.solvers.double_hinge import RowLosses, bias_and_gap, restore_total
-from pucli.solvers.glpual import solve_gllc
-from pucli.solvers.kernel_rows import DENSE_ROWS, solve_kernel_rows
-from pucli.solvers.usmo_linear import keeps_w, solve_linear
+from pucli.solvers.glpual.dual import solve_gllc
+from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
+from pucli.solvers.rows.linear import keeps_w, solve_linear
+from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total
+from pucli.solvers.svm.biased import best_intercept, svm_gap
 
 # libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
 FIRST_TOLERANCE = 1e-3

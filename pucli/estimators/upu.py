@@ -9,13 +9,13 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_random_state
 
-from pucli.estimators.feature_model import POSITIVE, FeatureModel
+from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
+from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.prior import PRIOR_CONSTRAINT, PriorInObjective, resolve_prior
-from pucli.estimators.pu import PUClassifier
-from pucli.solvers.double_hinge import double_hinge_losses
-from pucli.solvers.nnpu import Network, network_score, train_network
-from pucli.solvers.upu import solve_squared_upu
-from pucli.solvers.usmo_linear import solve_linear
+from pucli.solvers.rows.linear import solve_linear
+from pucli.solvers.rows.losses import double_hinge_losses
+from pucli.solvers.upu.network import Network, network_score, train_network
+from pucli.solvers.upu.squared import solve_squared_upu
 
 _COUNT = Interval(Integral, 1, None, closed="left")
 _NETWORK_CONSTRAINTS = {

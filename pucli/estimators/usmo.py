@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pucli.estimators.pu import PUClassifier
+from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.functions import Kernel
-from pucli.solvers.double_hinge import (
+from pucli.solvers.rows.linear import LinearSolution, keeps_w, solve_linear
+from pucli.solvers.rows.losses import (
     Certificate,
     DoubleHingeProblem,
     bias_and_gap,
@@ -20,10 +21,9 @@ from pucli.solvers.double_hinge import (
     loss_values,
     relative_scale,
 )
-from pucli.solvers.ramp import solve_ramp
-from pucli.solvers.usmo import KernelSolution, solve_kernel
-from pucli.solvers.usmo_linear import LinearSolution, keeps_w, solve_linear
-from pucli.solvers.usmo_start import averaged_bias, one_class_start, subsample_start, uniform_start
+from pucli.solvers.usmo.blocks import KernelSolution, solve_kernel
+from pucli.solvers.usmo.ramp import solve_ramp
+from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
 
 SOLVERS = ("usmo", "qp", "svr")
 # Terms of the objective above this may overflow on the way.
@@ -283,11 +283,11 @@ class USMO(_KernelPU):
 
     def _fit_peer(self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray) -> None:
         if self.solver == "qp":
-            from pucli.solvers.double_hinge_qp import solve_qp
+            from pucli.solvers.usmo.qp import solve_qp
 
             sigma = solve_qp(problem, tol=min(0.1 * self.tol, 1e-8))
         else:
-            from pucli.estimators.double_hinge_svr import solve_svr
+            from pucli.solvers.usmo.svr import solve_svr
 
             sigma, _ = solve_svr(problem, tol=1e-4, cache_size=self.cache_size)
         # The peers stop by their own tolerances; a relative gap of 1e-4 tells a solution from a failure.

@@ -1,0 +1,1 @@
+"""Kernel functions, feature maps and the neighbour graph."""

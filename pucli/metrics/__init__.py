@@ -1,5 +1,6 @@
 """Scores of one prediction, and tests for differences between methods."""
 
+from pucli.metrics.classification import FRACTIONS, HIGHER_IS_BETTER, classification_scores, puf
 from pucli.metrics.comparison import (
     FriedmanNemenyi,
     PairedTest,
@@ -7,7 +8,6 @@ from pucli.metrics.comparison import (
     friedman_nemenyi,
     wilcoxon_paired,
 )
-from pucli.metrics.scores import FRACTIONS, HIGHER_IS_BETTER, classification_scores, puf
 
 __all__ = [
     "FRACTIONS",

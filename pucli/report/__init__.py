@@ -17,6 +17,8 @@ from pucli.report.table import Samples, TableRow, count_flags, table_rows
 from pucli.runner.cells import Cell, json_values, protocol_module
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
+from pucli.runner.run import describe, planned_cells, planned_scope, results_folder
+from pucli.runner.store import read_rows
 
 FORMATS = ("md", "csv", "tex", "html")
 
@@ -121,6 +123,24 @@ def build_report(
     return report
 
 
+def collect(
+    experiment: Experiment,
+    *,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    results_dir: str | Path | None = None,
+    formats: Iterable[str] = ("md", "csv", "tex"),
+    figures: bool = True,
+) -> Report:
+    """Build the report from the store as it is, also while a run is writing to it; see `build_report`."""
+    planned = planned_scope(experiment, profile, methods, datasets)
+    cells = planned_cells(experiment, planned)
+    folder = results_folder(experiment, results_dir)
+    rows = read_rows(folder, {cell.key for cell in cells})
+    return build_report(experiment, planned, cells, rows, folder, formats=formats, figures=figures)
+
+
 def assemble(
     experiment: Experiment,
     scope: Scope,
@@ -129,8 +149,6 @@ def assemble(
     folder: Path,
 ) -> Report:
     """Return the report without writing anything."""
-    from pucli.runner.run import describe
-
     samples = Samples.of(experiment, cells, stored)
     rows = table_rows(samples)
     keys = {cell.key: cell for cell in cells}
@@ -261,4 +279,4 @@ def table_csv(rows: Sequence[TableRow]) -> str:
     )
 
 
-__all__ = ["FORMATS", "Comparison", "Ranking", "Report", "TableRow", "assemble", "build_report", "table_csv"]
+__all__ = ["FORMATS", "Comparison", "Ranking", "Report", "TableRow", "assemble", "build_report", "collect", "table_csv"]

@@ -2,20 +2,18 @@
 
 experiment = load_experiment("table-3.1")
 run(experiment, profile="quick", n_jobs=2)
-report = collect(experiment, profile="quick")
+report = pucli.report.collect(experiment, profile="quick")
 """
 
 from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.dry_run import DryRun, dry_run
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import experiment_names, experiment_schema, load_experiment, parse_experiment
 from pucli.runner.run import (
-    DryRun,
     Event,
     Interrupted,
     RunSummary,
-    collect,
     describe,
-    dry_run,
     plan,
     results_folder,
     run,
@@ -31,7 +29,6 @@ __all__ = [
     "Experiment",
     "Interrupted",
     "RunSummary",
-    "collect",
     "describe",
     "dry_run",
     "experiment_names",

@@ -124,14 +124,15 @@ def json_values(value: Any) -> Any:
 
 
 def protocol_module(name: str) -> types.ModuleType:
-    """Return the module `pucli.runner.protocols.<name>`; the error suggests the nearest names."""
+    """Return the module `pucli.protocols.<name>.protocol`; the error suggests the nearest names."""
     import importlib
     import pkgutil
 
-    import pucli.runner.protocols as package
     from pucli.errors import unknown
 
-    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    # by name: the layer above, which this one does not import
+    package = importlib.import_module("pucli.protocols")
+    names = [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
     if name not in names:
         raise unknown("protocol", name, names)
-    return importlib.import_module(f"{package.__name__}.{name}")
+    return importlib.import_module(f"{package.__name__}.{name}.protocol")

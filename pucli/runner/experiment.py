@@ -175,7 +175,7 @@ class Experiment(Strict):
 
     title: str
     source: Source | None = None
-    protocol: str = Field(default="pu", description="a module of pucli/runner/protocols")
+    protocol: str = Field(default="pu", description="a module of pucli/protocols")
     data: Data
     split: SplitPlan
     tuning: Tuning = Tuning()

@@ -1,25 +1,22 @@
-"""Run an experiment, say what would run, and build its report from what is there."""
+"""Run an experiment: plan its cells, execute those without a result, store each as it finishes."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pucli.errors import PucliError, UsageError
 from pucli.runner.cells import Cell, Context, protocol_module
 from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
+from pucli.runner.pace import Pace
 from pucli.runner.profiles import Scope, scope
-from pucli.runner.store import Store, read_rows
-
-if TYPE_CHECKING:
-    from pucli.report import Report
+from pucli.runner.store import Store
 
 DEFAULT_RESULTS = Path("results")
 
@@ -72,29 +69,6 @@ class RunSummary:
         return {**asdict(self), "folder": str(self.folder)}
 
 
-@dataclass(frozen=True)
-class DryRun:
-    """What would run; `to_json` for --json. `rows` has one dict for each data set and method."""
-
-    experiment: str
-    profile: str
-    reductions: list[str]
-    folder: Path
-    total: int
-    done: int
-    failed: int
-    left: int
-    fits: int
-    fits_at_least: bool
-    seconds: float | None
-    seconds_known_for: int
-    n_jobs: int
-    rows: list[dict[str, Any]]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "folder": str(self.folder)}
-
-
 def plan(
     experiment: Experiment,
     profile: str = "full",
@@ -102,7 +76,7 @@ def plan(
     datasets: Sequence[str] | None = None,
 ) -> list[Cell]:
     """Return the cells of an experiment under a profile, narrowed to `methods` (labels or names) and `datasets`."""
-    return _cells(experiment, _scope(experiment, profile, methods, datasets))
+    return planned_cells(experiment, planned_scope(experiment, profile, methods, datasets))
 
 
 def run(
@@ -141,8 +115,8 @@ def run(
     """
     tell = on_event or (lambda event: None)
     started = time.perf_counter()
-    cells = _cells(experiment, _scope(experiment, profile, methods, datasets))
-    n_jobs = _n_jobs(n_jobs)
+    cells = planned_cells(experiment, planned_scope(experiment, profile, methods, datasets))
+    n_jobs = number_of_jobs(n_jobs)
     folder = results_folder(experiment, results_dir)
     by_key = {cell.key: cell for cell in cells}
     with Store(folder) as store:
@@ -185,86 +159,6 @@ def run(
     )
 
 
-def dry_run(
-    experiment: Experiment,
-    *,
-    profile: str = "full",
-    methods: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-    n_jobs: int = 1,
-    results_dir: str | Path | None = None,
-) -> DryRun:
-    """Return what `run` would do: cells done and left, fits, and how long, judging by what has run."""
-    planned = _scope(experiment, profile, methods, datasets)
-    cells = _cells(experiment, planned)
-    folder = results_folder(experiment, results_dir)
-    known = read_rows(folder)
-    n_jobs = _n_jobs(n_jobs)
-    pace = _Pace(known)
-    table: dict[tuple[str, str], dict[str, Any]] = {}
-    seconds, judged, fits, open_ended = 0.0, 0, 0, False
-    for cell in {cell.key: cell for cell in cells}.values():
-        row = table.setdefault(
-            (cell.dataset, cell.method),
-            {"dataset": cell.dataset, "method": cell.method, "cells": 0, "done": 0, "failed": 0, "left": 0, "fits": 0,
-             "seconds": None},
-        )  # fmt: skip
-        row["cells"] += 1
-        state = known[cell.key]["status"] if cell.key in known else ""
-        row["failed"] += state == "failed"
-        if state == "done":
-            row["done"] += 1
-            continue
-        row["left"] += 1
-        cell_fits, exact = pace.fits(cell)
-        row["fits"] += cell_fits
-        fits += cell_fits
-        open_ended |= not exact
-        expected = pace.seconds(cell)
-        if expected is not None:
-            row["seconds"] = (row["seconds"] or 0.0) + expected
-            seconds += expected
-            judged += 1
-    total, done = sum(r["cells"] for r in table.values()), sum(r["done"] for r in table.values())
-    return DryRun(
-        experiment=experiment.name,
-        profile=profile,
-        reductions=planned.reductions,
-        folder=folder,
-        total=total,
-        done=done,
-        failed=sum(r["failed"] for r in table.values()),
-        left=total - done,
-        fits=fits,
-        fits_at_least=open_ended,
-        # unjudged cells are taken to be like the judged ones
-        seconds=seconds / judged * (total - done) / n_jobs if judged else (0.0 if total == done else None),
-        seconds_known_for=judged,
-        n_jobs=n_jobs,
-        rows=list(table.values()),
-    )
-
-
-def collect(
-    experiment: Experiment,
-    *,
-    profile: str = "full",
-    methods: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-    results_dir: str | Path | None = None,
-    formats: Iterable[str] = ("md", "csv", "tex"),
-    figures: bool = True,
-) -> Report:
-    """Build the report from the store as it is, also while a run is writing to it; see `pucli.report.build_report`."""
-    from pucli.report import build_report
-
-    planned = _scope(experiment, profile, methods, datasets)
-    cells = _cells(experiment, planned)
-    folder = results_folder(experiment, results_dir)
-    rows = read_rows(folder, {cell.key for cell in cells})
-    return build_report(experiment, planned, cells, rows, folder, formats=formats, figures=figures)
-
-
 def results_folder(experiment: Experiment, results_dir: str | Path | None = None) -> Path:
     """Return the folder of an experiment's results."""
     return Path(results_dir if results_dir is not None else DEFAULT_RESULTS) / experiment.name
@@ -278,17 +172,20 @@ def describe(cell: Cell) -> str:
     )  # fmt: skip
 
 
-def _scope(
+def planned_scope(
     experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
 ) -> Scope:
+    """Return what `profile` leaves of `experiment`, narrowed to `methods` and `datasets`."""
     return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
 
 
-def _cells(experiment: Experiment, planned: Scope) -> list[Cell]:
+def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
+    """Return the cells that the experiment's protocol plans."""
     return protocol_module(experiment.protocol).cells(experiment, planned)
 
 
-def _n_jobs(n_jobs: int) -> int:
+def number_of_jobs(n_jobs: int) -> int:
+    """Return how many processes `--n-jobs` asks for: -1 is as many as there are processors."""
     if n_jobs == 0:
         raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 takes all processors.")
     if n_jobs > 0:
@@ -346,46 +243,9 @@ def _event(finished: Finished, done: int, failed: int, total: int, remaining: fl
 
 def _ordered_groups(cells: Sequence[Cell], known: dict[str, dict[str, Any]]) -> list[list[Cell]]:
     """Group cells; lower repeats first, so that a partial table is even, and long groups first among them."""
-    pace = _Pace(known)
+    pace = Pace(known)
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.group, []).append(cell)
     longest = {name: sum(pace.seconds(cell) or cell.n_fits * 1e-4 for cell in group) for name, group in groups.items()}
     return [groups[name] for name in sorted(groups, key=lambda name: (groups[name][0].repeat, -longest[name], name))]
-
-
-class _Pace:
-    """How long a cell takes and how many fits it makes, judging by stored ones.
-
-    A stored cell counts for another if the declared method is the same; those of the same data set count first.
-    """
-
-    def __init__(self, known: dict[str, dict[str, Any]]) -> None:
-        self._seen: dict[tuple, list[tuple[float, int]]] = {}
-        for row in known.values():
-            if row["status"] == "done":
-                cost = (sum(row["seconds"].values()), row["n_fits"])
-                for key in self._keys(row["dataset"], row["settings"]):
-                    self._seen.setdefault(key, []).append(cost)
-
-    @staticmethod
-    def _keys(dataset: str, settings: Any) -> list[tuple]:
-        from pucli.runner.cells import canonical_json
-
-        method = canonical_json(settings["method"])
-        return [(dataset, method), (method,)]
-
-    def _like(self, cell: Cell) -> list[tuple[float, int]]:
-        keys = self._keys(cell.dataset, cell.settings)
-        return next((self._seen[key] for key in keys if key in self._seen), [])
-
-    def seconds(self, cell: Cell) -> float | None:
-        costs = self._like(cell)
-        return statistics.median(seconds for seconds, _ in costs) if costs else None
-
-    def fits(self, cell: Cell) -> tuple[int, bool]:
-        """Fits of the cell, and whether that is known rather than a lower bound."""
-        costs = self._like(cell)
-        if cell.open_ended and costs:
-            return round(statistics.mean(fits for _, fits in costs)) + 1, True
-        return cell.n_fits, not cell.open_ended

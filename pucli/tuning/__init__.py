@@ -1,6 +1,6 @@
 """Choosing hyper-parameters from positive and unlabeled rows alone."""
 
-from pucli.tuning.scores import RULES
+from pucli.tuning.scorers import RULES
 from pucli.tuning.search import Trials, TuneResult, tune
 
 __all__ = ["RULES", "Trials", "TuneResult", "tune"]

@@ -19,14 +19,14 @@ from pucli.errors import UsageError, unknown
 from pucli.methods import Method, check_value, estimator_class, get_method
 from pucli.tuning.folds import Fold, pu_folds
 from pucli.tuning.grids import expand, resolve
-from pucli.tuning.scores import check_rule, choose, score_counts
+from pucli.tuning.scorers import check_rule, choose, score_counts
 
 Progress = Callable[[int, int], None]
 STAGES = ("grid", "greedy")
 
 
 class Route(Protocol):
-    """Gives the counts (n_points, repeats, folds, 4) of points: see `pucli.tuning.scores`."""
+    """Gives the counts (n_points, repeats, folds, 4) of points: see `pucli.tuning.scorers`."""
 
     def counts(self, points: Sequence[Mapping[str, Any]], progress: Progress | None = None) -> np.ndarray: ...
 

@@ -13,8 +13,8 @@ from pucli.cli.output import Output
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
+    from pucli.advice import Advice
     from pucli.cli.training_rows import DataOptions, TrainingRows
-    from pucli.estimators.advise import Advice
 
 EXAMPLES = """
 pucli advise --data customers.csv --label bought --positive yes
@@ -57,8 +57,8 @@ def command(
     Asks what the flowchart of the GLPUAL thesis asks: are the positives in two parts around the negatives, are there
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
+    from pucli.advice import advise
     from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
-    from pucli.estimators.advise import advise
     from pucli.methods import get_method
 
     opt.keep_inputs("--plot", plot, data, split)

@@ -14,7 +14,7 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import numpy as np
 
-    from pucli.estimators.model_file import SavedModel
+    from pucli.persistence import SavedModel
 
 EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
@@ -56,7 +56,7 @@ def command(
     positives and PUF (that recall squared over the share of rows predicted positive) do not. With --dataset the rows
     are those that were held out when the model was trained.
     """
-    from pucli.estimators.model_file import load_model
+    from pucli.persistence import load_model
 
     opt.choice("kind of labels", labels, ("true", "pu"))
     saved = load_model(model)

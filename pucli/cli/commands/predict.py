@@ -35,7 +35,7 @@ def command(
     """
     from pucli.cli.scores import decision_values, words_of
     from pucli.data import read_table
-    from pucli.estimators.model_file import load_model
+    from pucli.persistence import load_model
 
     keep_inputs("--out", destination, data, model)
     saved = load_model(model)

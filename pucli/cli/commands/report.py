@@ -40,8 +40,8 @@ def command(
     Runs nothing, and may be used while `pucli reproduce` is running. Exit code 1 says that some cell failed.
     """
     from pucli.cli.report_text import print_report, verdict_counts
-    from pucli.report import FORMATS
-    from pucli.runner import collect, load_experiment
+    from pucli.report import FORMATS, collect
+    from pucli.runner import load_experiment
 
     wanted = [name.strip() for name in formats.split(",") if name.strip()]
     for name in wanted:

@@ -48,7 +48,8 @@ def command(
     Each finished cell is stored at once. A finished cell is never run again: after Ctrl-C, a crash or a full disk the
     same command goes on. Exit code 1 says that some cell failed.
     """
-    from pucli.runner import collect, dry_run, load_experiment, results_folder, run
+    from pucli.report import collect
+    from pucli.runner import dry_run, load_experiment, results_folder, run
     from pucli.runner.execute import BACKENDS
 
     opt.choice("backend", backend, BACKENDS)

@@ -58,7 +58,7 @@ def command(
     entry = get_method(method)
     params = {**entry.params, **opt.method_parameters(method, param)}
     if model is not None:
-        from pucli.estimators.model_file import check_destination
+        from pucli.persistence import check_destination
 
         opt.keep_inputs("--model", model, data, split)
         check_destination(model)
@@ -139,7 +139,7 @@ def _fit(method: str, params: dict[str, Any], rows: TrainingRows, standardise: b
     """Return the fitted pipeline and the seconds that fitting took."""
     import time
 
-    from pucli.estimators.model_file import make_pipeline
+    from pucli.persistence import make_pipeline
 
     pipeline = make_pipeline(opt.estimator(method)(**params), standardise=standardise)
     started = time.perf_counter()
@@ -172,8 +172,8 @@ def _test_scores(pipeline: Any, rows: TrainingRows) -> dict[str, Any] | None:
 
 
 def _save(path: Path, pipeline: Any, method: str, rows: TrainingRows, standardise: bool) -> None:
-    from pucli.estimators.model_file import SavedModel, save_model
     from pucli.methods import get_method
+    from pucli.persistence import SavedModel, save_model
 
     metadata = {
         "kind": get_method(method).kind,

@@ -1,0 +1,163 @@
+"""Protocol of the examples in Bertazzi 2018, section 4.3: the most adversarial labels of one or two unlabeled points.
+
+A cell fits MCPL to a few labelled points of one feature and an unlabeled point u, for u on a grid, and, where asked,
+to two unlabeled points on a grid of pairs. What the thesis says of it is measured: the improvement is never negative,
+the orthogonality condition (4.34) holds to 1e-4, and then the posterior at u is that of the supervised fit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from pucli.protocols.options import read_options
+from pucli.runner.cells import Cell, CellResult, Context, canonical_json
+from pucli.runner.experiment import Strict
+from pucli.runner.profiles import Scope, data_settings
+from pucli.seeding import stream
+
+if TYPE_CHECKING:
+    from pucli.runner.experiment import Experiment
+
+# Raise it when the protocol changes what a cell computes.
+VERSION = 1
+ORTHOGONAL = 1e-4  # the thesis' bound on the difference of the two sides of (4.34)
+
+
+class Options(Strict):
+    """What the protocol takes beyond the common keys."""
+
+    examples: dict[str, list[int]] = Field(description="method label -> the examples that it is fitted to")
+    two_points: list[int] = Field(default=[], description="examples that also get two unlabeled points")
+    span: float = Field(default=10.0, gt=0, description="u runs over [-span, span]")
+    points: int = Field(default=201, ge=2, description="values of u with one unlabeled point")
+    grid: int = Field(default=41, ge=2, description="values of u1 and of u2 with two unlabeled points")
+
+
+def options_of(experiment: Experiment, scope: Scope) -> Options:
+    """Return the experiment's options under a profile; a wrong key is an error that names it."""
+    return read_options(Options, experiment, scope.profile.options)
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    """Return one cell for each example and method that is fitted to it."""
+    from pucli.data import data_sha256
+    from pucli.methods import get_method
+
+    options = options_of(experiment, scope)
+    planned = []
+    for dataset in scope.datasets:
+        for parameters in data_settings(scope.parameters):
+            for label in scope.methods:
+                if parameters.get("example") not in options.examples.get(label, []):
+                    continue
+                entry = experiment.methods[label]
+                method = get_method(entry.method)
+                settings = {
+                    "protocol": ["adversarial_labels", VERSION],
+                    "data": {"name": dataset, "parameters": parameters, "sha256": data_sha256(dataset)},
+                    "grid": {
+                        "span": options.span,
+                        "points": options.points,
+                        "pairs": options.grid if parameters["example"] in options.two_points else 0,
+                    },
+                    "method": {
+                        "name": method.name,
+                        "version": method.version,
+                        "params": {**method.params, **entry.params},
+                    },
+                }
+                planned.append(Cell(dataset, parameters, 0, label, settings, canonical_json(settings)))
+    return planned
+
+
+def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+    """Fit every u, and every pair."""
+    from pucli.data import load_dataset
+
+    parameters = dict(cell.settings["data"]["parameters"])
+    drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
+    grid = cell.settings["grid"]
+    started = time.perf_counter()
+    single = np.linspace(-grid["span"], grid["span"], grid["points"])
+    one = _fits(cell, drawn.X, drawn.y, single[:, None])
+    details: dict[str, Any] = {"labelled": drawn.X[:, 0].tolist(), "classes": drawn.y.tolist(), "u": single.tolist()}
+    details["one"] = {
+        name: values[:, 0].tolist() if values.ndim == 3 else values.tolist() for name, values in one.items()
+    }
+    metrics = {
+        "least_improvement": float(one["improvement"].min()),
+        "orthogonal_share": float(np.mean(one["spread"] < ORTHOGONAL)),
+        "largest_posterior_change": _posterior_change(one),
+        "least_soft_label": float(one["soft_labels"].min()),
+        "largest_gap": float(one["gap"].max()),
+        "orthogonal_share_of_two": math.nan,
+    }
+    if grid["pairs"]:
+        axis = np.linspace(-grid["span"], grid["span"], grid["pairs"])
+        pairs = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+        two = _fits(cell, drawn.X, drawn.y, pairs)
+        details["u_of_two"] = axis.tolist()
+        shape = (len(axis), len(axis))
+        details["two"] = {
+            "soft_label": two["soft_labels"][:, 0, 0].reshape(shape).tolist(),
+            "posterior": two["posterior"][:, 0, 0].reshape(shape).tolist(),
+            "supervised": two["supervised"][:, 0, 0].reshape(shape).tolist(),
+        }
+        metrics["orthogonal_share_of_two"] = float(np.mean(two["spread"] < ORTHOGONAL))
+        metrics["least_improvement"] = min(metrics["least_improvement"], float(two["improvement"].min()))
+        metrics["largest_gap"] = max(metrics["largest_gap"], float(two["gap"].max()))
+    return CellResult(
+        metrics=metrics,
+        params=dict(cell.settings["method"]["params"]),
+        seconds={"tune": 0.0, "fit": time.perf_counter() - started},
+        details=details,
+        certificate={"dual_gap": metrics["largest_gap"], "converged": True},
+    )
+
+
+def report_extras(
+    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, figure): the thesis' figures 4.1 to 4.6, as far as their cells are done."""
+    from pucli.protocols.adversarial_labels.report import extras
+
+    return extras(cells, stored)
+
+
+def _fits(cell: Cell, X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> dict[str, np.ndarray]:
+    """Fit once for each row of `unlabeled` (n, M); return arrays by fit, unlabeled point and class."""
+    from pucli.methods import make_estimator
+
+    declared = cell.settings["method"]
+    supervised = make_estimator(declared["name"], **declared["params"]).fit(X, y)
+    found: dict[str, list[Any]] = {
+        name: [] for name in ("soft_labels", "posterior", "supervised", "spread", "contrast", "improvement", "gap")
+    }
+    partial = np.concatenate([y, np.full(unlabeled.shape[1], -1)])
+    for u in unlabeled:
+        new = u[:, None]
+        model = make_estimator(declared["name"], **declared["params"]).fit(np.vstack([X, new]), partial)
+        posterior, before = model.predict_log_proba(new), supervised.predict_log_proba(new)
+        own = model.log_likelihood(X, y) - supervised.log_likelihood(X, y)
+        # the gradient of the contrastive likelihood in the labels of u, (4.29)
+        gains = model.log_joint(new) - supervised.log_joint(new)
+        found["soft_labels"].append(model.soft_labels_)
+        found["posterior"].append(np.exp(posterior))
+        found["supervised"].append(np.exp(before))
+        found["spread"].append(np.ptp(gains, axis=1).max())
+        found["contrast"].append(own + gains)
+        found["improvement"].append(model.improvement_)
+        found["gap"].append(model.gap_)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _posterior_change(one: Mapping[str, np.ndarray]) -> float:
+    """Return the largest change of the posterior at u where the orthogonality condition holds."""
+    holds = one["spread"] < ORTHOGONAL
+    return float(np.abs(one["posterior"] - one["supervised"])[holds].max()) if holds.any() else math.nan

@@ -1,0 +1,1 @@
+"""The protocol deep: `protocol.py` plans and runs its cells, `report.py` adds to its page."""

@@ -1,0 +1,300 @@
+"""Deep protocol: train a density estimator on few rows; log-likelihood, modes and speed (Sansone 2018, 4.4).
+
+`rows` training and `test_rows` test rows are drawn from a generator with known centres, or made by stacking three
+images of a set of digits. Metrics of a cell:
+
+    log_likelihood : mean over test rows, of a kernel density on `generated` rows; bandwidth chosen on training rows
+    iterations_per_second : of training, the first tenth left out; per second of processor time, one thread, or on a
+        GPU per second by the clock, so that other processes of the machine disturb it little
+    modes : components, or stacked classes, that get at least a fifth of their share of the generated rows
+    near : share of generated rows within four standard deviations (per dimension, root mean square) of a centre
+
+With `looks`, numbers of iterations, the model is also judged on the way; the figure has the likelihood over them.
+
+Components are told by the nearest centre, which for equal isotropic Gaussians is the best classifier (the thesis
+trains a network for it); stacked classes by the nearest training image of each channel. `iterations` and `hidden` are
+what a profile reduces: the thesis has two million. The experiment's `options` are those of `Options`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from pucli.errors import RunError, UsageError
+from pucli.protocols.options import read_options
+from pucli.runner.cells import Cell, CellResult, Context, canonical_json
+from pucli.runner.experiment import Strict
+from pucli.runner.profiles import Scope
+from pucli.seeding import seed_words, stream
+
+if TYPE_CHECKING:
+    from pucli.runner.experiment import Experiment
+
+# Raise it when the protocol changes what a cell computes.
+VERSION = 1
+_SHOWN = 1000  # generated rows of the plane that are kept for the figure
+_SHOWN_IMAGES = 8
+_NOISE = 0.1  # standard deviation of the codes' perturbation in Figure 4.5
+
+
+class Options(Strict):
+    """What the protocol takes beyond the common keys."""
+
+    iterations: int = Field(default=2_000_000, ge=1)
+    rows: int = Field(default=500, ge=2)
+    test_rows: int = Field(default=10_000, ge=1)
+    generated: int = Field(default=100_000, ge=1)
+    stack: bool = Field(default=False, description="make rows of three images of a set of digits")
+    hidden: list[int] | None = Field(default=None, description="hidden layers in place of those of the methods")
+    likelihood: bool = Field(default=True, description="false leaves the log-likelihood out")
+    generate: bool = Field(default=True, description="false only trains: no rows are generated, counted and drawn")
+    looks: list[int] = Field(default=[], description="iterations after which the likelihood is taken on the way")
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    """Return the cells in the order data set, repeat, method."""
+    from pucli.data import data_sha256, dataset_entry
+    from pucli.methods import get_method
+
+    options = read_options(Options, experiment, scope.profile.options)
+    if options.looks and not (options.generate and options.likelihood):
+        raise UsageError(
+            f"{experiment.name}: options.looks: looks take the likelihood; generate and likelihood must be on."
+        )
+    declared = options.model_dump(exclude=None if options.looks else {"looks"})
+    planned = []
+    reduced: dict[str, Any] = {"n_iterations": options.iterations}
+    if options.hidden is not None:
+        reduced["hidden"] = options.hidden
+    for dataset in scope.datasets:
+        identity = data_sha256(dataset)
+        if bool(dataset_entry(dataset).generator) == options.stack:
+            wanted = "a set of images (options.stack)" if options.stack else "a generated set"
+            raise UsageError(f"{experiment.name}: data.names: {dataset} is not {wanted}.")
+        for repeat in range(scope.repeats):
+            for label in scope.methods:
+                entry = experiment.methods[label]
+                method = get_method(entry.method)
+                settings = {
+                    "protocol": ["deep", VERSION],
+                    "data": {"name": dataset, "sha256": identity},
+                    "split": {"seed": experiment.split.seed, "repeat": repeat},
+                    "options": declared,
+                    "method": {
+                        "name": method.name,
+                        "version": method.version,
+                        "params": {**method.params, **entry.params, **reduced},
+                    },
+                }
+                group = canonical_json([settings["data"], settings["split"], settings["options"]])
+                planned.append(Cell(dataset, {}, repeat, label, settings, group))
+    return planned
+
+
+def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+    """Train one model on one draw and measure what it generates."""
+    if cell.group not in context.cache:
+        context.cache.clear()
+        context.cache[cell.group] = _prepare(cell, context)
+    drawn: Drawn = context.cache[cell.group]
+    declared, options = cell.settings["method"], cell.settings["options"]
+    result = CellResult(params=dict(declared["params"]))
+    seed = seed_words(cell.settings["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
+    started, looking = time.perf_counter(), 0.0
+    curve: list[dict[str, float]] = []
+    for iterations, model, speed in _stages(declared, options, seed, drawn.X):
+        result.metrics["iterations_per_second"] = speed.iterations_per_second()
+        if iterations < options["iterations"]:
+            looked = time.perf_counter()
+            generated = model.sample(options["generated"], random_state=seed)
+            curve.append({"iterations": iterations, "log_likelihood": _likelihood(generated, drawn)[0]})
+            looking += time.perf_counter() - looked
+    result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started - looking}
+    result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
+    started = time.perf_counter()
+    if options["generate"]:
+        _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
+    if curve:
+        last = {"iterations": options["iterations"], "log_likelihood": result.metrics["log_likelihood"]}
+        result.details["curve"] = [*curve, last]
+    result.seconds["predict"] = looking + time.perf_counter() - started
+    return result
+
+
+def _stages(declared: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: np.ndarray) -> Iterator[tuple]:
+    """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stretch.
+
+    A stretch goes on from the checkpoint of the one before, which ends where an unbroken run does.
+    """
+    from pucli.methods import make_estimator
+
+    total = options["iterations"]
+    looks = [n for n in sorted(set(options.get("looks", []))) if n < total]
+    fixed = {"random_state": seed, "block": max(1, min(1000, total // 10))}
+    with tempfile.TemporaryDirectory(prefix="pucli-") as folder:
+        if looks:
+            fixed["checkpoint"] = str(Path(folder) / "on-the-way.pt")
+        for iterations in [*looks, total]:
+            speed = Speed()
+            params = {**declared["params"], "n_iterations": iterations}
+            model = make_estimator(declared["name"], report=speed.look, **fixed, **params)
+            try:
+                model.fit(X)
+            except ImportError as error:
+                raise RunError(str(error)) from error
+            yield iterations, model, speed
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The rows of one repeat: training rows X (rows, d), test rows X_test, and what generated rows are told by.
+
+    centres : (n, d) of the components and their standard deviation `sd`; or images : the training images (m, p) that
+    were stacked, with their `digits` (m,).
+    """
+
+    X: np.ndarray
+    X_test: np.ndarray
+    centres: np.ndarray | None = None
+    sd: float = 0.0
+    images: np.ndarray | None = None
+    digits: np.ndarray | None = None
+
+
+class Speed:
+    """Looks at the clock after every block of iterations."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, float]] = []
+
+    def look(self, iteration: int, objective: float) -> None:
+        """Note the time; for `report` of a deep model."""
+        from pucli.deep import require_torch
+
+        on_gpu = require_torch().cuda.is_available()
+        self.seen.append((iteration, time.perf_counter() if on_gpu else time.process_time()))
+
+    def iterations_per_second(self) -> float:
+        """Return the rate between the first look and the last; NaN if there were fewer than two."""
+        if len(self.seen) < 2:
+            return float("nan")
+        (first, began), (last, ended) = self.seen[0], self.seen[-1]
+        return (last - first) / max(ended - began, 1e-9)
+
+
+def warm_up(cell: Cell) -> None:
+    """Import torch with one thread: in a process of several cells, and of several processes, each has one."""
+    from pucli.deep import require_torch
+
+    require_torch().set_num_threads(1)
+
+
+def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, result: CellResult, *, shown: bool) -> None:
+    """Generate rows and add what they show to `result`."""
+    generated = model.sample(options["generated"], random_state=seed)
+    if options["likelihood"]:
+        result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, drawn)
+    if drawn.centres is not None:
+        counts, result.metrics["near"] = _counts(generated, drawn.centres, drawn.sd)
+        result.details["counts"] = counts.astype(int).tolist()
+    else:
+        counts = _stacked_counts(generated, drawn.images, drawn.digits)
+    # a fifth of an equal share, and at least one row
+    result.metrics["modes"] = float(np.sum(counts >= max(1.0, 0.2 * len(generated) / len(counts))))
+    if shown:
+        result.details |= _shown(model, drawn, generated, seed)
+
+
+def _likelihood(generated: np.ndarray, drawn: Drawn) -> tuple[float, float]:
+    """Return the mean log-likelihood of the test rows, and the bandwidth."""
+    from pucli.deep.likelihood import kernel_log_likelihood
+
+    scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
+    return float(scored.log_likelihood.mean()), float(scored.bandwidth)
+
+
+def report_extras(
+    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, figure): generated rows, counts of modes, or images."""
+    from pucli.protocols.deep.report import extras
+
+    return extras(cells, stored)
+
+
+def _counts(generated: np.ndarray, centres: np.ndarray, sd: float) -> tuple[np.ndarray, float]:
+    """Return generated rows per nearest centre, and the share that is within four standard deviations of it."""
+    from sklearn.metrics import pairwise_distances_argmin_min
+
+    nearest, distance = pairwise_distances_argmin_min(generated, centres)
+    dimensions = np.linalg.matrix_rank(centres)  # those that the components spread in
+    near = float(np.mean(distance <= 4.0 * sd * np.sqrt(dimensions)))
+    return np.bincount(nearest, minlength=len(centres)), near
+
+
+def _stacked_counts(generated: np.ndarray, images: Any, digits: Any) -> np.ndarray:
+    """Return generated rows per stacked class, told channel by channel by the nearest of the training `images`."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    p = images.shape[1]
+    nearest = KNeighborsClassifier(1).fit(images, digits)
+    said = np.zeros(len(generated), dtype=int)
+    for channel, place in enumerate((100, 10, 1)):
+        said += place * nearest.predict(generated[:, channel * p : (channel + 1) * p])
+    return np.bincount(said, minlength=1000)
+
+
+def _shown(model: Any, drawn: Drawn, generated: np.ndarray, seed: int) -> dict:
+    """Return what the figures show: rows of the plane, or images and their neighbours in the latent space."""
+    if drawn.images is None:
+        if drawn.X.shape[1] != 2:
+            return {}
+        return {"true": np.round(drawn.X, 3).tolist(), "generated": np.round(generated[:_SHOWN], 3).tolist()}
+    images = {"images": [drawn.X[:_SHOWN_IMAGES], *generated[: 4 * _SHOWN_IMAGES].reshape(4, _SHOWN_IMAGES, -1)]}
+    if hasattr(model, "transform"):
+        rng = np.random.default_rng(seed)
+        true = drawn.X_test[:_SHOWN_IMAGES]
+        codes = model.transform(true)
+        near = [model.inverse_transform(codes + _NOISE * rng.standard_normal(codes.shape)) for _ in range(5)]
+        images["neighbours"] = [true, *near]
+    return {name: np.round(np.array(rows), 2).tolist() for name, rows in images.items()}
+
+
+def _prepare(cell: Cell, context: Context) -> Drawn:
+    """Draw the training and test rows."""
+    from pucli.data import dataset_entry, load_dataset
+    from pucli.data.mixtures import embedding, grid_centres, stacked
+
+    name, seed, options = cell.dataset, cell.settings["split"]["seed"], cell.settings["options"]
+    streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
+    if options["stack"]:
+        dataset = load_dataset(name, multiclass=True, mirror=context.mirror, offline=context.offline)
+        pixels, digits = dataset.X / dataset.X.max(), dataset.y.astype(int)
+        # a third of the images is for testing
+        order = stream(seed, "images", name).permutation(len(pixels))
+        held = len(order) // 3
+        test, train = order[:held], order[held:]
+        X = stacked(pixels[train], digits[train], streams[0], options["rows"])[0]
+        X_test = stacked(pixels[test], digits[test], streams[1], options["test_rows"])[0]
+        return Drawn(X, X_test, images=pixels[train], digits=digits[train])
+    entry = dataset_entry(name)
+    X, X_test = (
+        load_dataset(name, rng=rng, parameters={"rows": rows}).X
+        for rng, rows in zip(streams, (options["rows"], options["test_rows"]), strict=True)
+    )
+    if entry.generator == "gaussian-grid":
+        centres = grid_centres(entry.parameters["spacing"])
+    elif entry.generator == "embedded-gaussians":
+        means, basis = embedding(entry.parameters["spread"])
+        centres = means @ basis
+    else:
+        raise UsageError(f"{name}: the protocol deep knows the centres of gaussian-grid and embedded-gaussians only.")
+    return Drawn(X, X_test, centres=centres, sd=float(entry.parameters["sd"]))

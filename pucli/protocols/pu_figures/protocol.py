@@ -1,0 +1,214 @@
+"""Protocol of Wang 2024, Figures 3.1, 3.4, 3.7 and 3.8: cells of the protocol pu, and what is drawn of them.
+
+A cell tunes, fits and scores as the protocol pu does, on the same rows; then it keeps a picture. For a data set of two
+features that is the sign of f on a grid of each window (Figure 3.4). For any other it is a t-SNE map of all rows of the
+split, with their classes and the test rows that the method gets wrong (Figures 3.1, 3.7, 3.8), and numbers for what the
+thesis reads off such a map by eye: are the positives in two parts with negatives between, are the classes apart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from pucli.errors import UsageError
+from pucli.protocols.options import read_options
+from pucli.protocols.pu import protocol as pu
+from pucli.protocols.pu.protocol import warm_up as warm_up  # the same methods, tuned in the same way
+from pucli.runner.cells import Cell, CellResult, Context, canonical_json
+from pucli.runner.experiment import Strict
+from pucli.runner.profiles import Scope
+from pucli.seeding import seed_words
+
+if TYPE_CHECKING:
+    from pucli.runner.experiment import Experiment
+
+# Raise it when the protocol changes what a cell computes.
+VERSION = 1
+NEIGHBOURS = 10  # on the map, for the share of neighbours of the same class
+
+
+class Panel(Strict):
+    """One map."""
+
+    data: str
+    label_frequency: float
+    perplexity: float = Field(gt=0)
+
+
+class MapFigure(Strict):
+    """Maps side by side."""
+
+    title: str
+    panels: list[Panel] = Field(min_length=1)
+    labelled: bool = Field(default=True, description="draw labelled rows as triangles")
+
+
+class FieldFigure(Strict):
+    """Decision fields: a row for each setting, a column for each method of the variant."""
+
+    title: str
+    variant: str = Field(description="what stands after the slash in the labels of its methods")
+    window: list[float] | None = Field(
+        default=None, min_length=2, max_length=2, description="ends of both axes; where the test rows are when omitted"
+    )
+
+
+class Options(Strict):
+    """What the protocol takes beyond the keys of pu."""
+
+    maps: dict[str, MapFigure] = Field(default={}, description="file name without ending -> maps")
+    fields: dict[str, FieldFigure] = Field(default={}, description="file name without ending -> decision fields")
+    grid: int = Field(default=161, ge=2, description="points of a decision field along each axis")
+
+
+def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None) -> Options:
+    """Return the experiment's options, with those of a profile; a wrong key is an error that names it."""
+    options = read_options(Options, experiment, changes)
+    if bool(options.maps) == bool(options.fields):
+        raise UsageError(f"{experiment.name}: options: give either maps (any data) or fields (two features).")
+    if options.fields and experiment.data.standardise != "none":
+        raise UsageError(f"{experiment.name}: data.standardise: decision fields are drawn in raw units; say none.")
+    perplexities: dict[tuple[str, float], float] = {}
+    for name, figure in options.maps.items():
+        for panel in figure.panels:
+            where = f"{experiment.name}: options.maps.{name}: {panel.data} at {panel.label_frequency:g}"
+            if panel.data not in experiment.dataset_names:
+                raise UsageError(f"{where}: the data sets are {', '.join(experiment.dataset_names)}.")
+            if panel.label_frequency not in experiment.split.label_frequencies:
+                raise UsageError(f"{where}: that label frequency is not in split.label_frequencies.")
+            if perplexities.setdefault((panel.data, panel.label_frequency), panel.perplexity) != panel.perplexity:
+                raise UsageError(f"{where}: one perplexity for all maps of the same rows, please.")
+    return options
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    """Return the cells of the protocol pu that a figure needs, each with what is kept for it."""
+    options = options_of(experiment, scope.profile.options)
+    plain = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
+    needed = {
+        (panel.data, panel.label_frequency): panel.perplexity
+        for figure in options.maps.values()
+        for panel in figure.panels
+    }
+    windows = sorted({tuple(figure.window) for figure in options.fields.values() if figure.window})
+    planned = []
+    for cell in pu.cells(experiment.model_copy(update={"options": {}}), plain):
+        rows = (cell.dataset, cell.setting["label_frequency"])
+        if options.maps and rows not in needed:
+            continue
+        picture = {"perplexity": needed[rows]} if options.maps else {"windows": windows, "grid": options.grid}
+        settings = {**cell.settings, "protocol": ["pu_figures", VERSION, pu.VERSION], "picture": picture}
+        group = canonical_json([cell.group, picture])
+        planned.append(dataclasses.replace(cell, settings=settings, group=group))
+    return planned
+
+
+def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+    """Do what the protocol pu does, fit the chosen parameters again, and keep the picture."""
+    from pucli.methods import make_estimator
+
+    result = pu.run_cell(cell, experiment, context)
+    rows: pu.Prepared = context.cache[cell.group]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make_estimator(cell.settings["method"]["name"], **result.params).fit(rows.X_train, rows.s)
+    picture = cell.settings["picture"]
+    if "windows" in picture:
+        result.details, result.metrics["crossing"] = _fields(cell, model, rows)
+        return result
+    if ("map", cell.group) not in context.cache:
+        context.cache["map", cell.group] = _map(cell, context, rows)
+    said = np.where(model.predict(rows.X_test) == model.classes_[1], 1, -1)
+    result.details = {**context.cache["map", cell.group], "wrong": (said != rows.y_test).astype(int).tolist()}
+    return result
+
+
+def report_extras(
+    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, figure or text) of the figures whose cells are done, and the table of the maps."""
+    options = options_of(experiment)
+    if options.fields:
+        from pucli.protocols.pu_figures.decision_fields import extras
+
+        return extras(experiment, options.fields, cells, stored)
+    from pucli.protocols.pu_figures.tsne_maps import extras as maps
+
+    return maps(experiment, options.maps, cells, stored)
+
+
+def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], float]:
+    """Return the test rows with the negative field in each window, and where the boundary crosses the diagonal.
+
+    The crossing is the first t >= 0 with f(t, t) > 0, up to the farthest test row: the negatives lie about (0, 0), the
+    nearest positives about (15, 15), so that the ideal is about 7.5. NaN where f is negative all along.
+    """
+    if rows.X_test.shape[1] != 2:
+        raise UsageError(f"{cell.dataset} has {rows.X_test.shape[1]} features; decision fields need two.")
+    picture = cell.settings["picture"]
+    low, high = float(rows.X_test.min()), float(rows.X_test.max())
+    margin = 0.05 * (high - low)
+    fields = []
+    for left, right in [(low - margin, high + margin), *picture["windows"]]:
+        axis = np.linspace(left, right, picture["grid"])
+        points = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+        negative = (model.decision_function(points) <= 0).reshape(len(axis), len(axis))
+        fields.append({"window": [left, right], "negative": negative.astype(int).tolist()})
+    along = np.linspace(0.0, high, 4001)
+    above = np.flatnonzero(model.decision_function(np.column_stack([along, along])) > 0)
+    crossing = float(along[above[0]]) if len(above) else float("nan")
+    details = {"test": rows.X_test.round(4).tolist(), "classes": rows.y_test.tolist(), "fields": fields}
+    return details, crossing
+
+
+def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
+    """Return the map of training and test rows, in this order, and what can be measured on it."""
+    from sklearn.manifold import TSNE
+    from sklearn.neighbors import NearestNeighbors
+
+    from pucli.advice import advise, two_parts
+
+    X = np.vstack([rows.X_train, rows.X_test])
+    y = np.concatenate([_training_classes(cell, context), rows.y_test])
+    seed = seed_words(cell.settings["split"]["seed"], "t-sne", cell.dataset)[0] % 2**32
+    perplexity = min(float(cell.settings["picture"]["perplexity"]), 0.99 * (len(X) - 1))
+    tsne = TSNE(perplexity=perplexity, init="pca", random_state=seed)
+    points = tsne.fit_transform(X).astype(np.float64)
+    near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X) - 1)).fit(points).kneighbors(return_distance=False)
+    silhouette, between = two_parts(points[y == 1], points[y == -1], seed)
+    advised = advise(rows.X_train, rows.s == 1, random_state=0)
+    return {
+        "points": points.round(3).tolist(),
+        "classes": y.tolist(),
+        "labelled": np.flatnonzero(rows.s == 1).tolist(),
+        "perplexity": perplexity,
+        "kl_divergence": float(tsne.kl_divergence_),
+        "same_class_neighbours": float(np.mean(y[near] == y[:, None])),
+        "silhouette": silhouette,
+        "between": between,
+        "advised": {"trifurcated": advised.trifurcated, "silhouette": advised.silhouette, "between": advised.between},
+    }
+
+
+def _training_classes(cell: Cell, context: Context) -> np.ndarray:
+    """Return the true classes of the training rows, which the protocol pu does not keep; they are only drawn."""
+    from pucli.data import load_dataset
+    from pucli.data.splits import make_split, split_stream
+
+    y = load_dataset(cell.dataset, mirror=context.mirror, offline=context.offline).y
+    split = cell.settings["split"]
+    scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
+    chosen = make_split(
+        scenario,
+        y,
+        frequency,
+        rng=split_stream(split["seed"], cell.dataset, scenario, frequency, cell.repeat),
+        **({} if fraction is None else {pu.SCENARIOS[scenario]: fraction}),
+    )
+    return y[chosen.train]

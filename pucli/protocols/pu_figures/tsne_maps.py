@@ -1,0 +1,151 @@
+"""Figures 3.1, 3.7 and 3.8 of Wang 2024, from the cells of the protocol pu_figures: t-SNE maps, and a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.advice import APART, BETWEEN
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from pucli.protocols.pu_figures.protocol import MapFigure, Panel
+
+COLUMNS = 3
+Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
+
+
+def extras(
+    experiment: Experiment,
+    figures: Mapping[str, MapFigure],
+    cells: Sequence[Cell],
+    stored: Mapping[str, Mapping[str, Any]],
+) -> list[tuple[str, str, Any]]:
+    """Return (file name, title, figure or text): the maps, the test rows that each method gets wrong, the numbers."""
+    done: Rows = {
+        (cell.dataset, float(cell.setting["label_frequency"]), cell.method): stored[cell.key]
+        for cell in cells
+        if cell.repeat == 0 and stored.get(cell.key, {}).get("status") == "done"
+    }
+    methods = [label for label in experiment.methods if any(key[2] == label for key in done)]
+    drawn: list[tuple[str, str, Any]] = []
+    for name, figure in figures.items():
+        panels = [panel for panel in figure.panels if _details(done, panel)]
+        if panels:
+            drawn.append((f"figures/{name}", figure.title, _classes(figure, panels, done)))
+        if panels and figure.labelled:
+            title = f"{figure.title}: test rows that are told wrong"
+            drawn.append((f"figures/{name}-wrong", title, _wrong(panels, methods, done)))
+    if drawn:
+        drawn.append(("maps.md", "What the maps show, in numbers", _table(figures, done)))
+    return drawn
+
+
+def _details(done: Rows, panel: Panel) -> Mapping[str, Any] | None:
+    """Return what any method's cell kept of the panel's rows: the map is the same for all."""
+    for (data, frequency, _), row in done.items():
+        if data == panel.data and frequency == panel.label_frequency:
+            return row["details"]
+    return None
+
+
+def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
+    from matplotlib.figure import Figure
+
+    columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    drawn = Figure(figsize=(4.0 * columns, 3.6 * lines), layout="constrained")
+    places = drawn.subplots(lines, columns, squeeze=False).ravel()
+    for place in places[len(panels) :]:
+        place.set_axis_off()
+    for place, panel in zip(places, panels, strict=False):
+        details = _details(done, panel)
+        assert details is not None
+        points, y = np.array(details["points"]), np.array(details["classes"])
+        labelled = np.zeros(len(y), dtype=bool)
+        labelled[details["labelled"]] = figure.labelled
+        for rows, colour, marker, name in (
+            ((y == -1), "blue", "o", "negative"),
+            ((y == 1) & ~labelled, "red", "o", "positive"),
+            (labelled, "red", "^", "labelled positive"),
+        ):
+            if rows.any():
+                size = 26 if marker == "^" else 10
+                edge = "black" if marker == "^" else "none"
+                place.scatter(
+                    *points[rows].T, s=size, c=colour, marker=marker, edgecolors=edge, linewidths=0.4, label=name
+                )
+        _frame(place, f"{panel.data}, perplexity {details['perplexity']:g}")
+    places[0].legend(fontsize=7, loc="best")
+    return drawn
+
+
+def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figure:
+    """A row for each map, a column for each method: test rows, and a cross on those it tells wrong."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(4.0 * len(methods), 3.4 * len(panels)), layout="constrained")
+    places = drawn.subplots(len(panels), len(methods), squeeze=False)
+    for line, panel in enumerate(panels):
+        for column, method in enumerate(methods):
+            place = places[line, column]
+            row = done.get((panel.data, panel.label_frequency, method))
+            if row is None:
+                place.set_axis_off()
+                continue
+            wrong = np.array(row["details"]["wrong"], dtype=bool)
+            points, y = np.array(row["details"]["points"]), np.array(row["details"]["classes"])
+            place.scatter(*points.T, s=4, c="0.85", linewidths=0)
+            tested, classes = points[-len(wrong) :], y[-len(wrong) :]
+            for label, colour in ((1, "red"), (-1, "blue")):
+                place.scatter(*tested[classes == label].T, s=9, c=colour, linewidths=0, alpha=0.6)
+            place.scatter(*tested[wrong].T, s=26, c="black", marker="x", linewidths=0.9)
+            _frame(place, f"{panel.data}, {method}: F1 {100 * row['metrics']['f1']:.1f}")
+    return drawn
+
+
+def _frame(place: Axes, title: str) -> None:
+    place.set_title(title, fontsize=9)
+    place.set_xticks([])
+    place.set_yticks([])
+
+
+def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:
+    """Return the numbers behind the maps as Markdown."""
+    lines = [
+        "# What the maps show, in numbers",
+        "",
+        "Silhouette: of the positives of the map in two parts by 2-means. Between: share of the negatives in the",
+        f"middle between the parts that positives there do not match. In two parts: silhouette above {APART:g} and",
+        f"between above {BETWEEN:g}, with the true classes on the map; the last column asks the same of the features",
+        "with labelled and unlabeled rows alone (`pucli advise`). Same class: share of the ten nearest rows on the map",
+        "that are of a row's own class.",
+        "",
+        "| Figure | Data | Rows | Positive | Labelled | Perplexity | KL divergence | Same class (%) | Silhouette "
+        "| Between | In two parts | By advise |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- | --- |",
+    ]
+    for name, figure in figures.items():
+        for panel in figure.panels:
+            details = _details(done, panel)
+            if details is None:
+                continue
+            y = np.array(details["classes"])
+            two = details["silhouette"] > APART and details["between"] > BETWEEN
+            lines.append(
+                f"| {name} | {panel.data} | {len(y)} | {np.count_nonzero(y == 1)} | {len(details['labelled'])} "
+                f"| {details['perplexity']:g} | {details['kl_divergence']:.3f} "
+                f"| {100 * details['same_class_neighbours']:.1f} | {details['silhouette']:.2f} "
+                f"| {details['between']:.2f} | {_yes(two)} | {_yes(details['advised']['trifurcated'])} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

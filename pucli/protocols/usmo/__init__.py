@@ -1,0 +1,1 @@
+"""The protocol usmo: `protocol.py` plans and runs its cells, `report.py` adds to its page."""

@@ -1,0 +1,96 @@
+"""What a run would do: cells, fits and time, judged by what has run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pucli.runner.experiment import Experiment
+from pucli.runner.pace import Pace
+from pucli.runner.run import number_of_jobs, planned_cells, planned_scope, results_folder
+from pucli.runner.store import read_rows
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What would run; `to_json` for --json. `rows` has one dict for each data set and method."""
+
+    experiment: str
+    profile: str
+    reductions: list[str]
+    folder: Path
+    total: int
+    done: int
+    failed: int
+    left: int
+    fits: int
+    fits_at_least: bool
+    seconds: float | None
+    seconds_known_for: int
+    n_jobs: int
+    rows: list[dict[str, Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "folder": str(self.folder)}
+
+
+def dry_run(
+    experiment: Experiment,
+    *,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    n_jobs: int = 1,
+    results_dir: str | Path | None = None,
+) -> DryRun:
+    """Return what `run` would do: cells done and left, fits, and how long, judging by what has run."""
+    planned = planned_scope(experiment, profile, methods, datasets)
+    cells = planned_cells(experiment, planned)
+    folder = results_folder(experiment, results_dir)
+    known = read_rows(folder)
+    n_jobs = number_of_jobs(n_jobs)
+    pace = Pace(known)
+    table: dict[tuple[str, str], dict[str, Any]] = {}
+    seconds, judged, fits, open_ended = 0.0, 0, 0, False
+    for cell in {cell.key: cell for cell in cells}.values():
+        row = table.setdefault(
+            (cell.dataset, cell.method),
+            {"dataset": cell.dataset, "method": cell.method, "cells": 0, "done": 0, "failed": 0, "left": 0, "fits": 0,
+             "seconds": None},
+        )  # fmt: skip
+        row["cells"] += 1
+        state = known[cell.key]["status"] if cell.key in known else ""
+        row["failed"] += state == "failed"
+        if state == "done":
+            row["done"] += 1
+            continue
+        row["left"] += 1
+        cell_fits, exact = pace.fits(cell)
+        row["fits"] += cell_fits
+        fits += cell_fits
+        open_ended |= not exact
+        expected = pace.seconds(cell)
+        if expected is not None:
+            row["seconds"] = (row["seconds"] or 0.0) + expected
+            seconds += expected
+            judged += 1
+    total, done = sum(r["cells"] for r in table.values()), sum(r["done"] for r in table.values())
+    return DryRun(
+        experiment=experiment.name,
+        profile=profile,
+        reductions=planned.reductions,
+        folder=folder,
+        total=total,
+        done=done,
+        failed=sum(r["failed"] for r in table.values()),
+        left=total - done,
+        fits=fits,
+        fits_at_least=open_ended,
+        # unjudged cells are taken to be like the judged ones
+        seconds=seconds / judged * (total - done) / n_jobs if judged else (0.0 if total == done else None),
+        seconds_known_for=judged,
+        n_jobs=n_jobs,
+        rows=list(table.values()),
+    )

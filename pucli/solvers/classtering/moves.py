@@ -1,0 +1,198 @@
+"""Classtering: sweeps to convergence, births and deaths of components (Sansone 2018, section 2.3).
+
+The lower bound chooses the number of components. A birth splits the rows of one component in two, along its longest
+axis or, where it holds labelled rows of two classes, along the line between them; a death hands the rows of one
+component to the others. Either is kept only if the bound, after sweeps, is above the one before it, so the trace of
+the bound never falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.solvers.classtering.bound import lower_bound
+from pucli.solvers.classtering.updates import Globals, Rows, State, principal_axes, sweep, update_local
+
+# Sweeps of a birth with the rows held in their halves, so that each half has its own factors before they compete.
+HELD_SWEEPS = 3
+# A birth or death is given up at a rise of F per sweep of this many tolerances: the slow end decides few of them.
+PATIENCE = 10.0
+
+
+class Fit(NamedTuple):
+    """A fitted model.
+
+    state : the fitted model, its assignments those of its parameters; bounds : F after every kept sweep; n_iter : all
+    sweeps, those of refused moves included; residual : the last sweep's rise of F; converged : it is below the
+    tolerance; births, deaths : kept moves.
+    """
+
+    state: State
+    bounds: np.ndarray
+    n_iter: int
+    residual: float
+    converged: bool
+    births: int
+    deaths: int
+
+
+class Run(NamedTuple):
+    """Sweeps from one state: the last state, F after each sweep, and whether they converged."""
+
+    state: State
+    bounds: list[float]
+    converged: bool
+
+
+def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, stop_above: float = np.inf) -> Run:
+    """Sweep until F rises by less than `tol` nats in a sweep or exceeds `stop_above`; `bound` is F of `state`."""
+    bounds: list[float] = []
+    for _ in range(max_iter):
+        state = sweep(data, state)
+        bounds.append(lower_bound(data, state))
+        rise, bound = bounds[-1] - bound, bounds[-1]
+        if rise < tol or bound > stop_above:
+            return Run(state, bounds, rise < tol)
+    return Run(state, bounds, False)
+
+
+def split_sides(data: Rows, state: State, s: int) -> Iterator[np.ndarray]:
+    """Yield ways to divide the rows of component `s` in two, each a (n,) bool: which rows leave."""
+    R = state.local.R[:, s]
+    mass = max(R.sum(), 1e-12)
+    classes = np.unique(data.labels[(R > 0.5) & (data.labels >= 0)])
+    if len(classes) > 1:
+        first, second = (data.X[(R > 0.5) & (data.labels == c)].mean(axis=0) for c in most_frequent(data, R, classes))
+        direction = first - second
+        yield data.X @ direction > 0.5 * (first + second) @ direction
+    centre = R @ data.X / mass
+    axis = principal_axes(data.X, R, centre, 1)[0][:, 0]
+    yield (data.X - centre) @ axis > 0.0
+
+
+def most_frequent(data: Rows, R: np.ndarray, classes: np.ndarray) -> list[int]:
+    """Return the two of `classes` with most labelled rows in a component with responsibilities R (n,).
+
+    Equal ones come in the order of their rows, so that the numbering of the classes plays no part.
+    """
+    members = {int(c): np.flatnonzero((R > 0.5) & (data.labels == c)) for c in classes}
+    return sorted(members, key=lambda c: (-len(members[c]), members[c][0]))[:2]
+
+
+def with_birth(data: Rows, state: State, s: int, leaves: np.ndarray) -> State:
+    """Return the state with component `s` split: the rows with `leaves` (n,) go to a new, last component."""
+    hyper, q, local = state
+    # priors that the old components have sharpened would hold the new ones to their shape
+    hyper = hyper._replace(a=1.0, b=1.0, gamma=np.full(len(hyper.gamma), 1.0 / len(hyper.gamma)))
+    R = np.column_stack([local.R, np.where(leaves, local.R[:, s], 0.0)])
+    R[leaves, s] = 0.0
+    child = (np.append(part, part[s : s + 1], axis=0) for part in (q.omega, q.phi, q.mean, q.cov, q.rate))
+    omega, phi, mean, cov, rate = child
+    for number in (s, len(omega) - 1):
+        weight = R[:, number]
+        mean[number, :, -1] = weight @ data.X / max(weight.sum(), 1e-12)
+    state = State(hyper, Globals(omega, phi, mean, cov, q.shape, rate), local)
+    for _ in range(HELD_SWEEPS):
+        state = sweep(data, state, R)
+    return state
+
+
+def with_death(data: Rows, state: State, s: int) -> State:
+    """Return the state without component `s`."""
+    hyper, q, _ = state
+    omega, phi, mean, cov, rate = (np.delete(part, s, axis=0) for part in (q.omega, q.phi, q.mean, q.cov, q.rate))
+    q = Globals(omega, phi, mean, cov, q.shape, rate)
+    return State(hyper, q, update_local(data, hyper, q))
+
+
+class Ascent:
+    """A climb of F with births and deaths: the current state, and what it took to get there."""
+
+    def __init__(self, data: Rows, state: State, tol: float, max_iter: int) -> None:
+        self.data, self.state, self.tol, self.max_iter = data, state, tol, max_iter
+        self.bounds = [lower_bound(data, state)]
+        self.n_iter = 0
+        self.residual = np.inf
+        self.converged = False
+
+    @property
+    def n_components(self) -> int:
+        return len(self.state.q.omega)
+
+    def settle(self) -> None:
+        """Sweep the current state to convergence."""
+        run = climb(self.data, self.state, self.bounds[-1], self.tol, self.max_iter)
+        self.n_iter += len(run.bounds)
+        self.bounds.extend(run.bounds)
+        self.state, self.converged = run.state, run.converged
+        self.residual = self.bounds[-1] - self.bounds[-2] if len(self.bounds) > 1 else np.inf
+
+    def attempt(self, candidate: State) -> bool:
+        """Replace the current state by what `candidate` climbs to, if F is then higher by more than the tolerance."""
+        target = self.bounds[-1] + self.tol
+        start = lower_bound(self.data, candidate)
+        run = climb(self.data, candidate, start, PATIENCE * self.tol, self.max_iter, stop_above=target)
+        self.n_iter += len(run.bounds)
+        if not run.bounds or run.bounds[-1] <= target:
+            return False
+        self.bounds.append(run.bounds[-1])
+        self.state = run.state
+        self.settle()
+        return True
+
+    def births(self, max_components: int) -> int:
+        """Try to split every component, the heaviest first and the newly born after it; return the births kept."""
+        kept = 0
+        tried: set[int] = set()
+        while self.n_components < max_components:
+            waiting = [int(s) for s in np.argsort(-self.state.local.mass) if s not in tried]
+            if not waiting:
+                break
+            s = waiting[0]
+            if any(self.attempt(with_birth(self.data, self.state, s, side)) for side in self.sides(s)):
+                kept += 1
+            else:
+                tried.add(s)
+        return kept
+
+    def sides(self, s: int) -> Iterator[np.ndarray]:
+        """Yield the divisions of component `s` that leave at least two rows on either side."""
+        mass = self.state.local.mass[s]
+        for side in split_sides(self.data, self.state, s):
+            inside = self.state.local.R[side, s].sum()
+            if min(inside, mass - inside) >= 2.0:
+                yield side
+
+    def deaths(self) -> int:
+        """Try to do without each component, the lightest first; return the deaths kept."""
+        kept = 0
+        survivors = 0
+        while survivors < self.n_components > 1:
+            s = int(np.argsort(self.state.local.mass)[survivors])
+            if self.attempt(with_death(self.data, self.state, s)):
+                kept += 1
+            else:
+                survivors += 1
+        return kept
+
+
+def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: int, moves: bool = True) -> Fit:
+    """Maximise F from `state`; with `moves`, also over the number of components.
+
+    tol : least rise of F in nats, of a sweep to go on and of a birth or death to be kept. max_iter : most sweeps in
+    one climb.
+    """
+    ascent = Ascent(data, state, tol, max_iter)
+    ascent.settle()
+    births = 0
+    deaths = ascent.deaths() if moves else 0
+    while moves:
+        born = ascent.births(max_components)
+        died = ascent.deaths()
+        births, deaths = births + born, deaths + died
+        if not born and not died:
+            break
+    return Fit(ascent.state, np.array(ascent.bounds), ascent.n_iter, ascent.residual, ascent.converged, births, deaths)

@@ -1,0 +1,1 @@
+"""Estimates of the class prior from labelled positives and unlabeled rows."""

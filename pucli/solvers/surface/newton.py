@@ -1,0 +1,129 @@
+"""Elastic kernel-free GLPUAL by the augmented Lagrangian with semismooth Newton steps (Li, Sun, Toh 2018).
+
+Hinges and groups of `pucli.solvers.surface.problem` are split off; minimising the augmented Lagrangian over w keeps
+the multipliers p and v in their box and balls. A Newton step's matrix is A plus the rows on a kink plus the groups,
+positive definite whatever A is. It reaches any accuracy; to a moderate one
+`pucli.solvers.surface.splitting` is quicker.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from pucli.kernels.quadratic_surface import surface_groups
+from pucli.solvers.surface.problem import (
+    SurfaceProblem,
+    scaled_cholesky,
+    surface_bound,
+    surface_objective,
+    with_exact_zeros,
+)
+
+PENALTY_GROWTH = 5.0
+PENALTY_RANGE = 1e6
+# Inner problems are solved to this share of the tolerance, by the Newton decrement; where that was reached from the
+# start, to a hundredth of it from then on.
+INNER_ACCURACY = 0.05
+INNER_DIVISOR = 100.0
+SMALLEST_ACCURACY = 1e-18
+MAX_INNER = 50
+MAX_OUTER = 40
+
+
+class _State(NamedTuple):
+    """Of the outer steps: penalties of hinges and groups, their growth so far, accuracy of the inner problems."""
+
+    rho_h: float
+    rho_t: float
+    growth: float
+    accuracy: float
+
+
+def newton(problem: SurfaceProblem, lam1, tol, max_iter, w, p, v, penalties):
+    """Minimise J from (w, p, v) until the relative gap is below `tol`, or `max_iter` Newton steps are taken.
+
+    penalties : of hinges and of groups, to start with. Returns (w, p, v, steps) of the smallest gap met (late steps can
+    lose accuracy to rounding), w with exact zeros.
+    """
+    everything = np.ones(problem.m, dtype=bool)
+    rho_h, rho_t = penalties
+    state = _State(rho_h, rho_t, 1.0, INNER_ACCURACY * tol)
+    n_iter, smallest = 0, np.inf
+    best = w, p, v
+    for _ in range(MAX_OUTER):
+        if n_iter >= max_iter:
+            break
+        w, p, v, zero, steps = _lagrangian_step(problem, lam1, w, p, v, state)
+        n_iter += max(steps, 1)
+        sparse = with_exact_zeros(problem, w, zero)
+        value = surface_objective(problem, sparse, lam1)
+        gap = value - surface_bound(problem, sparse, p, v, lam1, everything)[0]
+        if gap < smallest:
+            smallest, best = gap, (sparse, p, v)
+        if gap <= tol * value:
+            break
+        if steps == 0:
+            state = state._replace(accuracy=max(state.accuracy / INNER_DIVISOR, SMALLEST_ACCURACY))
+        if state.growth < PENALTY_RANGE:
+            rho_h, rho_t, growth = (PENALTY_GROWTH * part for part in state[:3])
+            state = _State(rho_h, rho_t, growth, state.accuracy)
+    return *best, n_iter
+
+
+def _lagrangian_step(problem, lam1, w, p, v, state):
+    """Minimise the augmented Lagrangian once and update the multipliers.
+
+    Returns w, the multipliers, which groups (m,) are zero, and the Newton steps.
+    """
+    A, _, b, Zp, c_p, _, m = problem
+    groups, radius = surface_groups(m), 0.5 * lam1
+    rho_h, rho_t = state.rho_h, state.rho_t
+    steps = 0
+
+    def multipliers(w):
+        t = Zp @ w - 1.0
+        q = np.clip(p + rho_h * t, -c_p, 0.0)
+        y = v + rho_t * w[groups]
+        norms = np.linalg.norm(y, axis=1)
+        u = y * np.minimum(1.0, radius / np.maximum(norms, 1e-300))[:, None]
+        value = float(q @ t) - float(np.sum((q - p) ** 2)) / (2.0 * rho_h)
+        value += float(np.sum(u * w[groups])) - float(np.sum((u - v) ** 2)) / (2.0 * rho_t)
+        return q, u, y, norms, value
+
+    q, u, y, norms, value = multipliers(w)
+    value += 0.5 * float(w @ A @ w) + float(b @ w)
+    while steps < MAX_INNER:
+        gradient = A @ w + b + Zp.T @ q
+        np.add.at(gradient, groups.ravel(), u.ravel())
+        on_kink = (q > -c_p) & (q < 0.0)
+        H = A + rho_h * (Zp[on_kink].T @ Zp[on_kink])
+        shrink = np.minimum(1.0, radius / np.maximum(norms, 1e-300))
+        for j in range(m):
+            block = np.eye(m + 1)
+            if norms[j] > radius:
+                block -= np.outer(y[j], y[j] / norms[j] ** 2)
+            H[np.ix_(groups[j], groups[j])] += rho_t * shrink[j] * block
+        direction = -_solve(H, gradient)
+        slope = float(gradient @ direction)
+        if -0.5 * slope <= state.accuracy * (abs(value) + problem.constant):
+            break
+        steps += 1
+        length = 1.0
+        while True:
+            trial = w + length * direction
+            q, u, y, norms, new = multipliers(trial)
+            new += 0.5 * float(trial @ A @ trial) + float(b @ trial)
+            if new <= value + 1e-4 * length * slope + 1e-14 * abs(value) or length < 1e-10:
+                break
+            length *= 0.5
+        w, value = trial, new
+    return w, q, u, norms <= radius, steps
+
+
+def _solve(H, rhs):
+    """Solve H x = rhs, H positive definite of any scaling."""
+    d, factor = scaled_cholesky(H)
+    return d * cho_solve(factor, d * rhs, check_finite=False)

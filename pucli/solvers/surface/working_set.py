@@ -1,0 +1,81 @@
+"""Elastic kernel-free GLPUAL (Wang 2024, eq. 4.26): a quadratic surface with one lasso group per feature.
+
+The problem and its certificate are in `pucli.solvers.surface.problem`. It is solved on a working set of features, which
+grows until no other feature violates its condition (as in Massias, Gramfort, Salmon 2018): first by alternating
+directions, which reach a moderate accuracy at the least cost, then, where they are slow, by semismooth Newton steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.kernels.quadratic_surface import surface_groups
+from pucli.solvers.surface.newton import newton
+from pucli.solvers.surface.problem import (
+    SurfaceFit,
+    SurfaceProblem,
+    constant_model,
+    restricted,
+    surface_bound,
+    surface_objective,
+)
+from pucli.solvers.surface.splitting import alternate
+
+# Features of the first working set, and by how much it grows at least.
+FIRST_FEATURES = 10
+# Iterations of alternating directions before Newton steps take over.
+SPLITTING_ITERATIONS = 400
+# The restricted problem is solved to this share of the tolerance, and to a tenth of that whenever it was not enough.
+SHARE = 0.5
+SMALLEST_TOLERANCE = 1e-13
+
+
+def solve_surface(problem: SurfaceProblem, lam1, tol=1e-6, max_iter=500, start: SurfaceFit | None = None) -> SurfaceFit:
+    """Minimise EKF-GLPUAL's objective (4.26) to a proven relative gap.
+
+    lam1 > 0 : group penalty; tol : stop when the gap is below tol times the objective; max_iter : Newton steps on one
+    working set; start : a fit of the same problem at another lam1.
+    """
+    m = problem.m
+    w, p = constant_model(problem)
+    v = np.zeros((m, m + 1))
+    chosen = np.zeros(m, dtype=bool)
+    if start is not None:
+        w, p, v = start.w.copy(), start.p, start.v
+        chosen = np.any(w[surface_groups(m)] != 0.0, axis=1)
+    n_iter, best, target = 0, None, SHARE * tol
+    while True:
+        v = v * np.minimum(1.0, 0.5 * lam1 / np.maximum(np.linalg.norm(v, axis=1), 1e-300))[:, None]
+        bound, needed, full = surface_bound(problem, w, p, v, lam1, chosen)
+        value = surface_objective(problem, w, lam1)
+        if best is None or value - bound < best.gap:
+            best = SurfaceFit(w, p, full, value, max(value - bound, 0.0), n_iter, bool(value - bound <= tol * value))
+        outside = np.where(chosen, 0.0, needed)
+        violating = np.flatnonzero(outside > 0.5 * lam1 * (1.0 + 1e-9))
+        if len(violating):
+            order = violating[np.argsort(-outside[violating])]
+            chosen[order[: max(FIRST_FEATURES, np.count_nonzero(chosen))]] = True
+        elif n_iter:
+            target *= 0.1
+        if best.converged or not chosen.any() or target < SMALLEST_TOLERANCE:
+            return best._replace(n_iter=n_iter)
+        w, p, v, steps = _on_features(problem, np.flatnonzero(chosen), lam1, target, max_iter, w, p, v)
+        n_iter += steps
+
+
+def _on_features(problem: SurfaceProblem, features, lam1, tol, max_iter, w, p, v):
+    """Solve the problem on the surface of some features; return the full-size point and the iterations."""
+    sub, place = restricted(problem, features)
+    inner = np.ix_(features, np.append(features, problem.m))
+    # hinges are rounded off over a zone of 1 in f, groups over their size where f is about 1
+    mean_square = float(np.sum(sub.Zp[:, :-1] ** 2)) / max(len(sub.Zp), 1)
+    penalties = (sub.c_p, 0.5 * lam1 * np.sqrt(mean_square / (sub.m + 1)))
+    w_sub, p, v_sub, steps, penalties, converged = alternate(
+        sub, lam1, tol, SPLITTING_ITERATIONS, w[place], p, v[inner], penalties
+    )
+    if not converged:
+        w_sub, p, v_sub, more = newton(sub, lam1, tol, max_iter, w_sub, p, v_sub, penalties)
+        steps += more
+    w, v = np.zeros_like(w), np.zeros_like(v)
+    w[place], v[inner] = w_sub, v_sub
+    return w, p, v, steps

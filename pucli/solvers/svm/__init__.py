@@ -1,0 +1,1 @@
+"""Certificates of the biased SVM, and the Laplacian SVM."""

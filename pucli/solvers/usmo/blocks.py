@@ -1,0 +1,199 @@
+"""USMO: exact PU learning with double hinge and a kernel, at memory linear in the number of rows.
+
+Sansone, De Natale and Zhou (2019), "Efficient training for positive unlabeled learning", minimise the dual of
+`pucli.solvers.rows.losses` by pairs of rows, each solved in closed form, until the tau-optimality conditions (13)
+hold. Here the pairs are taken inside a block of rows, as in SVM-light (Joachims 1999) and ThunderSVM (Wen et al.
+2018): kernel rows are made a block at a time by one matrix product, pairs are solved on the block's own small matrix,
+and f at all other rows follows by one product. f is kept for the active rows (the paper's function cache); rows whose
+corner is settled are left out, and f is rebuilt for them at the end. It stops on the duality gap, which (13) bounds.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.kernels.functions import Kernel
+from pucli.solvers.rows.cache import RowStore
+from pucli.solvers.rows.losses import Certificate, RowLosses, bias_and_gap, dual_value, relative_scale
+from pucli.solvers.rows.pairs import add_rows, critical_values, solve_block
+
+# Rows of a block; pairs are solved in it until a tenth of the violation is left.
+BLOCK = 256
+BLOCK_ACCURACY = 0.1
+MAX_PAIRS = 100_000
+# So many blocks, or two passes over the rows, without the gap falling by a tenth mean that the pairs get nowhere, as
+# with features of very different size.
+MAX_STALLED = 200
+# Rows are left out every so many blocks, if at least this share of the active ones can go.
+SHRINK_EVERY = 10
+SHRINK_SHARE = 0.1
+
+
+class KernelSolution(NamedTuple):
+    """Solution of the kernel problem.
+
+    sigma : (n,) dual variables; values : (n,) f at the rows; certificate : bias, objective and gap; violation : tau of
+    (13), the largest violation by any pair; n_iter : blocks; n_pairs : pair steps; converged : whether the relative
+    gap is below the tolerance; trace : (blocks + 1, 3) array of elapsed seconds, dual value and gap (of the active
+    rows).
+    """
+
+    sigma: np.ndarray
+    values: np.ndarray
+    certificate: Certificate
+    violation: float
+    n_iter: int
+    n_pairs: int
+    converged: bool
+    trace: np.ndarray
+
+
+def solve_kernel(
+    X: np.ndarray,
+    kernel: Kernel,
+    losses: RowLosses,
+    total: float,
+    a_X: np.ndarray,
+    a_norm: float,
+    start: np.ndarray,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 100_000,
+    cache_bytes: float = 200e6,
+    trivial: float = 0.0,
+    shrinking: bool = True,
+    overwrite_X: bool = False,
+) -> KernelSolution:
+    """Minimise the problem of `pucli.solvers.rows.losses` over g in the kernel's space and the bias.
+
+    Parameters
+    ----------
+    X : (n, m) float64 rows that carry a loss; losses : their losses; total : coefficient of the bias.
+    a_X : (n,) the fixed element a at the rows; a_norm : |a|_H^2; start : (n,) feasible dual variables.
+    tol : relative duality gap at which to stop; max_iter : largest number of blocks; cache_bytes : size of the store
+        of kernel rows; trivial : value of the best constant f, the floor of what the gap is relative to.
+    shrinking : leave settled rows out. overwrite_X : use the memory of X, whose content is then lost.
+
+    It ends unconverged where the gap has not fallen by a tenth in `MAX_STALLED` blocks.
+
+    Memory: a copy of X unless overwritten, some twenty vectors of n, and the store.
+    """
+    began = time.perf_counter()
+    n = len(X)
+    rows = RowStore(X, kernel, cache_bytes, min(BLOCK, n), overwrite=overwrite_X)
+    state = _State(rows, losses, a_X, start)
+    dual = dual_value(losses, state.sigma, state.G, a_X, a_norm)
+    n_iter = n_pairs = stalled = 0
+    lowest_gap, patience = np.inf, max(MAX_STALLED, 2 * n // BLOCK)
+    history = []
+    while True:
+        sigma, G, active_losses = state.active_part()
+        highest, lowest = critical_values(G, sigma, *active_losses, state.up, state.down)
+        bias, gap = bias_and_gap(active_losses, total - state.frozen_sum(), sigma, G)
+        history.append((time.perf_counter() - began, dual, gap))
+        converged = gap <= tol * relative_scale(dual + gap, gap, trivial)
+        lowest_gap, stalled = (gap, 0) if gap < 0.9 * lowest_gap else (lowest_gap, stalled + 1)
+        ended = n_iter >= max_iter or stalled >= patience
+        if converged or ended or highest <= lowest:
+            if state.active == n:
+                break
+            state.restore()
+            lowest_gap = lowest_gap if ended else np.inf
+            continue
+        block = _violators(state.up, state.down, state.active, highest, lowest, rows.capacity)
+        slots = rows.fetch(block, state.active)
+        K = rows.store[np.ix_(slots, block)]
+        G_block, sigma_block = G[block], sigma[block]
+        block_losses = active_losses.take(block)
+        pairs, gained = solve_block(
+            K, G_block, sigma_block, *block_losses, BLOCK_ACCURACY * (highest - lowest), MAX_PAIRS
+        )
+        if pairs == 0:
+            if state.active == n:
+                break
+            state.restore()
+            lowest_gap = np.inf
+            continue
+        dual += gained
+        add_rows(rows.store, slots, sigma_block - sigma[block], G)
+        sigma[block] = sigma_block
+        n_iter += 1
+        n_pairs += pairs
+        if shrinking and n_iter % SHRINK_EVERY == 0:
+            state.shrink(highest, lowest)
+    if not converged and n_iter < max_iter:  # it got nowhere: leave behind what rounding has piled up in G
+        state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]
+        bias, gap = bias_and_gap(state.losses, total, state.sigma, state.G)
+    sigma, G = np.empty(n), np.empty(n)
+    sigma[state.order], G[state.order] = state.sigma, state.G
+    objective = dual_value(losses, sigma, G, a_X, a_norm) + gap
+    return KernelSolution(
+        sigma=sigma,
+        values=bias - G,
+        certificate=Certificate(bias, objective, gap),
+        violation=max(highest - lowest, 0.0),
+        n_iter=n_iter,
+        n_pairs=n_pairs,
+        converged=bool(converged),
+        trace=np.array(history),
+    )
+
+
+def _violators(up, down, active: int, highest: float, lowest: float, largest: int) -> np.ndarray:
+    """Return the rows that take part in the largest violations: half may rise, half may fall."""
+    half = max(min(BLOCK, largest) // 2, 1)
+    last = min(half, active) - 1
+    rising = np.argpartition(up[:active], last)[: last + 1]
+    falling = np.argpartition(-down[:active], last)[: last + 1]
+    return np.unique(np.concatenate([rising[up[rising] < highest], falling[down[falling] > lowest]]))
+
+
+class _State:
+    """The dual variables and G = K sigma - a(X), in an order that has the active rows first."""
+
+    def __init__(self, rows: RowStore, losses: RowLosses, a_X: np.ndarray, start: np.ndarray):
+        n = len(start)
+        self.rows = rows
+        self.losses = RowLosses(*(field.copy() for field in losses))
+        self.order = np.arange(n)
+        self.active = n
+        self.sigma = start.copy()
+        self.G = rows.product(start, slice(0, n)) - a_X
+        self.up, self.down = np.empty(n), np.empty(n)
+        # sigma and G when G was last right everywhere
+        self.sigma_then, self.G_then = self.sigma, self.G
+
+    def active_part(self) -> tuple[np.ndarray, np.ndarray, RowLosses]:
+        k = self.active
+        return self.sigma[:k], self.G[:k], RowLosses(*(field[:k] for field in self.losses))
+
+    def frozen_sum(self) -> float:
+        return float(self.sigma[self.active :].sum())
+
+    def shrink(self, highest: float, lowest: float) -> None:
+        """Leave out the rows that no violating pair can hold: rising is above `highest`, falling below `lowest`."""
+        up, down = self.up[: self.active], self.down[: self.active]
+        settled = (up > highest) & (down < lowest)
+        count = int(settled.sum())
+        if count < SHRINK_SHARE * self.active or count == self.active:
+            return
+        if self.active == len(self.sigma):
+            self.sigma_then, self.G_then = self.sigma.copy(), self.G.copy()
+        keep = self.active - count
+        first, second = np.flatnonzero(settled[:keep]), keep + np.flatnonzero(~settled[keep:])
+        both, crossed = np.concatenate([first, second]), np.concatenate([second, first])
+        for values in (self.sigma, self.G, self.sigma_then, self.G_then, self.order, *self.losses):
+            values[both] = values[crossed]
+        self.rows.swap(first, second)
+        self.active = keep
+
+    def restore(self) -> None:
+        """Take all rows back and bring G up to date for those left out, from what changed since it was right."""
+        n, k = len(self.sigma), self.active
+        change = self.rows.product(self.sigma - self.sigma_then, slice(k, n))
+        self.G[k:] = self.G_then[k:] + change
+        self.rows.forget()
+        self.active = n

@@ -1,0 +1,126 @@
+"""PU learning with the ramp loss by the concave-convex procedure (du Plessis, Niu and Sugiyama 2014).
+
+For f = g + b, with R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and c2 = 1 / (2 lam n),
+
+    2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
+
+is the PU risk with a loss that satisfies R(z) + R(-z) = 1, over 2 lam and up to a constant. Since R(z) = 1/2 [1 - z]_+
+- 1/2 [-1 - z]_+, each step replaces the concave part by its tangent and solves a convex problem with one kink per row
+(Collobert et al. 2006); the objective never rises.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.kernels.functions import Kernel
+from pucli.solvers.rows.linear import keeps_w, solve_linear
+from pucli.solvers.rows.losses import RowLosses, loss_values, relative_scale, restore_total
+from pucli.solvers.usmo.blocks import solve_kernel
+
+# The convex problems are solved to this share of the tolerance, in absolute terms: their objectives lack constants.
+INNER_ACCURACY = 0.1
+
+
+class RampSolution(NamedTuple):
+    """Stationary point of the ramp problem.
+
+    weights : (N,) coefficients of g = sum_i weights_i k(x_i, .); bias; objective; residual : how much lower the convex
+    majorant at f may still reach, zero exactly at a stationary point; n_iter : convex problems solved; converged;
+    objectives : (n_iter + 1,) values along the way, never rising.
+    """
+
+    weights: np.ndarray
+    bias: float
+    objective: float
+    residual: float
+    n_iter: int
+    converged: bool
+    objectives: np.ndarray
+
+
+def ramp(z: np.ndarray) -> np.ndarray:
+    """Return R(z) = 1/2 max(0, min(2, 1 - z))."""
+    return 0.5 * np.clip(1.0 - z, 0.0, 2.0)
+
+
+def tangent_losses(f: np.ndarray, labelled: np.ndarray, c1: float, c2: float) -> RowLosses:
+    """Return the convex majorants at f (N,), up to a constant per row: the concave part becomes its tangent.
+
+    Labelled rows: c1 [1 - z]_+ + c1 z where f < -1; unlabeled rows: c2/2 [1 + z]_+ - c2/2 z where f > 1.
+    """
+    lower = np.where(labelled, np.where(f < -1.0, 0.0, -c1), np.where(f > 1.0, -0.5 * c2, 0.0))
+    upper = lower + np.where(labelled, c1, 0.5 * c2)
+    kink = np.where(labelled, 1.0, -1.0)
+    return RowLosses(lower, upper, upper, kink, kink)
+
+
+def solve_ramp(
+    X: np.ndarray,
+    labelled: np.ndarray,
+    kernel: Kernel,
+    prior: float,
+    lam: float,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    cache_bytes: float = 200e6,
+) -> RampSolution:
+    """Run the procedure from f = 0, where nothing is cut off, until the majorant cannot fall by `tol` (relative).
+
+    X : (N, m) rows; labelled : (N,) bool. Above `max_iter` convex problems it stops unconverged.
+    """
+    c1 = prior / (2.0 * lam * labelled.sum())
+    c2 = 1.0 / (2.0 * lam * (~labelled).sum())
+    trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
+    linear = kernel.name == "linear" and keeps_w(*X.shape)
+    f, norm, weights, bias = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
+    objectives = [_objective(f, labelled, c1, c2, norm)]
+    residual, n_iter = np.inf, 0
+    while n_iter < max_iter:
+        losses = tangent_losses(f, labelled, c1, c2)
+        majorant = 0.5 * norm + float(loss_values(losses, f).sum())
+        accuracy = tol * relative_scale(objectives[-1], 0.0, trivial)
+        inner_tol = INNER_ACCURACY * accuracy / max(abs(majorant), accuracy / tol)
+        if linear:
+            in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, trivial=trivial)
+            sigma, certificate = in_w.sigma, in_w.certificate
+            new_f, new_norm = X @ in_w.coef + certificate.bias, float(in_w.coef @ in_w.coef)
+        else:
+            start = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
+            pairs = solve_kernel(
+                X,
+                kernel,
+                losses,
+                0.0,
+                np.zeros(len(X)),
+                0.0,
+                start,
+                tol=inner_tol,
+                cache_bytes=cache_bytes,
+                trivial=trivial,
+            )
+            sigma, certificate = pairs.sigma, pairs.certificate
+            new_f, new_norm = pairs.values, -float(sigma @ (pairs.values - certificate.bias))
+        n_iter += 1
+        residual = max(majorant - (certificate.objective - certificate.gap), 0.0)
+        value = _objective(new_f, labelled, c1, c2, new_norm)
+        if residual <= accuracy or value >= objectives[-1]:
+            break
+        f, norm, weights, bias = new_f, new_norm, -sigma, certificate.bias
+        objectives.append(value)
+    return RampSolution(
+        weights=weights,
+        bias=bias,
+        objective=objectives[-1],
+        residual=residual,
+        n_iter=n_iter,
+        converged=residual <= tol * relative_scale(objectives[-1], 0.0, trivial),
+        objectives=np.array(objectives),
+    )
+
+
+def _objective(f, labelled, c1, c2, norm) -> float:
+    return float(2.0 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * norm)

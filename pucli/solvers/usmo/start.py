@@ -1,0 +1,96 @@
+"""Starting points for USMO: any feasible point does, a good one saves most of the kernel rows.
+
+`subsample_start` solves the problem on an eighth of the rows and reads the dual variables of all rows off its f;
+`one_class_start` is the heuristic of Sansone et al. (2019), section 4.5: a one-class machine on the labelled rows
+ranks the unlabeled ones, and five groups along the ranking take the five kinds of corner.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.solvers.rows.losses import (
+    DoubleHingeProblem,
+    RowLosses,
+    best_bias,
+    double_hinge_losses,
+    restore_total,
+)
+from pucli.solvers.usmo.blocks import solve_kernel
+
+# The subsample is one row in eight; below this size the whole problem is as quick.
+SUBSAMPLE_SHARE = 8
+SMALLEST_SUBSAMPLE = 500
+SUBSAMPLE_TOL = 1e-2
+# Share of the labelled rows that the one-class machine may leave outside.
+ONE_CLASS_NU = 0.5
+
+
+def uniform_start(losses: RowLosses, total: float) -> np.ndarray:
+    """Return the dual variables that all lie at one and the same share of their box, shape (n,)."""
+    return restore_total(losses.lower.copy(), losses, total)
+
+
+def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, cache_bytes: float) -> np.ndarray:
+    """Return dual variables (n,) read off the solution on a random eighth of the unlabeled rows.
+
+    With fewer than 4000 rows it is `uniform_start`. The problem on the part is solved from its own subsample.
+    """
+    n = len(problem.X_u)
+    size = n // SUBSAMPLE_SHARE
+    if size < SMALLEST_SUBSAMPLE:
+        return uniform_start(problem.losses, problem.total)
+    rows = np.sort(rng.choice(n, size, replace=False))
+    c2 = problem.c2 * n / size
+    part = problem._replace(X_u=problem.X_u[rows], c2=c2, losses=double_hinge_losses(size, c2), a_X=problem.a_X[rows])
+    sigma = solve_kernel(
+        part.X_u,
+        part.kernel,
+        part.losses,
+        part.total,
+        part.a_X,
+        part.a_norm,
+        subsample_start(part, rng, cache_bytes=cache_bytes),
+        tol=SUBSAMPLE_TOL,
+        cache_bytes=cache_bytes,
+        trivial=part.trivial,
+    ).sigma
+    support = np.flatnonzero(sigma)
+    f = problem.a_X - problem.kernel.combination(problem.X_u, part.X_u[support], sigma[support])
+    f += best_bias(problem.losses, problem.total, f)
+    corner = np.where(f < -1.0, 0.0, np.where(f < 1.0, 0.5, 1.0))
+    return restore_total(problem.c2 * corner, problem.losses, problem.total)
+
+
+def averaged_bias(problem: DoubleHingeProblem, sigma: np.ndarray) -> float:
+    """Return the paper's bias (16): the mean over rows between corners of what puts their f on the kink, else zero."""
+    support = np.flatnonzero(sigma)
+    g = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support])
+    knot, c2 = problem.losses.knot, problem.c2
+    between = (sigma > 0.0) & (sigma < c2) & (sigma != knot)
+    return float(np.where(sigma < knot, -1.0 - g, 1.0 - g)[between].mean()) if between.any() else 0.0
+
+
+def one_class_start(problem: DoubleHingeProblem, prior: float) -> np.ndarray:
+    """Return the dual variables (n,) of section 4.5.
+
+    (18) asks for group sizes whose sum is nearest to c1 p: with equally large second and fourth groups of log(n) rows
+    at a quarter and three quarters of the box it is met by the largest share `a` of rows at its two ends. What
+    rounding leaves is spread over the rows between corners.
+    """
+    p, n, c2 = len(problem.X_p), len(problem.X_u), problem.c2
+    bound = np.full(p, 1.0 / max(ONE_CLASS_NU * p, 1.0))
+    machine = RowLosses(np.zeros(p), bound, bound, np.zeros(p), np.zeros(p))
+    zero = np.zeros(p)
+    start = uniform_start(machine, 1.0)
+    weights = solve_kernel(problem.X_p, problem.kernel, machine, 1.0, zero, 0.0, start, tol=1e-3).sigma
+    order = np.argsort(-problem.kernel.combination(problem.X_u, problem.X_p, weights), kind="stable")
+    between = min(max(int(np.log(n)), 1), n // 4)
+    at_ends = max(n - 2 * between - 1, 0)
+    top, bottom = int(prior * at_ends), int((1.0 - prior) * at_ends)
+    sigma = np.full(n, 0.5 * c2)
+    sigma[order[:top]] = c2
+    sigma[order[top : top + between]] = 0.75 * c2
+    sigma[order[n - bottom :]] = 0.0
+    sigma[order[n - bottom - between : n - bottom]] = 0.25 * c2
+    return restore_total(sigma, problem.losses, problem.total)

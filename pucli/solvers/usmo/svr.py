@@ -1,0 +1,57 @@
+"""The double-hinge problem by scikit-learn's SVR on stacked rows: the peer that USMO is timed against.
+
+With epsilon = 0 and targets far beyond any |f|, weighted absolute deviations add up to the double hinge: labelled rows
+with target +M and weight c1; unlabeled rows with targets -1 and +1 and weight c2/4 each, and -M with weight c2/2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.svm import SVR
+
+from pucli.kernels.functions import Kernel
+from pucli.solvers.rows.losses import DoubleHingeProblem, restore_total
+
+# Above this many unlabeled rows libsvm's 2 (p + 3 n) variables take minutes.
+LARGEST = 30_000
+FIRST_TARGET = 10.0
+
+
+def svr_kernel(kernel: Kernel) -> dict[str, object]:
+    """Return SVR's parameters for `kernel`."""
+    if kernel.name == "rbf":
+        return {"kernel": "rbf", "gamma": 0.5 / kernel.width**2}
+    if kernel.name == "polynomial":
+        return {"kernel": "poly", "gamma": 1.0, "degree": int(kernel.degree), "coef0": kernel.coef0}
+    return {"kernel": "linear"}
+
+
+def solve_svr(
+    problem: DoubleHingeProblem, *, tol: float = 1e-3, cache_size: float = 200.0, first_target: float = FIRST_TARGET
+) -> tuple[np.ndarray, float]:
+    """Return (sigma (n,), M) from SVR with libsvm's tolerance `tol` and a cache of `cache_size` MB.
+
+    M starts at `first_target` and grows tenfold until the labelled rows lie below it and the unlabeled ones above -M.
+    """
+    p, n = len(problem.X_p), len(problem.X_u)
+    if n > LARGEST:
+        raise ValueError(
+            f"solver='svr' stacks every unlabeled row three times; it is meant for at most {LARGEST} of them, not {n}. "
+            "Use solver='usmo', which solves the same problem."
+        )
+    rows = np.concatenate([problem.X_p, problem.X_u, problem.X_u, problem.X_u])
+    weight = np.repeat([problem.c1, 0.25 * problem.c2, 0.25 * problem.c2, 0.5 * problem.c2], [p, n, n, n])
+    far = first_target
+    while True:
+        target = np.repeat([far, -1.0, 1.0, -far], [p, n, n, n])
+        model = SVR(epsilon=0.0, C=1.0, tol=tol, cache_size=cache_size, **svr_kernel(problem.kernel))
+        model.fit(rows, target, sample_weight=weight)
+        dual = np.zeros(len(rows))
+        dual[model.support_] = model.dual_coef_.ravel()
+        inside = dual[:p].min() >= problem.c1 * (1.0 - 1e-6) and dual[p + 2 * n :].max() <= -0.5 * problem.c2 * (
+            1 - 1e-6
+        )
+        if inside or far > 1e12:
+            sigma = np.clip(-dual[p:].reshape(3, n).sum(axis=0), 0.0, problem.c2)
+            return restore_total(sigma, problem.losses, problem.total), far
+        far *= 10.0

@@ -1,0 +1,1 @@
+"""Path-wise routes: a grid is evaluated along paths that share work between its points."""

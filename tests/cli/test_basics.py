@@ -1,0 +1,296 @@
+"""What all commands share: help, names, exit codes, JSON, silence where the reader has gone."""
+
+import itertools
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from pucli import __version__
+from pucli.cli.main import app, command_names, main
+from pucli.cli.output import Lines, number, plain
+from pucli.errors import RunError, UsageError
+from tests.helpers import ROOT
+
+# pydantic is not among them: typer imports it itself where it reads values
+HEAVY = ("numpy", "numba", "sklearn", "pandas", "scipy", "matplotlib", "rich.progress", "joblib", "yaml")
+
+
+def parse(words):
+    """Parse a command line without running it; a mistake raises."""
+    group = typer.main.get_command(app)
+    context = group.make_context("pucli", [words[0], "--help"], resilient_parsing=True)
+    command = group.get_command(context, words[0])
+    assert command is not None, f"no command {words[0]}"
+    command.make_context(words[0], list(words[1:]), parent=context)
+
+
+def examples(page):
+    return re.findall(r"^\s*(?:\.venv/bin/)?pucli (\w.*)$", page, flags=re.MULTILINE)
+
+
+def test_help_lists_every_command(pucli):
+    done = pucli("--help")
+    assert done.code == 0
+    listed = re.findall(
+        r"^  (\S+) +\S", done.out.partition("Commands:")[2].partition("Examples:")[0], flags=re.MULTILINE
+    )
+    assert listed == command_names()
+    assert "..." not in done.out.partition("Commands:")[2]  # no description is cut off
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_help_of_a_command_has_examples_that_parse(pucli, name):
+    done = pucli(name, "--help")
+    assert done.code == 0
+    assert done.err == ""
+    for option in ("--json", "--quiet", "--help"):
+        assert option in done.out
+    found = examples(done.out.partition("Examples:")[2])
+    assert any(line.startswith(name) for line in found)
+    for line in found:
+        parse(shlex.split(line))
+
+
+def test_examples_of_the_first_page_parse(pucli):
+    for line in examples(pucli("--help").out.partition("Examples:")[2]):
+        parse(shlex.split(line))
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from pucli.cli.main import main; main(['--help']); main(['train', '--help']); "
+        f"print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def test_version(pucli):
+    assert pucli("--version").out == f"pucli {__version__}\n"
+
+
+def test_no_command_shows_the_help_and_is_wrong_usage(pucli):
+    done = pucli()
+    assert (done.code, done.out) == (2, "")
+    assert "Commands:" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["trian"], "'train'"),
+        (["list", "method"], "'methods'"),
+        (["train", "--metod", "glpual"], "--method"),
+        (["train", "--method", "glpul", "--dataset", "wine"], "'glpual'"),
+        (["train", "--method", "glpual", "--dataset", "wines"], "'wine'"),
+        (["train", "--method", "glpual", "--dataset", "wine", "--param", "lamb=1"], "'lam'"),
+        (["train", "--method", "glpual", "--dataset", "wine", "--scenario", "case-controll"], "'case-control'"),
+        (["tune", "--method", "glpual", "--dataset", "wine", "--score", "pufs"], "'puf'"),
+        (["tune", "--method", "glpual", "--dataset", "wine", "--grid", "lan=1,2"], "'lam'"),
+        (["tune", "--method", "glpual", "--dataset", "wine", "--grid", "sigmas=decades"], "'sigma'"),
+        (["split", "wien"], "'wine'"),
+        (["fetch", "seds"], "'seeds'"),
+        (["reproduce", "table-31"], "'table-3.1'"),
+        (["reproduce", "table-3.1", "--profile", "quik"], "'quick'"),
+        (["reproduce", "table-3.1", "--method", "glpual/linea"], "'glpual/linear'"),
+        (["reproduce", "table-3.1", "--profile", "smoke", "--backend", "lokky"], "'loky'"),
+        (["report", "table-3.1", "--format", "mdd"], "'md'"),
+        (["bench", "lists"], "bench"),
+    ],
+)
+def test_a_wrong_name_suggests_the_nearest(pucli, tmp_path, words, nearest):
+    done = pucli(*words)
+    assert done.code == 2
+    assert done.out == ""
+    assert nearest in done.err
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "results" / "table-3.1" / "table.md").exists()
+
+
+@pytest.mark.parametrize("words", [["trian"], ["list", "method"], ["train"], ["list", "methods", "--jsn"]])
+def test_an_error_is_a_json_document_too(pucli, words):
+    done = pucli(*words, "--json")
+    assert done.code == 2
+    assert done.err == ""
+    error = done.document["error"]
+    assert error["kind"] == "usage"
+    assert error["exit_code"] == 2
+    assert len(error["message"]) > 10
+
+
+@pytest.mark.parametrize("what", ["datasets", "methods", "experiments"])
+def test_list(pucli, what):
+    document = pucli("list", what, "--json").document
+    names = [entry["name"] for entry in document[what]]
+    lines = pucli("list", what).out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == names
+    assert {"datasets": "wine", "methods": "glpual", "experiments": "table-3.1"}[what] in names
+
+
+@pytest.mark.parametrize(("what", "key"), [("experiment", "split"), ("datasets", "Entry")])
+def test_schema_is_json_and_describes_the_keys(pucli, what, key):
+    printed, document = pucli("schema", what).out, pucli("schema", what, "--json").document
+    schema = json.loads(printed)
+    assert schema == document
+    assert key in schema.get("properties", {}) or key in schema["$defs"]
+    assert pucli("schema", "experimnt").code == 2
+
+
+def test_a_reader_that_has_gone_is_no_error(data_cache):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "pucli", "list", "datasets"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def on_screen(words, **environment):
+    """Return what a command shows on a terminal."""
+    controller, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", **environment}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pucli", *words], stdout=terminal, stderr=terminal, env=environment
+    )
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(controller, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(controller)
+    assert process.wait(timeout=300) == 0
+    return shown.decode()
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7]|38;)[0-9;]*m")
+
+
+def test_no_color_is_honoured(data_cache, monkeypatch):
+    words = ["fetch", "wine", "breast-cancer"]
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert COLOUR.search(on_screen(words))
+    assert not COLOUR.search(on_screen(words, NO_COLOR="1"))
+
+
+def fail_with(monkeypatch, error):
+    def raise_error():
+        raise error
+
+    monkeypatch.setattr("pucli.cli.commands.list._methods", raise_error)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "kind"),
+    [
+        (UsageError("wrong"), 2, "usage"),
+        (RunError("failed"), 1, "run"),
+        (OSError(28, "No space left on device", "here.csv"), 1, "run"),
+        (MemoryError("8 GiB"), 1, "run"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ZeroDivisionError("x"), 1, "defect"),
+    ],
+)
+def test_every_failure_has_its_exit_code_and_one_message(pucli, monkeypatch, error, code, kind):
+    fail_with(monkeypatch, error)
+    plain_text = pucli("list", "methods")
+    assert plain_text.code == code
+    assert plain_text.out == ""
+    assert plain_text.err.startswith("pucli: ")
+    assert "Traceback" not in plain_text.err
+    assert pucli("list", "methods", "--json").document["error"]["kind"] == kind
+
+
+def test_a_defect_shows_where_it_happened_on_demand(pucli, monkeypatch):
+    fail_with(monkeypatch, ZeroDivisionError("x"))
+    monkeypatch.setenv("PUCLI_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        pucli("list", "methods")
+
+
+def test_completion_offers_the_commands(data_cache):
+    done = subprocess.run(
+        [sys.executable, "-c", "from pucli.cli.main import main; main()"],
+        env={**os.environ, "_PUCLI_COMPLETE": "complete_bash", "COMP_WORDS": "pucli t", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert set(done.stdout.split()) == {"train", "tune"}
+
+
+def test_json_values_are_strict_json():
+    import numpy as np
+
+    assert plain({"a": float("nan"), "b": np.float64(2), "c": np.array([1, 2]), "d": {3: (True, None)}}) == {
+        "a": None,
+        "b": 2.0,
+        "c": [1, 2],
+        "d": {"3": [True, None]},
+    }
+    assert number(float("nan")) == number(None) == "-"
+    assert number(0.123456) == "0.1235"
+
+
+def test_progress_lines_are_spaced_in_time_and_end_with_the_last(capsys):
+    show = Lines("run")
+    for done in range(1, 101):
+        show(done, 100, seconds_left=300.0 * (done < 100))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["run 1/100, about 5 min left", "run 100/100"]
+
+
+def readme_commands():
+    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    return [
+        line.strip() for block in blocks for line in block.splitlines() if line.strip() and not line.startswith("#")
+    ]
+
+
+def test_first_two_commands_of_the_readme():
+    first, second = readme_commands()[:2]
+    assert first == (
+        "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/pucli reproduce table-3.1 --profile quick"
+    )
+    assert second == ".venv/bin/pip install -e '.[test]' && .venv/bin/python -m pytest"
+
+
+def test_commands_of_the_readme_parse(pucli):
+    known = {entry["name"] for entry in pucli("list", "datasets", "--json").document["datasets"]}
+    experiments = {entry["name"] for entry in pucli("list", "experiments", "--json").document["experiments"]}
+    found = 0
+    for line in readme_commands():
+        for part in line.split(" && "):
+            words = shlex.split(part, comments=True)
+            if words and words[0].endswith("pucli") and len(words) > 1 and not words[1].startswith("-"):
+                parse(words[1:])
+                found += 1
+                for option, value in itertools.pairwise(words):
+                    if option in {"--dataset", "-d"}:
+                        assert value in known
+                if words[1] in {"reproduce", "report"} and not words[2].endswith(".yaml"):
+                    assert words[2] in experiments
+    assert found > 10
+
+
+def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["pucli", "--version"])
+    assert main() == 0
+    assert __version__ in capsys.readouterr().out

@@ -1,0 +1,283 @@
+"""prior and advise on small real files: what they print, the picture, the command to paste, and bad input."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+WORDS = ("--label", "bought", "--positive", "yes")
+
+
+def refused(done, *words, code=2):
+    """The command ended with `code` and one message that holds `words`."""
+    assert done.code == code
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    message = done.err.splitlines()[-1]
+    assert message.startswith("pucli: ")
+    for word in words:
+        assert str(word) in message
+
+
+def table(path, *, split=False, noise=0, n=90, labelled=40, prior=0.4, seed=0):
+    """Write n unlabeled rows, a share `prior` of them positive, and labelled positives; far apart in two features.
+
+    split : positives on both sides of the negatives; noise : further columns of noise.
+    """
+    random = np.random.default_rng(seed)
+    positives = labelled + round(prior * n)
+    side = np.where(np.arange(positives) % 2 == 0, 1.0, -1.0 if split else 1.0)
+    centres = np.vstack([5.0 * side[:, None] * np.array([1.0, 0.8]), np.zeros((labelled + n - positives, 2))])
+    X = np.hstack([centres + random.normal(size=centres.shape), random.normal(size=(len(centres), noise))])
+    rows = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
+    rows["bought"] = np.where(np.arange(len(rows)) < labelled, "yes", "")
+    rows.to_csv(path, index=False)
+    return path
+
+
+# --- prior ---------------------------------------------------------------------------------------------------------
+
+
+def test_prior_of_a_file(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", prior=0.4)
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 5, "--json")
+    assert done.code == 0
+    document = done.document
+    assert (document["labelled"], document["unlabeled"]) == (40, 90)
+    assert [estimate["method"] for estimate in document["estimates"]] == ["km2", "tice"]
+    for estimate in document["estimates"]:
+        assert 0 <= estimate["low"] <= estimate["prior"] <= estimate["high"] <= 1
+        assert estimate["replicates"] == 5 and estimate["confidence"] == 0.95
+    assert abs(document["estimates"][0]["prior"] - 0.4) < 0.12
+    assert "share_in_test_set" not in document  # nobody knows it
+
+
+def test_prior_prints_a_table_and_what_to_do_with_it(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv")
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "km2")
+    assert done.code == 0
+    assert "80 % from" in done.out and "km2" in done.out and "tice" not in done.out
+    assert "--param prior=0." in done.err
+    quiet = pucli("prior", "--data", path, *WORDS, "--replicates", 0, "--quiet")
+    assert quiet.err == ""
+
+
+def test_prior_of_a_declared_set_is_beside_the_true_share(pucli):
+    done = pucli("prior", "--dataset", "breast-cancer", "--replicates", 3, "--estimator", "km2", "--json")
+    truth = done.document["share_in_test_set"]
+    assert 0 < truth < 1
+    (found,) = done.document["estimates"]
+    assert abs(found["prior"] - truth) < 0.15
+
+
+def test_the_same_seed_gives_the_same_interval(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv")
+    words = ("prior", "--data", path, *WORDS, "--replicates", 3, "--estimator", "tice", "--json")
+    first, second, third = pucli(*words), pucli(*words), pucli(*words, "--seed", 1)
+    assert first.document == second.document
+    assert first.document["estimates"] != third.document["estimates"]
+
+
+@pytest.mark.parametrize("words", [("--estimator", "km1"), ("--confidence", "1.0"), ("--replicates", "-1")])
+def test_wrong_options_of_prior(pucli, tmp_path, words):
+    done = pucli("prior", "--data", table(tmp_path / "rows.csv"), *WORDS, *words)
+    assert done.code == 2 and done.out == ""
+    assert words[0].strip("-") in done.err or words[1] in done.err
+
+
+# --- advise --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("split", "noise", "prior", "method"),
+    [
+        (True, 0, None, "glpual"),
+        (False, 0, None, "gllc"),
+        (True, 0, 0.4, "cpb-glpual"),
+        (False, 8, None, "e-glpual"),
+        (True, 8, None, "ekf-glpual"),
+    ],
+)
+def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, noise, prior, method):
+    path = table(tmp_path / "my rows.csv", split=split, noise=noise, n=240, labelled=100)
+    words = ["advise", "--data", path, *WORDS, *(["--prior", prior] if prior else [])]
+    done = pucli(*words, "--json")
+    assert done.code == 0
+    document = done.document
+    assert document["method"] == method
+    assert document["trifurcated"] is split
+    assert document["prior"] == prior
+    assert set(document["irrelevant"]) <= {f"f{k}" for k in range(2, 10)}
+    assert len(document["irrelevant"]) >= 0.8 * noise
+    assert len(document["reasons"]) == 3
+
+    people = pucli(*words)
+    assert people.out.splitlines()[0].endswith(f"try {method}")
+    assert people.out.splitlines()[-1] == document["command"]
+    for reason in document["reasons"]:
+        assert f"- {reason}" in people.out
+
+    name, *pasted = shlex.split(document["command"])
+    assert name == "pucli" and pasted[:3] == ["tune", "--method", method]
+    # fewer values in each grid: what is tested is that the command runs, not how long it takes
+    short = [word.partition(",")[0] if "=" in word and "," in word else word for word in pasted]
+    if "--grid" not in short:
+        short += [word for item in SMALL_GRIDS[method] for word in ("--grid", item)]
+    tuned = pucli(*short, "--cv", 2, "--json")
+    assert tuned.code == 0, tuned.err
+    assert tuned.document["method"] == method
+    assert tuned.document["data"]["file"] == str(path)
+
+
+SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=0.1"]}
+
+
+def test_the_printed_command_is_of_the_same_rows(pucli):
+    words = ("--dataset", "wine", "--label-frequency", "0.25", "--seed", "3", "--scenario", "single-training-set")
+    done = pucli("advise", *words, "--repeat", 2, "--json")
+    printed = shlex.split(done.document["command"])
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        assert printed[printed.index(option) + 1] == value
+    assert printed[printed.index("--repeat") + 1] == "2"
+    grids = [at for at, word in enumerate(printed) if word == "--grid"]
+    short = [word for at, word in enumerate(printed) if at not in grids and at - 1 not in grids]
+    tuned = pucli(*short[1:], "--cv", 2, "--grid", "c_u=0.1", "--json")
+    assert tuned.document["data"] == done.document["data"]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_the_picture(pucli, tmp_path, ending):
+    path = table(tmp_path / "rows.csv", split=True, n=60, labelled=20)
+    done = pucli("advise", "--data", path, *WORDS, "--plot", f"new folder/map.{ending}", "--json")
+    assert done.code == 0
+    assert done.document["plot"] == f"new folder/map.{ending}"
+    drawn = tmp_path / "new folder" / f"map.{ending}"
+    assert drawn.stat().st_size > 1000
+    if ending == "png":
+        with Image.open(drawn) as image:
+            colours = np.asarray(image.convert("RGB")).reshape(-1, 3)
+        red = (colours == [214, 39, 40]).all(axis=1).sum()
+        grey = (colours == [127, 127, 127]).all(axis=1).sum()
+        assert red > 100 and grey > 100  # labelled and unlabeled rows
+
+
+def test_few_labelled_rows_are_said_to_be_few(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=20, labelled=4)
+    for command in (("advise",), ("prior", "--replicates", 0)):
+        done = pucli(*command, "--data", path, *WORDS, "--json")
+        assert done.code == 0
+        assert any("4 labelled rows" in warning for warning in done.document["warnings"])
+
+
+@pytest.mark.parametrize("prior", ["0", "1", "-0.2", "1.5"])
+def test_a_prior_that_is_no_share(pucli, tmp_path, prior):
+    refused(pucli("advise", "--data", table(tmp_path / "rows.csv"), *WORDS, "--prior", prior), "--prior", "pucli prior")
+
+
+@pytest.mark.parametrize("plot", ["map.gif", "map"])
+def test_a_picture_of_another_kind(pucli, tmp_path, plot):
+    refused(pucli("advise", "--data", table(tmp_path / "rows.csv"), *WORDS, "--plot", plot), plot, ".png")
+
+
+def test_a_place_for_the_picture_that_cannot_be_written(pucli, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = table(tmp_path / "rows.csv", n=30, labelled=10)
+    refused(pucli("advise", "--data", path, *WORDS, "--plot", "file/map.png"), "file/map.png", "cannot be written")
+
+
+# --- bad input of both -----------------------------------------------------------------------------------------------
+
+COMMANDS = [("prior", "--replicates", "0"), ("advise",)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_bad_input(pucli, tmp_path, command):
+    def run(path, *words):
+        return pucli(*command, "--data", path, *(words or WORDS))
+
+    refused(run("nowhere.csv"), "nowhere.csv")
+    good = table(tmp_path / "rows.csv", n=30, labelled=12)
+    refused(run(good, "--label", "bougth", "--positive", "yes"), "rows.csv", "'bought'")
+    refused(run(good, "--label", "bought", "--positive", "no"), "'no'")
+    refused(pucli(*command, "--data", good), "--label")
+    refused(pucli(*command), "--dataset", "--data")
+    refused(pucli(*command, "--dataset", "wiine"), "wine")
+    rows = pd.read_csv(good, keep_default_na=False)
+
+    def changed(**columns):
+        rows.assign(**columns).to_csv(tmp_path / "bad.csv", index=False)
+        return tmp_path / "bad.csv"
+
+    refused(run(changed(bought="yes")), "bad.csv", "one class")
+    refused(run(changed(bought=""), "--label", "bought", "--positive", "yes"), "bad.csv")
+    gap = rows["f1"].astype(str)
+    gap[4] = ""
+    refused(run(changed(f1=gap)), "bad.csv", "'f1'", "missing", "line 6")
+    gap[4] = "inf"
+    refused(run(changed(f1=gap)), "bad.csv", "'f1'", "infinite")
+    gap[4] = "large"
+    refused(run(changed(f1=gap)), "bad.csv", "'f1'", "'large'")
+    refused(run(changed(f0=1, f1=2)), "bad.csv", "constant")
+    (tmp_path / "bad.csv").write_text("")
+    refused(run(tmp_path / "bad.csv"), "bad.csv")
+
+
+def test_a_large_file_is_judged_by_a_sample(pucli, tmp_path, monkeypatch):
+    monkeypatch.setattr("pucli.advice.LARGEST_SAMPLE", 60)
+    monkeypatch.setattr("pucli.cli.commands.advise.LARGEST_MAP", 50)
+    path = table(tmp_path / "rows.csv", split=True, n=300, labelled=150)
+    done = pucli("advise", "--data", path, *WORDS, "--plot", "map.png")
+    assert done.code == 0
+    assert "50 of 450 rows" in done.err
+    assert "try glpual" in done.out
+
+
+# --- bad parameters of the methods that are advised -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter"),
+    [
+        *[(method, f"prior={prior}") for method in ("cpb-glpual", "upu", "nnpu", "svc-naive") for prior in (0, 1.5)],
+        ("bsvm", "c_u=-1"),
+        ("blssvm", "c_p=0"),
+        ("e-glpual", "lam1=-1"),
+        ("ekf-glpual", "lam2=-0.5"),
+        ("cpb-glpual", "lam=0"),
+    ],
+)
+def test_a_prior_or_weight_out_of_range_names_the_parameter(pucli, tmp_path, method, parameter):
+    path = table(tmp_path / "rows.csv", n=30, labelled=10)
+    words = ("--method", method, "--data", path, *WORDS)
+    done = pucli("train", *words, "--param", parameter, "--model", "m.model")
+    refused(done, method, f"'{parameter.partition('=')[0]}'", "range")
+    assert not (tmp_path / "m.model").exists()
+    grid = ("--grid", "learning_rate=0.001,0.01") if method in ("upu", "nnpu") else ()  # they have none of their own
+    done = pucli("tune", *words, "--param", parameter, *grid)
+    refused(done, method, f"'{parameter.partition('=')[0]}'", "range")
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("glpual", ("--grid", "lam=1", "--grid", "c_u=0.1,-0.1")),
+        ("e-glpual", ("--grid", "lam1=-1,1", "--grid", "lam2=1")),
+        ("ekf-glpual", ("--grid", "lam1=0,1", "--grid", "lam2=1")),
+        ("cpb-glpual", ("--param", "prior=0.4", "--grid", "lam=0.1,-1")),
+        ("svc-naive", ("--grid", "C=1,0")),
+    ],
+)
+def test_no_point_of_a_grid_is_out_of_range(pucli, tmp_path, method, words):
+    path = table(tmp_path / "rows.csv", n=30, labelled=10)
+    done = pucli("tune", "--method", method, "--data", path, *WORDS, *words, "--trials", "t.csv")
+    refused(done, method, "range")
+    assert not (tmp_path / "t.csv").exists()
+
+
+@pytest.mark.parametrize("command", [("train", "--model", "m.model"), ("tune",)], ids=lambda words: words[0])
+def test_more_quadratic_features_than_memory_allows(pucli, tmp_path, command):
+    path = table(tmp_path / "rows.csv", noise=700, n=30, labelled=10)
+    done = pucli(*command, "--method", "ekf-glpual", "--data", path, *WORDS)
+    refused(done, "702 features", "247,455 coefficients", "bytes", "e-glpual", "kernel='rbf'")

@@ -1,0 +1,314 @@
+"""reproduce, report, fetch and bench: a small experiment from its file to its table, and what may go wrong."""
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.helpers import ROOT
+
+SMALL = {
+    "title": "A small table",
+    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": [50, 200]}},
+    "split": {"scenario": "single-training-set", "label_frequencies": [0.25], "repeats": 2, "seed": 1},
+    "tuning": {"folds": 3, "score": "puf"},
+    "methods": {
+        "gllc": {"method": "gllc", "grid": {"lam": [0.1, 1, 10], "c_u": [0.1, 0.3]}},
+        "glpual": {"method": "glpual", "grid": {"lam": [0.1, 1, 10], "c_u": [0.1, 0.3]}},
+    },
+    "profiles": {"smoke": {"repeats": 1}, "full": {}},
+}
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Write the experiment with changes, and return its file name."""
+
+    def declare(**changes):
+        (tmp_path / "small.yaml").write_text(yaml.safe_dump({**SMALL, **changes}))
+        return "small.yaml"
+
+    return declare
+
+
+def refused(done, *words, code=2):
+    assert done.code == code
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    message = done.err.partition("pucli: ")[2]
+    for word in words:
+        assert str(word) in message
+    return message
+
+
+def test_reproduce_from_file_to_table(pucli, small, tmp_path):
+    done = pucli("reproduce", small())
+    assert done.code == 0
+    assert "A small table" in done.out
+    assert "8 of 8 done" in done.out
+    folder = tmp_path / "results" / "small"
+    for name in ("table.md", "table.csv", "table.tex", "cells.csv", "provenance.json", "store.sqlite"):
+        assert (folder / name).stat().st_size > 0
+    assert "small 8/8" in done.err  # plain lines, as nobody looks at a screen
+    table = pd.read_csv(folder / "table.csv")
+    for row in table.itertuples():
+        assert f"{row.obtained_mean:.2f} ± {row.obtained_sd:.2f}" in done.out
+
+
+def test_a_finished_cell_is_never_run_again(pucli, small):
+    first = pucli("reproduce", small(), "--profile", "smoke", "--json").document
+    assert (first["run"]["ran"], first["run"]["already_done"], first["run"]["total"]) == (4, 0, 4)
+    more = pucli("reproduce", "small.yaml", "--json").document
+    assert (more["run"]["ran"], more["run"]["already_done"]) == (4, 4)
+    again = pucli("reproduce", "small.yaml", "--json").document
+    assert (again["run"]["ran"], again["run"]["already_done"]) == (0, 8)
+    assert again["report"]["rows"] == more["report"]["rows"]
+
+
+def test_json_of_reproduce(pucli, small):
+    done = pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc", "--json", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    document = done.document
+    assert set(document) >= {"run", "verdicts", "report"}
+    assert document["report"]["cells"] == {"total": 2, "done": 2, "failed": 0, "missing": 0}
+    assert {row["method"] for row in document["report"]["rows"]} == {"gllc"}
+
+
+def test_dry_run_runs_nothing(pucli, small, tmp_path):
+    document = pucli("reproduce", small(), "--dry-run", "--json").document
+    assert (document["total"], document["left"], document["seconds"]) == (8, 8, None)
+    assert not (tmp_path / "results").exists()
+    assert "8 of 8 cells left" in pucli("reproduce", "small.yaml", "--dry-run").out
+    pucli("reproduce", "small.yaml", "--profile", "smoke")
+    judged = pucli("reproduce", "small.yaml", "--dry-run", "--json").document
+    assert (judged["done"], judged["left"]) == (4, 4)
+    assert judged["seconds"] > 0
+
+
+def test_collect_and_report_build_the_table_from_what_is_there(pucli, small, tmp_path):
+    refused(pucli("report", small()), "nothing of small has been run", "pucli reproduce small")
+    pucli("reproduce", "small.yaml", "--profile", "smoke")
+    ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
+    assert "run" not in ran
+    reported = pucli("report", "small.yaml", "--format", "md,html", "--profile", "smoke", "--json").document
+    assert reported["report"]["rows"] == ran["report"]["rows"]
+    assert any(name.endswith("table.html") for name in reported["report"]["files"])
+    partial = pucli("report", "small.yaml", "--profile", "full").out
+    assert "4 not run yet" in partial
+
+
+def test_report_takes_the_profile_that_was_run(pucli, small):
+    pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc")
+    document = pucli("report", "small.yaml", "--json").document
+    assert document["report"]["cells"]["done"] == 2
+
+
+def test_a_failed_cell_gives_exit_code_1_and_its_reason(pucli, small, tmp_path):
+    methods = {**SMALL["methods"], "broken": {"method": "gllc", "n_neighbors": 5000, "grid": {"lam": [1]}}}
+    done = pucli("reproduce", small(methods=methods), "--profile", "smoke")
+    assert done.code == 1
+    assert "2 failed" in done.out
+    assert "n_neighbors=5000" in done.err
+    cells = pd.read_csv(tmp_path / "results" / "small" / "cells.csv")
+    assert cells["status"].value_counts().to_dict() == {"done": 4, "failed": 2}
+    assert pucli("report", "small.yaml", "--profile", "smoke").code == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"titel": "x"}, ["titel", "'title'"]),
+        ({"split": {**SMALL["split"], "repeat": 3}}, ["split.repeat", "'repeats'"]),
+        ({"split": {**SMALL["split"], "repeats": "two"}}, ["split.repeats"]),
+        ({"methods": {"x": {"method": "glpaul"}}}, ["methods.x.method", "'glpual'"]),
+        ({"methods": {"x": {"method": "gllc", "lamb": 1}}}, ["methods.x.lamb", "'lam'"]),
+        ({"data": {"names": ["wines"]}}, ["'wine'"]),
+    ],
+)
+def test_a_mistake_in_a_declared_file(pucli, small, tmp_path, changes, words):
+    refused(pucli("reproduce", small(**changes)), *words)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_file_that_is_no_yaml(pucli, tmp_path):
+    (tmp_path / "bad.yaml").write_text("title: [")
+    refused(pucli("reproduce", "bad.yaml"), "bad.yaml", "line")
+    refused(pucli("reproduce", "none.yaml"), "none.yaml")
+
+
+def test_a_results_folder_that_cannot_be_written(pucli, small, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    refused(pucli("reproduce", small(), "--results", "taken"), "taken", "--results")
+
+
+def test_a_damaged_store_is_kept_aside(pucli, small, tmp_path):
+    pucli("reproduce", small(), "--profile", "smoke")
+    store = tmp_path / "results" / "small" / "store.sqlite"
+    damaged = b"nothing that SQLite wrote" * 100
+    store.write_bytes(damaged)
+    refused(pucli("reproduce", "small.yaml", "--profile", "smoke"), "damaged", "store.damaged-1.sqlite")
+    assert store.with_name("store.damaged-1.sqlite").read_bytes() == damaged
+    assert pucli("reproduce", "small.yaml", "--profile", "smoke").code == 0
+
+
+def test_a_second_run_at_the_same_time(pucli, small, tmp_path):
+    from pucli.runner.store import Store
+
+    with Store(tmp_path / "results" / "small"):
+        refused(pucli("reproduce", small(), "--profile", "smoke"), "another run", "--collect")
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(small, data_cache, tmp_path):
+    small(split={**SMALL["split"], "repeats": 400})
+    words = [sys.executable, "-m", "pucli", "reproduce", "small.yaml"]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    first = process.stderr.readline()  # it is running once it says how far it is
+    assert first.startswith("small 0/1600")
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert re.search(r"pucli: interrupted.* kept in results/small.* run the same command again to go on", err, re.I)
+
+
+def test_the_results_folder_may_be_set_in_the_environment(pucli, small, tmp_path, monkeypatch):
+    monkeypatch.setenv("PUCLI_RESULTS_DIR", "elsewhere")
+    monkeypatch.setenv("PUCLI_PROFILE", "smoke")
+    assert pucli("reproduce", small(), "--method", "gllc").code == 0
+    assert (tmp_path / "elsewhere" / "small" / "table.md").exists()
+
+
+# --- fetch --------------------------------------------------------------------------------------------------------
+
+
+def test_fetch_takes_files_from_a_mirror_and_checks_them(pucli, mirror, data_cache):
+    done = pucli("fetch", "seeds", "wine", "--mirror", mirror, "--json")
+    assert done.code == 0
+    seeds, wine = done.document["fetched"]
+    (path,) = seeds["files"]
+    assert path.startswith(str(data_cache))
+    declared = yaml.safe_load((ROOT / "datasets.yaml").read_text())["seeds"]["files"][0]["sha256"]
+    assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == declared
+    assert (wine["origin"], wine["files"]) == ("scikit-learn", [])
+    trained = pucli("train", "--method", "gllc", "--dataset", "seeds", "--json")
+    assert trained.code == 0
+    assert trained.document["features"] == 7
+
+
+def test_fetch_without_a_name(pucli):
+    refused(pucli("fetch"), "--experiment", "--all")
+
+
+def test_fetch_without_network_names_what_is_missing_and_goes_on_with_the_rest(pucli):
+    done = pucli("fetch", "seeds", "wine", "--json")
+    assert done.code == 1
+    document = done.document
+    assert [entry["name"] for entry in document["failed"]] == ["seeds"]
+    assert "--mirror" in document["failed"][0]["message"]
+    assert [entry["name"] for entry in document["fetched"]] == ["wine"]
+
+
+def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, data_cache):
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    (folder / "seeds_dataset.txt").write_text("1 2 3\n")
+    done = pucli("fetch", "seeds", "--mirror", folder)
+    assert done.code == 1
+    assert "checksum mismatch" in done.err
+    assert not list(data_cache.rglob("seeds_dataset.txt"))
+    refused(pucli("train", "--method", "gllc", "--dataset", "seeds", "--mirror", folder), "checksum mismatch", code=1)
+
+
+def test_a_mirror_that_is_not_there(pucli):
+    refused(pucli("fetch", "seeds", "--mirror", "nowhere"), "nowhere", "--mirror")
+
+
+def test_fetch_for_an_experiment(pucli, small, mirror):
+    small(data={"names": ["wine", "seeds"]})
+    document = pucli("fetch", "--experiment", "small.yaml", "--mirror", mirror, "--json").document
+    assert [entry["name"] for entry in document["fetched"]] == ["wine", "seeds"]
+
+
+# --- bench --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    """A benchmark called "toy" in place of the real ones."""
+    module = types.ModuleType("pucli.bench.toy")
+    module.__doc__ = "A toy.\n\nMore."
+
+    def run(progress):
+        progress(1, 2, "half")
+        rows = [
+            {"name": "ours", "seconds": 0.25, "ratio": None, "target": None, "note": ""},
+            {"name": "theirs", "seconds": 2.5, "ratio": 10.0, "target": ">= 5", "note": "a | b"},
+        ]
+        return {"title": "Toy", "rows": rows}
+
+    module.run = run
+    monkeypatch.setitem(sys.modules, "pucli.bench.toy", module)
+    monkeypatch.setattr("pucli.cli.commands.bench.benchmarks", lambda: ["toy"])
+
+
+def test_bench_prints_and_writes_its_results(pucli, benchmark, tmp_path):
+    assert "A toy." in pucli("bench").out
+    done = pucli("bench", "toy")
+    assert done.code == 0
+    assert re.search(r"theirs\s+2\.5\s+10\s+>= 5", done.out)
+    assert "toy 1/2 half" in done.err
+    written = tmp_path / "results" / "bench"
+    assert "theirs | 2.5 | 10 | >= 5 | a \\| b |" in (written / "toy.md").read_text()
+    document = pucli("bench", "toy", "--json").document
+    assert document["rows"][0]["ratio"] is None
+    assert yaml.safe_load((written / "toy.json").read_text())["rows"] == document["rows"]
+
+
+def test_bench_full_gives_the_large_sizes_and_keeps_the_other_result(pucli, benchmark, tmp_path, monkeypatch):
+    refused = pucli("bench", "toy", "--full")
+    assert (refused.code, "one size only" in refused.err) == (2, True)
+    module = sys.modules["pucli.bench.toy"]
+
+    def run(progress=None, *, size=10):
+        return {"title": f"Toy of {size}", "rows": [{"name": "ours", "seconds": 0.1 * size}]}
+
+    monkeypatch.setattr(module, "run", run)
+    monkeypatch.setattr(module, "FULL", {"size": 1000}, raising=False)
+    assert "Toy of 10\n" in pucli("bench", "toy").out
+    full = pucli("bench", "toy", "--full", "--json").document
+    assert (full["title"], full["full"]) == ("Toy of 1000", True)
+    written = tmp_path / "results" / "bench"
+    assert "Toy of 10\n" in (written / "toy.md").read_text()
+    assert "Toy of 1000" in (written / "toy-full.md").read_text()
+
+
+def test_usmo_has_the_sizes_of_its_targets():
+    import inspect
+
+    from pucli.bench import usmo
+
+    assert set(usmo.FULL) <= set(inspect.signature(usmo.run).parameters)
+    assert usmo.FULL["sizes"] == (1000, 2000, 5000, 10_000, 20_000)
+    assert (usmo.QP_ROWS, usmo.LINEAR_ROWS, usmo.MEMORY_FEATURES) == (2000, 1_000_000, 784)
+    assert max(usmo.FULL["memory_rows"]) == 60_000
+
+
+def test_bench_finds_the_real_benchmarks(pucli):
+    document = pucli("bench", "list", "--json").document
+    assert all(entry["what"] for entry in document["benchmarks"])
+
+
+def test_python_in_the_readme_runs(data_cache):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    objective, gap = map(float, done.stdout.split("\n")[0].split())
+    assert 0 <= gap <= 1e-6 * objective

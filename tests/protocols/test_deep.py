@@ -1,0 +1,211 @@
+"""The protocol deep: what is drawn, counted and kept."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from pucli.data.mixtures import embedding, grid_centres, stacked
+from pucli.deep import models, require_torch
+from pucli.errors import RunError, UsageError
+from pucli.protocols.deep import protocol as deep
+from pucli.runner import Context, parse_experiment, plan, run
+
+torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
+torch.set_num_threads(1)
+
+DECLARED = {
+    "title": "stacked",
+    "protocol": "deep",
+    "data": {"names": ["digits"], "standardise": "none"},
+    "split": {"scenario": "drawn", "repeats": 2, "seed": 1},
+    "options": {"iterations": 3, "rows": 60, "test_rows": 20, "generated": 40, "stack": True, "likelihood": False},
+    "methods": {"PAE": {"method": "pae", "hidden": [8], "output": "sigmoid", "latent_dim": 3}},
+    "metrics": ["iterations_per_second"],
+}
+
+
+def experiment(**changes):
+    options = {**DECLARED["options"], **changes.pop("options", {})}
+    made = parse_experiment({**DECLARED, "options": options, **changes}, file="stacked.yaml")
+    made._name = "stacked"
+    return made
+
+
+def test_stacked_digits_are_trained_counted_and_drawn():
+    made = experiment(options={"likelihood": True, "iterations": 4})
+    cells = plan(made)
+    assert len(cells) == 2
+    result = deep.run_cell(cells[0], made, Context())
+    assert result.metrics["iterations_per_second"] > 0
+    assert 1 <= result.metrics["modes"] <= 40
+    assert np.isfinite(result.metrics["log_likelihood"])
+    assert result.params["n_iterations"] == 4
+    assert np.shape(result.details["images"]) == (5, 8, 192)
+    assert np.shape(result.details["neighbours"]) == (6, 8, 192)
+    figures = deep.report_extras(made, cells, {cells[0].key: vars(result)})
+    assert [name for name, _, _ in figures] == ["figures/images-digits", "figures/neighbours-digits"]
+
+
+def test_a_profile_can_shrink_networks_and_leave_the_generating_out():
+    made = experiment(options={"hidden": [4, 3], "generate": False})
+    cell = plan(made)[0]
+    result = deep.run_cell(cell, made, Context())
+    assert result.params["hidden"] == [4, 3]
+    assert set(result.metrics) == {"iterations_per_second"}
+    assert result.details == {}
+
+
+def test_looks_on_the_way_are_those_of_shorter_runs():
+    options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
+    made = experiment(options=options)
+    cell = plan(made)[0]
+    result = deep.run_cell(cell, made, Context())
+    assert [look["iterations"] for look in result.details["curve"]] == [10, 20, 30]
+    for look in result.details["curve"]:
+        shorter = experiment(options={"likelihood": True, "iterations": look["iterations"]})
+        alone = deep.run_cell(plan(shorter)[0], shorter, Context())
+        assert alone.metrics["log_likelihood"] == look["log_likelihood"]
+        assert "curve" not in alone.details
+    figures = deep.report_extras(made, [cell], {cell.key: vars(result)})
+    assert figures[0][0] == "figures/curve-digits"
+
+
+def test_looks_need_a_likelihood():
+    with pytest.raises(UsageError, match=r"options\.looks: looks take the likelihood"):
+        plan(experiment(options={"looks": [1], "likelihood": False}))
+
+
+def test_speed_leaves_the_first_look_out(monkeypatch):
+    clock = iter([5.0, 6.0, 9.0])
+    monkeypatch.setattr(deep.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    speed = deep.Speed()
+    for iteration in (10, 20, 30):
+        speed.look(iteration, 0.0)
+    assert speed.iterations_per_second() == 20 / 4
+    assert np.isnan(deep.Speed().iterations_per_second())
+
+
+def test_training_and_test_images_are_apart():
+    drawn = deep._prepare(plan(experiment())[0], Context())
+    X, X_test = drawn.X, drawn.X_test
+    assert X.shape == (60, 192) and X_test.shape == (20, 192) and drawn.centres is None
+    assert X.min() >= 0.0 and X.max() <= 1.0
+    sources = {image.tobytes() for image in drawn.images}
+    assert all(image.tobytes() in sources for row in X for image in row.reshape(3, 64))
+    assert not any(image.tobytes() in sources for row in X_test for image in row.reshape(3, 64))
+
+
+def test_stacked_class_reads_its_channels_in_order():
+    images, digits = np.arange(10.0)[:, None] / 10.0, np.arange(10)
+    X, y = stacked(images, digits, np.random.default_rng(0), 50)
+    np.testing.assert_array_equal(y, np.round(X @ [1000.0, 100.0, 10.0]))
+    np.testing.assert_array_equal(deep._stacked_counts(X, images, digits), np.bincount(y, minlength=1000))
+
+
+def test_generated_rows_of_the_grid_are_counted_and_scored():
+    made = experiment(
+        data={"generate": "gaussian-grid", "standardise": "none"},
+        options={"stack": False, "likelihood": True},
+        methods={"PAE": {"method": "pae", "hidden": [8]}},
+    )
+    cells = plan(made)
+    result = deep.run_cell(cells[0], made, Context())
+    assert sum(result.details["counts"]) == 40
+    assert 0.0 <= result.metrics["near"] <= 1.0
+    figures = deep.report_extras(made, cells, {cells[0].key: vars(result)})
+    assert [name for name, _, _ in figures] == ["figures/generated-gaussian-grid", "figures/counts-gaussian-grid"]
+
+
+def test_modes_and_nearness_of_the_true_density():
+    rng = np.random.default_rng(0)
+    centres = grid_centres(10.5)
+    rows = centres[np.arange(500) % 25] + 0.316 * rng.normal(size=(500, 2))
+    counts, near = deep._counts(rows, centres, 0.316)
+    np.testing.assert_array_equal(counts, 20)
+    assert near == 1.0
+    assert deep._counts(rows + 5.0, centres, 0.316)[1] < 0.05
+    means, basis = embedding(5.0)
+    inside = (means[np.arange(200) % 10] + rng.normal(size=(200, 10))) @ basis
+    assert deep._counts(inside, means @ basis, 1.0)[1] > 0.99
+
+
+def test_bandwidth_is_chosen_on_training_rows():
+    generated = np.linspace(0.0, 20.0, 41)[:, None]
+    far, near = generated[:20] + 30.0, generated + 1e-3  # they want the broadest kernel and the narrowest
+    value, bandwidth = deep._likelihood(generated, deep.Drawn(X=far, X_test=near))
+    assert bandwidth == pytest.approx(10.0**1.5)
+    assert value == pytest.approx(np.log(norm.pdf(near, generated.T, bandwidth).mean(axis=1)).mean())
+    assert deep._likelihood(generated, deep.Drawn(X=near, X_test=far))[1] < 0.1
+
+
+def test_without_torch_it_is_said_once_what_to_install(monkeypatch, tmp_path):
+    find = importlib.import_module
+
+    def absent(name, *package):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        return find(name, *package)
+
+    made = experiment()
+    cells = plan(made)
+    require_torch.cache_clear()
+    monkeypatch.setattr(importlib, "import_module", absent)
+    with pytest.raises(RunError, match=r"pip install 'pucli\[deep\]'"):
+        deep.run_cell(cells[0], made, Context())
+    with pytest.raises(UsageError, match=r"pae: .*pip install 'pucli\[deep\]'"):
+        run(made, results_dir=tmp_path)
+    assert not list(tmp_path.rglob("table.md"))
+
+
+def test_wrong_options_are_named():
+    with pytest.raises(UsageError, match=r"options\.iterations"):
+        plan(experiment(options={"iterations": 0}))
+    with pytest.raises(UsageError, match="digits is not a generated set"):
+        plan(experiment(options={"stack": False}))
+
+
+def test_critic_descends_its_distance_with_the_gradient_penalty(monkeypatch):
+    drawn, seen, descend = torch.Generator().manual_seed(0), [], models.descend
+    settings = models.Settings(2, 2, (5,), "linear", 0.0, 0.0, False, 1e-3, (0.5, 0.9))
+    model = models.WassersteinModel(settings, "cpu")
+    critic, generator = model.d.double(), model.g.double()
+    X, codes = 3.0 * torch.rand(6, 2, generator=drawn).double(), 2.0 * torch.rand(2, 6, 2, generator=drawn).double() - 1
+    model.critic_steps = 1
+
+    def loss() -> float:
+        """10 (|slope| - 1)^2 - distance, slopes by central differences of the critic."""
+        with torch.no_grad():
+            fake, share = generator(codes[0]), 0.5 * (codes[1][:, :1] + 1.0)
+            between, step = share * X + (1.0 - share) * fake, 1e-6 * torch.eye(2).double()
+            slope = torch.cat([critic(between + e) - critic(between - e) for e in step], dim=1) / 2e-6
+            penalty = (slope.norm(dim=1) - 1.0).square().mean()
+            return float(10.0 * penalty - critic(X).mean() + critic(fake).mean())
+
+    def numerical(entry) -> float:
+        """The slope of `loss` in one weight."""
+        values = []
+        for change in (1e-5, -2e-5):
+            entry += change
+            values.append(loss())
+        entry += 1e-5
+        return (values[0] - values[1]) / 2e-5
+
+    def spy(optimiser, value):
+        if not seen:
+            first, *_, last = [p for p in critic.parameters() if p.ndim == 2]
+            seen.extend([float(value.detach()), loss()])
+            optimiser.zero_grad()
+            value.backward(retain_graph=True)
+            for weight in (first, last):
+                seen.extend([float(weight.grad[0, 1]), numerical(weight.data[0, 1])])
+        return descend(optimiser, value)
+
+    monkeypatch.setattr(models, "descend", spy)
+    batches = iter([codes[0], codes[1], codes[0]])
+    model.step(lambda: X, lambda n: next(batches))
+    np.testing.assert_allclose(seen[::2], seen[1::2], rtol=1e-4, atol=1e-6)

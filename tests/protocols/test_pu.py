@@ -1,0 +1,234 @@
+"""The PU protocol: what is shared between methods, what is scaled, and that test labels choose nothing."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import yaml
+
+from pucli.data import load_dataset, repeated_splits
+from pucli.errors import UsageError
+from pucli.protocols.pu import protocol as pu
+from pucli.runner import Context, load_experiment, plan, run
+from pucli.runner.store import read_rows, read_trials
+
+DECLARED = {
+    "title": "One set that needs no download",
+    "data": {"names": ["breast-cancer"], "standardise": "train"},
+    "split": {"scenario": "case-control", "label_frequencies": [0.5], "repeats": 2, "seed": 7},
+    "tuning": {"folds": 3, "score": "puf", "greedy": {"step": 0.1}},
+    "methods": {
+        "glpual": {"method": "glpual", "grid": {"lam": [1, 10, 100], "sigma": [10], "c_u": [0.1]}},
+        "gllc": {"method": "gllc", "grid": {"lam": [10], "sigma": [10], "c_u": [0.1]}},
+        "fixed": {"method": "glpual", "lam": 10.0, "grid": {}},
+    },
+}
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(DECLARED))
+    return load_experiment(tmp_path / "one.yaml")
+
+
+def prepared(experiment, cell):
+    context = Context()
+    pu.run_cell(cell, experiment, context)
+    return context.cache[cell.group]
+
+
+def test_rows_are_those_of_pucli_split(experiment):
+    """The split of repeat r is the r-th that `pucli split` writes for the same seed."""
+    data = load_dataset("breast-cancer")
+    splits = repeated_splits("case-control", data.y, 0.5, repeats=2, seed=7, name="breast-cancer")
+    for cell in plan(experiment, methods=["fixed"]):
+        split = splits[cell.repeat]
+        rows = prepared(experiment, cell)
+        assert np.array_equal(rows.s, split.s) and np.array_equal(rows.y_test, data.y[split.test])
+        X_train, X_test = pu.standardise(data.X[split.train], data.X[split.test])
+        assert np.array_equal(rows.X_train, X_train) and np.array_equal(rows.X_test, X_test)
+
+
+def test_standardise_uses_training_rows_and_zeroes_constants():
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(5, 3, (50, 3)), rng.normal(size=(20, 3))
+    train[:, 1] = 0.1 + 0.2  # constant, and not exact in binary
+    test[:, 1] = 9.0
+    a, b = pu.standardise(train, test)
+    assert a[:, [0, 2]].mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert a[:, [0, 2]].std(axis=0) == pytest.approx(1)
+    assert not a[:, 1].any() and not b[:, 1].any()
+    assert np.allclose(b[:, 0], (test[:, 0] - train[:, 0].mean()) / train[:, 0].std())
+
+
+def test_test_labels_choose_nothing(experiment):
+    """With other test labels everything but the metrics is the same."""
+    for cell in plan(experiment, methods=["glpual"])[:1]:
+        context = Context()
+        first = pu.run_cell(cell, experiment, context)
+        rows = context.cache[cell.group]
+        context.cache[cell.group] = dataclasses.replace(rows, y_test=-rows.y_test, shared={})
+        second = pu.run_cell(cell, experiment, context)
+        assert first.metrics != second.metrics
+        assert first.params == second.params and first.trials == second.trials and first.flags == second.flags
+        said = [r.metrics["tp"] + r.metrics["fp"] for r in (first, second)]
+        assert said[0] == said[1]
+
+
+def test_methods_share_rows_and_folds(experiment):
+    cells = [cell for cell in plan(experiment) if cell.repeat == 0]
+    context = Context()
+    results = {cell.method: pu.run_cell(cell, experiment, context) for cell in cells}
+    assert len(context.cache) == 1
+    # the same validation folds: equal numbers of labelled and unlabeled rows in each trial
+    assert results["glpual"].trials["n_labelled"][0] == results["gllc"].trials["n_labelled"][0]
+    alone = pu.run_cell(cells[0], experiment, Context())
+    assert alone.metrics == results[cells[0].method].metrics
+    assert alone.trials == results[cells[0].method].trials
+
+
+def test_a_fixed_method_is_not_tuned(experiment):
+    cell = plan(experiment, methods=["fixed"])[0]
+    result = pu.run_cell(cell, experiment, Context())
+    assert cell.n_fits == 1 and result.n_fits == 0 and not result.trials
+    assert result.params["lam"] == 10.0 and result.seconds["tune"] == 0.0
+
+
+def test_metrics_and_certificate(experiment):
+    cell = plan(experiment, methods=["gllc"])[0]
+    result = pu.run_cell(cell, experiment, Context())
+    m = result.metrics
+    assert set(m) == {"f1", "precision", "recall", "accuracy", "auc", "tp", "fp", "fn", "tn", "puf"}
+    share = (m["tp"] + m["fp"]) / (m["tp"] + m["fp"] + m["fn"] + m["tn"])
+    assert m["puf"] == pytest.approx(m["recall"] ** 2 / share)
+    assert result.certificate["dual_gap"] <= 1e-6 * max(1, abs(result.certificate["objective"]))
+
+
+def test_edge_and_one_class_are_flagged(experiment, tmp_path):
+    methods = {"glpual": {"method": "glpual", "grid": {"lam": [1e6, 1e7, 1e8], "c_u": [1e-6]}}}
+    (tmp_path / "edge.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
+    result = pu.run_cell(plan(load_experiment(tmp_path / "edge.yaml"))[0], experiment, Context())
+    assert result.flags == ["edge of the grid", "one class predicted"]
+    assert any("one class" in note for note in result.notes)
+
+
+def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
+    """`prior: "true"` counts positives among unlabeled training rows and test rows; it is part of the key."""
+    methods = {
+        "given": {"method": "cpb-glpual", "prior": "true", "max_iter": 3, "grid": {}},
+        "estimated": {"method": "cpb-glpual", "max_iter": 3, "grid": {}},
+    }
+    (tmp_path / "prior.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
+    experiment = load_experiment(tmp_path / "prior.yaml")
+    given, estimated = (plan(experiment, methods=[name])[0] for name in methods)
+    assert given.key != estimated.key
+    data = load_dataset("breast-cancer")
+    split = repeated_splits("case-control", data.y, 0.5, repeats=1, seed=7, name="breast-cancer")[0]
+    labelled = split.train[split.s == 1]
+    unlabeled = np.setdiff1d(np.arange(len(data.y)), labelled)
+    assert pu.run_cell(given, experiment, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
+
+
+def test_irrelevant_features_come_from_the_cell(tmp_path):
+    """Standardised rows and two noise columns a feature, equal for all methods, anew for each repeat and frequency."""
+    declared = {
+        **DECLARED,
+        "data": {"names": ["breast-cancer"], "standardise": "none"},
+        "split": {**DECLARED["split"], "label_frequencies": [0.5, 0.25]},
+        "options": {"irrelevant_per_feature": 2},
+        "methods": {
+            "e-glpual": {"method": "e-glpual", "lam1": 100.0, "grid": {}},
+            "ridge": {"method": "glpual", "grid": {}},
+            "kernel": {"method": "gllc", "kernel": "rbf", "grid": {}},
+        },
+    }
+    (tmp_path / "noise.yaml").write_text(yaml.safe_dump(declared))
+    experiment = load_experiment(tmp_path / "noise.yaml")
+    X = load_dataset("breast-cancer").X
+    seen = {}
+    for cell in plan(experiment, methods=["e-glpual"]):
+        rows = prepared(experiment, cell)
+        m = X.shape[1]
+        assert rows.relevant == m and rows.X_train.shape[1] == rows.X_test.shape[1] == 3 * m
+        both = np.vstack([rows.X_train, rows.X_test])
+        assert both[:, :m].mean(axis=0) == pytest.approx(0, abs=1e-9) and both[:, :m].std(axis=0) == pytest.approx(1)
+        assert abs(both[:, m:].mean()) < 0.05 and abs(both[:, m:].std() - 1) < 0.05
+        seen[cell.key] = np.sort(both[:, -1]).tobytes()
+    assert len(set(seen.values())) == len(seen) == 4
+    results = {}
+    context = Context()
+    for cell in plan(experiment):
+        if cell.repeat == 0 and cell.setting["label_frequency"] == 0.5:
+            results[cell.method] = pu.run_cell(cell, experiment, context).metrics
+    assert results["e-glpual"]["irrelevant_zeroed"] > 0.5  # a strong L1 penalty
+    assert results["ridge"]["irrelevant_zeroed"] == 0.0
+    assert "irrelevant_zeroed" not in results["kernel"]
+
+
+def test_generated_set_knows_its_irrelevant_features(tmp_path):
+    declared = {
+        "title": "Two Gaussians with noise columns",
+        "data": {"generate": "wang-two-gaussians", "parameters": {"irrelevant": 2}, "standardise": "none"},
+        "split": {"scenario": "case-control", "label_frequencies": [0.5], "repeats": 1, "seed": 1},
+        "methods": {"e-glpual": {"method": "e-glpual", "lam1": 1e6, "grid": {}}},
+    }
+    (tmp_path / "drawn.yaml").write_text(yaml.safe_dump(declared))
+    experiment = load_experiment(tmp_path / "drawn.yaml")
+    cell = plan(experiment)[0]
+    assert prepared(experiment, cell).relevant == 2
+    assert pu.run_cell(cell, experiment, Context()).metrics["irrelevant_zeroed"] == 1.0
+    (tmp_path / "drawn.yaml").write_text(yaml.safe_dump({**declared, "options": {"irrelevant_per_feature": 2}}))
+    with pytest.raises(UsageError, match="irrelevant_per_feature is for declared sets"):
+        plan(load_experiment(tmp_path / "drawn.yaml"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"irrelevant": 2}, {"irrelevant_per_feature": -1}, {"irrelevant_per_feature": "two"}]
+)
+def test_wrong_option_is_named(tmp_path, options):
+    (tmp_path / "wrong.yaml").write_text(yaml.safe_dump({**DECLARED, "options": options}))
+    with pytest.raises(UsageError, match=f"options.{next(iter(options))}"):
+        plan(load_experiment(tmp_path / "wrong.yaml"))
+
+
+def test_finished_cells_of_another_experiment_are_taken_over(tmp_path):
+    """Where every setting agrees, and with the label they have here; the rest is run."""
+    split = {**DECLARED["split"], "repeats": 1}
+    first = {**DECLARED, "split": split}
+    second = {
+        **first,
+        "reuses": ["first", "never-run"],
+        "methods": {
+            "tuned": DECLARED["methods"]["glpual"],
+            "other": {"method": "glpual", "lam": 20.0, "grid": {}},
+        },
+    }
+    for name, declared in {"first": first, "second": second}.items():
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(declared))
+    run(load_experiment(tmp_path / "first.yaml"), results_dir=tmp_path)
+    summary = run(load_experiment(tmp_path / "second.yaml"), results_dir=tmp_path)
+    assert (summary.total, summary.already_done, summary.ran) == (2, 1, 1)
+    rows = {row["method"]: row for row in read_rows(tmp_path / "second").values()}
+    origin = {row["method"]: row for row in read_rows(tmp_path / "first").values()}
+    assert set(rows) == {"tuned", "other"}
+    for name in ("metrics", "params", "seconds", "finished", "provenance"):
+        assert rows["tuned"][name] == origin["glpual"][name]
+    assert read_trials(tmp_path / "second", rows["tuned"]["key"]) == read_trials(
+        tmp_path / "first", origin["glpual"]["key"]
+    )
+
+
+def test_whole_numbers_that_are_not_refined_are_in_the_key(tmp_path):
+    """1 and 1.0 are one number in a key, but the refinement moves only what is written as a float."""
+    keys = {}
+    for greedy in ({"step": 0.1}, False):
+        for values in ([1, 10], [1.0, 10.0]):
+            methods = {"glpual": {"method": "glpual", "grid": {"lam": values}}}
+            tuning = {"folds": 3, "greedy": greedy}
+            (tmp_path / "grid.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods, "tuning": tuning}))
+            cell = plan(load_experiment(tmp_path / "grid.yaml"))[0]
+            keys[bool(greedy), type(values[0])] = cell.key
+            stay = cell.settings["method"]["tuning"].get("stay_on_grid")
+            assert stay == ({"lam": [1, 10]} if greedy and values == [1, 10] and type(values[0]) is int else None)
+    assert keys[True, int] != keys[True, float]
+    assert keys[False, int] == keys[False, float]

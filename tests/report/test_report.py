@@ -1,0 +1,334 @@
+"""Reports: verdicts, rows, notes, comparisons, files; from stored rows that are written down here."""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from pucli.errors import UsageError
+from pucli.report import assemble, build_report
+from pucli.report.files import csv_text
+from pucli.report.markdown import grid
+from pucli.report.verdict import Sample, judge
+from pucli.runner import load_experiment, plan
+from pucli.runner.profiles import scope
+
+DECLARED = {
+    "title": "A & B",
+    "source": {"document": "Nobody 2024", "table": "1"},
+    "data": {"names": ["seeds", "umd", "wifi", "ssmcr"], "standardise": "train"},
+    "split": {"scenario": "case-control", "label_frequencies": [0.5, 0.25], "repeats": 4, "seed": 1},
+    "methods": {
+        "glpual/thesis": {"method": "glpual", "kernel": "rbf", "form": "thesis", "grid": {"width": [1, 2]}},
+        "glpual/rkhs": {"method": "glpual", "kernel": "rbf", "grid": {"width": [1, 2]}},
+        "gllc": {"method": "gllc", "grid": {"lam": [1, 2]}},
+    },
+    "published": "mine.csv",
+    "notes": [
+        {"dataset": "umd", "text": "always said"},
+        {"dataset": "umd", "text": "said when worse", "verdicts": ["worse"]},
+        {"method": "gllc", "setting": {"label_frequency": 0.5}, "text": "half"},
+    ],
+    "figures": [
+        {"name": "boxes", "kind": "paired-difference", "a": "glpual/thesis", "b": "gllc",
+         "setting": {"label_frequency": 0.5}},
+    ],
+    "profiles": {"quick": {"repeats": 2}},
+}  # fmt: skip
+
+PUBLISHED = """dataset,label_frequency,method,f1_mean,f1_sd
+Seeds,0.5,GLPUAL,90,2
+Seeds,0.5,GLLC,80,2
+Seeds,0.5,uPU,70,5
+UMD,0.5,GLPUAL,90,2
+Wifi,0.5,GLPUAL,60,2
+SSMCR,0.25,GLLC,failure,
+Elsewhere,0.5,GLPUAL,1,1
+"""
+
+# mean F1 in per cent by method: the thesis form agrees on seeds only; the rkhs form on umd too
+MEANS = {
+    "glpual/thesis": {"seeds": 90.5, "umd": 70, "wifi": 80, "ssmcr": 50},
+    "glpual/rkhs": {"seeds": 70, "umd": 90, "wifi": 75, "ssmcr": 55},
+    "gllc": {"seeds": 80, "umd": 60, "wifi": 70, "ssmcr": 40},
+}
+SPREAD = [-1.5, -0.5, 0.5, 1.5]
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / "mine.csv").write_text(PUBLISHED)
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(DECLARED, sort_keys=False))
+    return load_experiment(tmp_path / "mine.yaml")
+
+
+def stored_rows(cells, **special):
+    """Rows as the store gives them, with F1 = mean + spread; `special` label -> changes of its rows."""
+    rows = {}
+    for cell in cells:
+        f1 = (MEANS[cell.method][cell.dataset] + SPREAD[cell.repeat]) / 100
+        rows[cell.key] = {
+            "status": "done", "metrics": {"f1": f1, "auc": None}, "seconds": {"tune": 1.0, "fit": 0.1, "predict": 0.01},
+            "params": {"lam": 1.0}, "certificate": {"dual_gap": 1e-9, "converged": True}, "n_fits": 9, "flags": [],
+            "notes": [], "error": "", "finished": "2026-01-01T00:00:00+00:00",
+            "provenance": {"versions": {"numpy": "1"}, "processes": 1, "cpu": "abacus"},
+            **special.get(cell.method, {}),
+        }  # fmt: skip
+    return rows
+
+
+def report_of(experiment, stored, profile="full"):
+    return assemble(experiment, scope(experiment, profile), plan(experiment, profile), stored, Path("nowhere"))
+
+
+def row_of(report, dataset, label, frequency=0.5):
+    return next(
+        row
+        for row in report.rows
+        if (row.dataset, row.label, row.setting) == (dataset, label, f"label_frequency={frequency:g}")
+    )
+
+
+def test_judge_two_standard_errors():
+    # standard error of the difference sqrt(3^2/9 + 4^2/4) = sqrt(5)
+    inside, outside = 2 * math.sqrt(5), 2 * math.sqrt(5) + 0.1
+    published = Sample(50, 4, 4)
+    assert judge(Sample(50 + inside, 3, 9), published, "f1")[0] == "reproduced"
+    assert judge(Sample(50 + outside, 3, 9), published, "f1")[0] == "better"
+    assert judge(Sample(50 - outside, 3, 9), published, "f1")[0] == "worse"
+    assert judge(Sample(50 - outside, 3, 9), published, "seconds")[0] == "not reproduced"
+    assert judge(Sample(42, 3, 9), published, "f1")[1] == pytest.approx(-2)
+
+
+def test_judge_without_a_standard_deviation():
+    verdict, _, remark = judge(Sample(53, math.nan, 1), Sample(50, 4, 10), "f1")
+    assert verdict == "reproduced" and "published sd assumed" in remark
+    verdict, in_sd, remark = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")
+    assert verdict == "better" and math.isnan(in_sd) and "obtained sd assumed" in remark
+    assert judge(Sample(math.nan, math.nan, 0), Sample(50, 4, 10), "f1")[0] == "not reproduced"
+    assert judge(Sample(68, 37.4, 5), Sample(96.4, 1.4, 5), "f1")[::2] == (
+        "reproduced",
+        "within the errors only because the repeats spread 26.7 times the published sd",
+    )
+    assert judge(Sample(96, 37.4, 5), Sample(96.4, 1.4, 5), "f1")[::2] == ("reproduced", "")
+    # 0.00 +- 0.00 on both sides, as printed for one published cell
+    assert judge(Sample(0.004, 0, 10), Sample(0, 0, 10), "f1", rounding=0.005)[:2] == ("reproduced", 0.0)
+
+
+def test_verdicts_of_variants(experiment):
+    report = report_of(experiment, stored_rows(plan(experiment)))
+    assert row_of(report, "seeds", "glpual/thesis").verdict == "reproduced"
+    assert row_of(report, "seeds", "glpual/rkhs").verdict == "worse"
+    primary = row_of(report, "umd", "glpual/thesis")
+    assert primary.verdict == "reproduced by a variant: rkhs"
+    assert primary.note.startswith("alone: worse")
+    assert row_of(report, "umd", "glpual/rkhs").verdict == "reproduced"
+    assert row_of(report, "wifi", "glpual/thesis").verdict == "better"
+    assert row_of(report, "wifi", "gllc").verdict == ""  # nothing published
+    summary = {(s["label"], s["setting"]): s["verdicts"] for s in report.summary}
+    assert summary["glpual/thesis", "label_frequency=0.5"] == {
+        "reproduced": 1, "reproduced by a variant": 1, "better": 1,
+    }  # fmt: skip
+
+
+def test_means_are_sample_means_in_per_cent(experiment):
+    row = row_of(report_of(experiment, stored_rows(plan(experiment))), "seeds", "glpual/thesis")
+    assert row.obtained_mean == pytest.approx(90.5)
+    assert row.obtained_sd == pytest.approx(np.std(SPREAD, ddof=1))
+    assert (row.repeats, row.published_mean, row.published_sd) == (4, 90, 2)
+    assert row.difference_in_sd == pytest.approx(0.25)
+
+
+def test_published_methods_without_a_counterpart_have_rows(experiment):
+    report = report_of(experiment, stored_rows(plan(experiment)))
+    row = row_of(report, "seeds", "uPU")
+    assert row.verdict == "not run" and row.published_mean == 70
+    assert not any(row.dataset == "Elsewhere" for row in report.rows)
+    assert "published: failure" in row_of(report, "ssmcr", "gllc", 0.25).note
+
+
+def test_notes(experiment):
+    report = report_of(experiment, stored_rows(plan(experiment)))
+    assert row_of(report, "umd", "glpual/rkhs").note == "always said"
+    stored = stored_rows(plan(experiment), **{"glpual/rkhs": {"status": "failed", "error": "x", "metrics": {}}})
+    report = report_of(experiment, stored)
+    assert "said when worse" in row_of(report, "umd", "glpual/thesis").note
+    assert "half" in row_of(report, "wifi", "gllc").note and "half" not in row_of(report, "wifi", "gllc", 0.25).note
+
+
+def test_partial_and_failed_cells_are_counted(experiment):
+    cells = plan(experiment)
+    stored = stored_rows(cells, gllc={"status": "failed", "error": "ValueError: no", "metrics": {}})
+    for cell in cells:
+        if cell.method == "glpual/rkhs" and (cell.repeat > 0 or cell.dataset == "wifi"):
+            del stored[cell.key]
+    report = report_of(experiment, stored)
+    assert report.counts == {"total": 96, "done": 38, "failed": 32, "missing": 26}
+    assert row_of(report, "seeds", "gllc").verdict == "not reproduced"
+    assert row_of(report, "wifi", "glpual/rkhs").verdict == "not run"
+    one = row_of(report, "seeds", "glpual/rkhs")
+    assert (one.repeats, one.expected_repeats) == (1, 4) and "one repeat" in one.note
+    text = report.markdown()
+    assert "1 of 4" in text and "26 have not run yet" in text and "ValueError: no" in text and "and 22 more" in text
+    json.dumps(report.to_json(), allow_nan=False)
+
+
+def test_a_metric_that_a_method_does_not_have_has_no_row(experiment):
+    """Known once its cells are done; before, the row says that they have not run."""
+    experiment.metrics = ["f1", "irrelevant_zeroed"]
+    cells = plan(experiment)
+    stored = stored_rows(cells)
+    for cell in cells:
+        if cell.method == "gllc":
+            stored[cell.key]["metrics"]["irrelevant_zeroed"] = 0.5
+    zeroed = [row for row in report_of(experiment, stored).rows if row.metric == "irrelevant_zeroed"]
+    assert {row.method for row in zeroed} == {"gllc"}
+    pending = [row for row in report_of(experiment, {}).rows if row.metric == "irrelevant_zeroed"]
+    assert len(pending) == 3 * 4 * 2 and {row.verdict for row in pending} == {"not run"}
+
+
+def test_comparisons_and_ranks(experiment):
+    report = report_of(experiment, stored_rows(plan(experiment)))
+    pair = next(c for c in report.comparisons if (c.a, c.b, c.dataset) == ("glpual/thesis", "gllc", "seeds"))
+    assert pair.test.mean_difference == pytest.approx(10.5) and pair.test.p == pytest.approx(2 / 2**4)
+    assert {(c.a, c.b) for c in report.comparisons} == {
+        ("glpual/thesis", "glpual/rkhs"), ("glpual/thesis", "gllc"), ("glpual/rkhs", "gllc"),
+    }  # fmt: skip
+    ranking = report.rankings[0]
+    assert ranking.n == 4 and ranking.test == "Friedman"
+    # seeds 1,3,2; umd 2,1,3; wifi 1,2,3; ssmcr 2,1,3
+    assert ranking.ranks == pytest.approx([1.5, 1.75, 2.75])
+
+
+def test_files_and_their_contents(experiment, tmp_path):
+    stored = stored_rows(plan(experiment), gllc={"flags": ["not converged"]})
+    folder = tmp_path / "out"
+    report = build_report(
+        experiment, scope(experiment, "full"), plan(experiment), stored, folder, formats=["md", "csv", "tex", "html"]
+    )
+    names = {path.relative_to(folder).as_posix() for path in report.files}
+    assert names == {
+        "table.md", "table.csv", "table.tex", "table.html", "cells.csv", "comparisons.csv", "provenance.json",
+        "provenance.md", "figures/timing.png", "figures/timing.svg", "figures/boxes.png", "figures/boxes.svg",
+    }  # fmt: skip
+    assert all((folder / name).stat().st_size for name in names)
+    with (folder / "table.csv").open() as handle:
+        rows = list(csv.DictReader(handle))
+    assert list(rows[0]) == [
+        "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats",
+        "published_mean", "published_sd", "difference_in_sd", "verdict", "note",
+    ]  # fmt: skip
+    assert len(rows) == 4 * 2 * 3 + 1
+    with (folder / "cells.csv").open() as handle:
+        cells = list(csv.DictReader(handle))
+    assert len(cells) == 96 and {c["status"] for c in cells} == {"done"} and cells[0]["f1"] and cells[0]["auc"] == ""
+    provenance = json.loads((folder / "provenance.json").read_text())
+    assert provenance["cells"]["done"] == 96 and provenance["flags"] == {"not converged": 32}
+    assert {d["name"] for d in provenance["data"]} == {"seeds", "umd", "wifi", "ssmcr"}
+    text = (folder / "table.md").read_text()
+    assert "32 not converged" in text and "Nobody 2024" in text and "(figures/boxes.png)" in text
+    assert "A \\& B" in (folder / "table.tex").read_text()
+    assert "A &amp; B" in (folder / "table.html").read_text()
+    for path in report.files:
+        assert str(tmp_path).encode() not in path.read_bytes()
+
+
+def test_protocols_may_add_texts_and_figures(experiment, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    from pucli.protocols.pu import protocol as pu
+
+    def extras(declared, cells, stored):
+        figure = Figure()
+        figure.subplots().plot([1, 2])
+        return [("counts.csv", "Counts", f"cells\n{len(stored)}\n"), ("figures/curve", "A curve", figure)]
+
+    monkeypatch.setattr(pu, "report_extras", extras, raising=False)
+    cells = plan(experiment)
+    report = build_report(experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "out")
+    assert (tmp_path / "out" / "counts.csv").read_text() == "cells\n96\n"
+    assert (tmp_path / "out" / "figures" / "curve.svg").exists()
+    text = (tmp_path / "out" / "table.md").read_text()
+    assert "[Counts](counts.csv)" in text and "![A curve](figures/curve.png)" in text
+    without = build_report(
+        experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "plain", figures=False
+    )
+    assert not without.figures and without.texts == report.texts
+
+
+def test_files_are_the_same_each_time(experiment, tmp_path):
+    stored = stored_rows(plan(experiment))
+    made = [
+        build_report(experiment, scope(experiment, "full"), plan(experiment), stored, tmp_path / name)
+        for name in ("one", "two")
+    ]
+    for first, second in zip(made[0].files, made[1].files, strict=True):
+        assert first.read_bytes() == second.read_bytes(), first.name
+
+
+def test_profile_and_reductions_are_named(experiment, tmp_path):
+    cells = plan(experiment, "quick")
+    report = build_report(experiment, scope(experiment, "quick"), cells, stored_rows(cells), tmp_path, figures=False)
+    assert "**Profile `quick`**: reduced to 2 of 4 repeats." in (tmp_path / "table.md").read_text()
+    assert report.folder == tmp_path and not report.figures
+
+
+def test_a_smaller_report_does_not_replace_a_bigger_one(experiment, tmp_path):
+    def make(profile, **narrowed):
+        cells = plan(experiment, profile, **narrowed)
+        planned = scope(experiment, profile, **narrowed)
+        return build_report(experiment, planned, cells, stored_rows(cells), tmp_path, figures=False).folder
+
+    assert make("quick") == tmp_path  # nothing there yet
+    assert make("full") == tmp_path  # bigger
+    full = (tmp_path / "table.md").read_text()
+    assert make("quick") == tmp_path / "quick"
+    assert make("full", datasets=["seeds"]) == tmp_path / "full-part"
+    assert (tmp_path / "table.md").read_text() == full
+    assert make("full") == tmp_path
+
+
+def test_nothing_run_yet(experiment):
+    report = report_of(experiment, {})
+    assert report.counts["missing"] == 96 and not report.comparisons and not report.rankings
+    assert "No cell has run yet" in report.markdown()
+
+
+def test_mistakes_in_the_published_file(experiment, tmp_path):
+    file = tmp_path / "published" / "mine.csv"
+    file.write_text("dataset,label_frequency,method,f1_men,f1_sd\n")
+    with pytest.raises(UsageError, match=r"mine.csv: unknown column 'f1_mean'; did you mean 'f1_men'"):
+        report_of(experiment, {})
+    file.write_text("dataset,label_frequency,method,f1_mean,f1_sd\nseeds,0.5,GLLC,1,wide\n")
+    with pytest.raises(UsageError, match=r"mine.csv: line 2, column f1_sd: 'wide'"):
+        report_of(experiment, {})
+    file.unlink()
+    with pytest.raises(UsageError, match=r"no file 'mine.csv'"):
+        report_of(experiment, {})
+
+
+def test_unwritable_folder(experiment, tmp_path):
+    (tmp_path / "out").write_text("a file, not a folder")
+    with pytest.raises(UsageError, match="cannot write"):
+        build_report(experiment, scope(experiment, "full"), plan(experiment), {}, tmp_path / "out", figures=False)
+    with pytest.raises(UsageError, match=r"unknown format 'pdf'"):
+        build_report(experiment, scope(experiment, "full"), [], {}, tmp_path / "x", formats=["pdf"])
+
+
+def test_grid_is_even_and_escapes():
+    text = grid(["a", "b", "c"], [["x|y", "1", ""], ["é", "22", ""]], "lrl")
+    lines = text.splitlines()
+    assert len({len(line.replace("\\|", "||")) for line in lines}) == 1
+    assert "c" not in lines[0] and "x\\|y" in lines[2]
+    assert lines[1].rstrip(" |").endswith(":")
+
+
+def test_csv_text_reads_back():
+    rows = list(csv.reader(io.StringIO(csv_text(["a", "b"], [[math.nan, 'say "x", y'], [None, 1 / 3]]))))
+    assert rows[1] == ["", 'say "x", y'] and float(rows[2][1]) == pytest.approx(1 / 3)

@@ -1,0 +1,210 @@
+"""E-GLPUAL against cvxpy with Clarabel and the printed updates; exact zeros; the grouping effect of Theorem 2."""
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import check_estimator
+
+from pucli.estimators.elastic import ElasticGLPUAL
+from pucli.estimators.glpual import GLPUAL
+from pucli.kernels.graph import edge_weights, laplacian_product, mutual_knn
+from pucli.methods import Method
+from pucli.solvers.elastic.admm import shifted_laplacian, soft_threshold
+from pucli.solvers.elastic.dual import elastic_objective, lam1_max, solve_elastic
+from pucli.solvers.glpual.dual import with_intercept
+from pucli.solvers.rows.box import box_newton
+from pucli.tuning.folds import pu_folds
+from pucli.tuning.paths.elastic import ElasticPath
+from pucli.tuning.search import GenericRoute
+
+METHOD = Method("e-glpual", "pucli.estimators.elastic:ElasticGLPUAL", "pu", "")
+
+
+def problem(seed, n=60, m=4, n_p=15):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) * rng.uniform(0.3, 3, size=m)
+    y = np.zeros(n)
+    y[rng.permutation(n)[:n_p]] = 1
+    X[y == 1, 0] += 2.0
+    return X, y
+
+
+def parts(X, y, sigma=1.0):
+    graph = mutual_knn(X, 5)
+    return with_intercept(X), y == 1, (graph.i, graph.j, edge_weights(graph, sigma))
+
+
+def clarabel(X, y, lam1, lam2, c_p, c_u, sigma):
+    """Solve (4.1) as written."""
+    _, labelled, (i, j, weight) = parts(X, y, sigma)
+    beta, intercept = cp.Variable(X.shape[1]), cp.Variable()
+    f = X @ beta + intercept
+    goal = lam1 / 2 * cp.norm1(beta) + lam2 / 2 * cp.sum_squares(beta) + c_p * cp.sum(cp.pos(1 - f[labelled]))
+    goal += c_u * cp.sum_squares(1 + f[~labelled]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
+    task = cp.Problem(cp.Minimize(goal))
+    task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    return task.value, beta.value
+
+
+weights = st.sampled_from([0.01, 0.1, 1.0, 10.0])
+
+
+@given(seed=st.integers(0, 1000), lam1=weights, lam2=weights, c_p=weights, c_u=weights, sigma=weights)
+@settings(max_examples=25, deadline=None)
+def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_u, sigma):
+    X, y = problem(seed)
+    settings_ = {"lam1": lam1, "lam2": lam2, "c_p": c_p, "c_u": c_u, "sigma": sigma}
+    model = ElasticGLPUAL(**settings_, tol=1e-9).fit(X, y)
+    best, _ = clarabel(X, y, **settings_)
+    assert abs(model.objective_ - best) <= 1e-6 * best
+    assert model.objective_ - best <= model.dual_gap_ + 1e-7 * best
+    assert model.dual_gap_ <= 1e-6 * best
+
+
+@given(seed=st.integers(0, 1000), stop=st.integers(1, 8), lam1=weights)
+@settings(max_examples=20, deadline=None)
+def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
+    Z, labelled, edges = parts(*problem(seed, n=80, m=8, n_p=30))
+    early = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-12, max_iter=stop)
+    exact = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-10)
+    assert exact.gap <= 1e-9 * exact.objective
+    assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
+    value = elastic_objective(early.w, Z, labelled, edges, lam1, 1e-3, 1.0, 0.05)
+    assert np.isclose(value, early.objective, rtol=1e-12)
+
+
+@given(seed=st.integers(0, 1000), lam1=st.sampled_from([3.0, 10.0, 30.0]))
+@settings(max_examples=15, deadline=None)
+def test_zeros_are_exact_and_where_the_optimality_conditions_put_them(seed, lam1):
+    X, y = problem(seed, n=120, m=12, n_p=30)
+    model = ElasticGLPUAL(lam1=lam1, lam2=0.1, tol=1e-10).fit(X, y)
+    _, beta = clarabel(X, y, lam1, 0.1, 1.0, 0.1, 1.0)
+    zero = model.coef_ == 0.0
+    assert np.all(np.abs(beta[zero]) < 1e-4)
+    assert np.all(np.abs(model.coef_[~zero]) > 1e-12)
+    np.testing.assert_allclose(model.coef_, beta, atol=1e-4)
+
+
+def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.ones(50), np.zeros(150)]
+    X = rng.normal(size=(200, 12))
+    X[:100, 0] += 3.0  # positives, half of them unlabeled
+    model = ElasticGLPUAL(lam1=30.0).fit(X, y)
+    assert model.coef_[0] > 0.1
+    assert np.count_nonzero(model.coef_[1:]) <= 1
+
+
+@given(seed=st.integers(0, 1000), c_p=weights, c_u=weights)
+@settings(max_examples=20, deadline=None)
+def test_from_lam1_max_on_the_model_is_constant(seed, c_p, c_u):
+    X, y = problem(seed)
+    Z, labelled, edges = parts(X, y)
+    edge = lam1_max(Z, labelled, c_p, c_u)
+    above = solve_elastic(Z, labelled, edges, edge * 1.001, 0.1, c_p, c_u, tol=1e-10)
+    assert not above.w[:-1].any()
+    if c_p * labelled.sum() < 4 * c_u * (~labelled).sum():  # off the kink the bound is sharp
+        below = solve_elastic(Z, labelled, edges, edge * 0.99, 0.1, c_p, c_u, tol=1e-10)
+        assert below.w[:-1].any()
+
+
+@given(seed=st.integers(0, 1000), distance=st.sampled_from([0.0, 1e-3, 0.1]), lam1=weights, lam2=weights, c_u=weights)
+@settings(max_examples=25, deadline=None)
+def test_similar_features_get_similar_coefficients(seed, distance, lam1, lam2, c_u):
+    """Inequality (4.57); its derivation needs coefficients of one sign."""
+    X, y = problem(seed)
+    X[:, 1] = X[:, 0] + distance * np.random.default_rng(seed).normal(size=len(X))
+    Z, labelled, (i, j, weight) = parts(X, y)
+    fit = solve_elastic(Z, labelled, (i, j, weight), lam1, lam2, 1.0, c_u, tol=1e-12)
+    n_p, n_u = labelled.sum(), (~labelled).sum()
+    difference = X[:, 0] - X[:, 1]
+    graph_norm = np.sqrt(difference @ laplacian_product(i, j, weight, difference[:, None])[:, 0])
+    bound = (2 * c_u * np.sqrt(n_p / c_u + n_u) + np.sqrt(n_p)) * np.linalg.norm(difference)
+    bound = (bound + 2 * np.sqrt(n_p + n_u * c_u) * graph_norm) / lam2
+    if fit.w[0] * fit.w[1] > 0 or distance == 0.0:
+        assert abs(fit.w[0] - fit.w[1]) <= bound + 1e-5
+
+
+def test_without_l1_penalty_it_is_glpual():
+    X, y = problem(3)
+    elastic = ElasticGLPUAL(lam1=0.0, lam2=0.5, tol=1e-9).fit(X, y)
+    plain = GLPUAL(lam=0.5, tol=1e-9).fit(X, y)
+    assert np.isclose(elastic.objective_, plain.objective_, rtol=1e-8)
+
+
+@given(seed=st.integers(0, 1000), mu=st.sampled_from([0.5, 1.0, 3.0]), lam1=st.sampled_from([1.0, 10.0]))
+@settings(max_examples=8, deadline=None)
+def test_printed_admm_reaches_the_same_objective(seed, mu, lam1):
+    X, y = problem(seed)
+    dual = ElasticGLPUAL(lam1=lam1, tol=1e-8).fit(X, y)
+    admm = ElasticGLPUAL(lam1=lam1, solver="admm", mu=mu, tol=1e-6).fit(X, y)
+    assert admm.converged_
+    assert abs(dual.objective_ - admm.objective_) <= dual.dual_gap_ + admm.dual_gap_ + 1e-9
+
+
+@given(d=st.floats(-5, 5), c=st.floats(0.01, 4))
+def test_soft_threshold_minimises_its_subproblem(d, c):
+    t = float(soft_threshold(np.array(d), c))
+    grid = np.linspace(-10, 10, 4001)
+    assert c * abs(t) + 0.5 * (t - d) ** 2 <= np.min(c * np.abs(grid) + 0.5 * (grid - d) ** 2) + 1e-12
+
+
+def test_update_of_b_solves_its_linear_system():
+    X, y = problem(1)
+    _, _, edges = parts(X, y)
+    q = np.random.default_rng(0).normal(size=len(X))
+    b = shifted_laplacian(edges, len(X), 0.7).solve(q)
+    np.testing.assert_allclose(2 * laplacian_product(*edges, b[:, None])[:, 0] + 0.7 * b, q, atol=1e-10)
+
+
+@given(seed=st.integers(0, 1000), k=st.integers(1, 12), rank=st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_newton_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(k, rank))
+    M, g, x = B @ B.T, rng.normal(size=k), rng.uniform(-1, 1, k)
+    move = box_newton(M, g, x, np.full(k, -1.0), np.ones(k))
+    assert np.all(np.abs(x + move) <= 1 + 1e-15)
+    assert g @ move - 0.5 * move @ M @ move >= -1e-12
+
+
+def test_grid_route_counts_what_single_fits_count():
+    X, y = problem(5, n=90, m=5, n_p=30)
+    s = y.astype(np.int8)
+    folds = pu_folds(s, 3, 0, 1)
+    points = [
+        {"lam1": l1, "lam2": l2, "c_u": c_u, "sigma": sigma}
+        for l1 in (0.1, 3.0, 20.0)
+        for l2 in (0.1, 10.0)
+        for c_u in (0.05, 0.5)
+        for sigma in (0.3, 5.0)
+    ]
+    fixed = {"tol": 1e-10}
+    path = ElasticPath(METHOD, X, s, folds, fixed, None).counts(points)
+    single = GenericRoute(METHOD, X, s, folds, fixed).counts(points)
+    np.testing.assert_array_equal(path, single)
+
+
+def test_bad_weights_are_refused():
+    X, y = problem(0)
+    for wrong in ({"lam1": -1.0}, {"lam2": 0.0}, {"c_u": -0.1}, {"sigma": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            ElasticGLPUAL(**wrong).fit(X, y)
+
+
+def test_not_converged_is_said():
+    X, y = problem(2, n=200, m=30, n_p=80)
+    with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
+        model = ElasticGLPUAL(lam1=3.0, lam2=1e-3, max_iter=1, tol=1e-12).fit(X, y)
+    assert not model.converged_ and model.dual_gap_ > 0
+
+
+@pytest.mark.parametrize("model", [ElasticGLPUAL(), ElasticGLPUAL(solver="admm", tol=1e-4)], ids=str)
+def test_scikit_learn_checks(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(model)

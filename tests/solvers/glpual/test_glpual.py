@@ -1,0 +1,249 @@
+"""GLPUAL and GLLC against cvxpy with Clarabel, against each other, against the printed updates, and their bounds."""
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import check_estimator
+
+from pucli.estimators.glpual import GLLC, GLPUAL
+from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
+from pucli.kernels.low_rank import rbf_from_distances
+from pucli.solvers.glpual.admm import shrink_hinge
+from pucli.solvers.glpual.dual import _box_newton, objective, solve_glpual, with_intercept
+from pucli.solvers.glpual.thesis import solve_thesis
+
+
+def problem(seed, n=60, m=3, n_p=15):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) * rng.uniform(0.3, 3, size=m)
+    X[:n_p] += 1.0
+    y = np.zeros(n)
+    y[rng.permutation(n)[:n_p]] = 1
+    return X, y
+
+
+def clarabel(K_or_X, y, X, lam, c_p, c_u, sigma, squared, kernel):
+    """Solve (3.2) or (2.5) as written; in the kernel case over all n coefficients of the RKHS expansion."""
+    graph = mutual_knn(X, 5)
+    weight = edge_weights(graph, sigma)
+    w, b = cp.Variable(K_or_X.shape[1]), cp.Variable()
+    f = K_or_X @ w + b
+    norm = cp.quad_form(w, cp.psd_wrap(K_or_X)) if kernel else cp.sum_squares(w)
+    margin = 1 - f[y == 1]
+    loss = cp.sum_squares(margin) if squared else cp.sum(cp.pos(margin))
+    similarity = cp.sum_squares(cp.multiply(np.sqrt(weight), f[graph.i] - f[graph.j]))
+    goal = lam / 2 * norm + c_p * loss + c_u * cp.sum_squares(1 + f[y == 0]) + similarity
+    task = cp.Problem(cp.Minimize(goal))
+    task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    return task.value
+
+
+weights = st.sampled_from([0.01, 0.1, 1.0, 10.0])
+
+
+@given(seed=st.integers(0, 1000), lam=weights, c_p=weights, c_u=weights, sigma=weights, squared=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_linear_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam, c_p, c_u, sigma, squared):
+    X, y = problem(seed)
+    settings_ = {"lam": lam, "c_p": c_p, "c_u": c_u, "sigma": sigma}
+    model = (GLLC(**settings_) if squared else GLPUAL(**settings_, tol=1e-9)).fit(X, y)
+    best = clarabel(X, y, X, squared=squared, kernel=False, **settings_)
+    assert abs(model.objective_ - best) <= 1e-6 * best
+    assert model.objective_ - best <= model.dual_gap_ + 1e-7 * best
+    assert model.dual_gap_ <= 1e-6 * best
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("width", [0.5, 2.0])
+def test_rkhs_form_solves_the_full_kernel_problem(width, squared):
+    X, y = problem(5, n=40)
+    K = rbf_from_distances(squared_distances(X), width)
+    settings_ = {"lam": 0.3, "c_p": 1.0, "c_u": 0.2, "sigma": 2.0}
+    model = (GLLC if squared else GLPUAL)(kernel="rbf", width=width, **settings_).fit(X, y)
+    best = clarabel(K, y, X, squared=squared, kernel=True, **settings_)
+    assert abs(model.objective_ - best) <= 1e-5 * best
+    f = model.decision_function(X)
+    value = objective_of(f, y, X, model, squared, g_norm=model.coef_ @ model.coef_)
+    assert np.isclose(value, model.objective_, rtol=1e-8)
+
+
+def objective_of(f, y, X, model, squared, g_norm):
+    graph = mutual_knn(X, 5)
+    similarity = np.sum(edge_weights(graph, model.sigma) * (f[graph.i] - f[graph.j]) ** 2)
+    margin = 1 - f[y == 1]
+    loss = np.sum(margin**2) if squared else np.sum(np.maximum(margin, 0))
+    return model.lam / 2 * g_norm + model.c_p * loss + model.c_u * np.sum((1 + f[y == 0]) ** 2) + similarity
+
+
+@given(seed=st.integers(0, 1000), stop=st.integers(0, 6), lam=weights)
+@settings(max_examples=20, deadline=None)
+def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam):
+    X, y = problem(seed, n=80, m=2, n_p=30)
+    graph = mutual_knn(X, 5)
+    edges = (graph.i, graph.j, edge_weights(graph, 1.0))
+    Z = with_intercept(X)
+    early = solve_glpual(Z, y == 1, edges, lam, 1.0, 0.05, tol=1e-12, max_iter=stop)
+    exact = solve_glpual(Z, y == 1, edges, lam, 1.0, 0.05, tol=1e-12, max_iter=5000)
+    assert exact.gap <= 1e-9 * exact.objective
+    assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
+
+
+@given(seed=st.integers(0, 1000), mu=st.sampled_from([0.1, 1.0, 5.0]))
+@settings(max_examples=10, deadline=None)
+def test_admm_and_dual_agree(seed, mu):
+    X, y = problem(seed)
+    dual = GLPUAL(lam=0.5, tol=1e-8).fit(X, y)
+    admm = GLPUAL(lam=0.5, solver="admm", mu=mu, tol=1e-8, max_iter=200_000).fit(X, y)
+    assert abs(dual.objective_ - admm.objective_) <= dual.dual_gap_ + admm.dual_gap_ + 1e-9
+    np.testing.assert_allclose(admm.decision_function(X), dual.decision_function(X), atol=1e-2)
+
+
+@given(d=st.floats(-5, 5), c=st.floats(0.01, 4))
+def test_hinge_shrinkage_minimises_its_subproblem(d, c):
+    x = float(shrink_hinge(np.array(d), c))
+    grid = np.linspace(-10, 10, 4001)
+    value = c * max(x, 0) + 0.5 * (x - d) ** 2
+    assert value <= np.min(c * np.maximum(grid, 0) + 0.5 * (grid - d) ** 2) + 1e-12
+
+
+@given(seed=st.integers(0, 1000), k=st.integers(1, 12), rank=st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_newton_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(k, rank))
+    M, g, x = B @ B.T, rng.normal(size=k), rng.uniform(0, 1, k)
+    move = _box_newton(M, g, x, 1.0)
+    assert np.all(x + move >= -1e-15) and np.all(x + move <= 1 + 1e-15)
+    assert g @ move - 0.5 * move @ M @ move >= -1e-12
+
+
+def printed_updates(K, labelled, c_p, c_u, mu, n_iter, R):
+    """Equations (3.17) and (3.24)-(3.26) as printed, with every vector at full length."""
+    p, u_rows = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    n_p, n_u, n = len(p), len(u_rows), len(labelled)
+    order = np.r_[p, u_rows]
+    Phi, R = K[np.ix_(order, order)], R[np.ix_(order, order)]
+    Phi_p, Phi_u = Phi[:n_p], Phi[n_p:]
+    one_p, one_u, one = np.ones(n_p), np.ones(n_u), np.ones(n)
+    h, u = np.ones(n_p), np.zeros(n_p)
+    for _ in range(n_iter):
+        m2 = -2 * c_u * n_u + u @ one_p + mu * (one_p - h) @ one_p
+        M22 = 2 * c_u * n_u + 2 * one @ R @ one + mu * n_p
+        head = np.r_[u - mu * m2 / M22 * one_p + mu * (one_p - h), -2 * c_u * one_u - 2 * m2 / M22 * c_u * one_u]
+        Omega = head - 2 * m2 / M22 * (R @ one)
+        Q_b = 2 * c_u * one_u @ Phi_u @ Omega + 2 * one @ R @ Phi @ Omega + mu * one_p @ Phi_p @ Omega
+        b0 = m2 / M22 - Q_b / M22
+        f_p = Phi_p @ Omega + b0
+        d, c = 1 + u / mu - f_p, c_p / mu
+        h = np.where(d > c, d - c, np.where(d < 0, d, 0.0))
+        u = u + mu * (1 - f_p - h)
+    return Phi @ Omega + b0, order
+
+
+@pytest.mark.parametrize("sigma", [0.1, 100.0])
+@pytest.mark.parametrize("width", [0.5, 3.0])
+def test_thesis_form_is_the_printed_iteration_and_ignores_sigma(width, sigma):
+    X, y = problem(7, n=50)
+    K = rbf_from_distances(squared_distances(X), width)
+    graph = mutual_knn(X, 5)
+    W = np.zeros((50, 50))
+    W[graph.i, graph.j] = W[graph.j, graph.i] = np.exp(-graph.squared_distance / sigma)
+    R = (np.diag(W.sum(axis=0)) - W) / 50
+    f, order = printed_updates(K, y == 1, 1.0, 0.3, 0.01, 150, R)
+    model = GLPUAL(kernel="rbf", form="thesis", width=width, c_u=0.3, sigma=sigma).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X)[order], f, atol=1e-8)
+    assert np.isnan(model.dual_gap_) and model.residual_ > 0
+
+
+def test_thesis_form_of_gllc_satisfies_its_necessary_condition():
+    """(3.15) for the squared loss: f = Phi Omega + beta_0 with Omega and beta_0 from the normal equations."""
+    X, y = problem(8, n=30)
+    labelled = y == 1
+    K = rbf_from_distances(squared_distances(X), 1.0)
+    c_p, c_u = 1.0, 0.2
+    result = solve_thesis(K, labelled, c_p, c_u, squared=True)
+    n_p, n_u = labelled.sum(), (~labelled).sum()
+    M22 = 2 * c_u * n_u + 2 * c_p * n_p
+    m2 = -2 * c_u * n_u + 2 * c_p * n_p
+    Omega = np.where(labelled, 2 * c_p * (1 - m2 / M22), -2 * c_u * (1 + m2 / M22))
+    Q_b = (2 * c_u * ~labelled + 2 * c_p * labelled) @ K @ Omega
+    np.testing.assert_allclose(result.omega_p, Omega[labelled])
+    np.testing.assert_allclose(result.omega_u, Omega[~labelled][0])
+    np.testing.assert_allclose(result.intercept, (m2 - Q_b) / M22)
+
+
+def test_thesis_form_reports_divergence():
+    X, y = problem(9, n=60, n_p=20)
+    with pytest.warns(UserWarning, match="GLPUAL stopped"):
+        model = GLPUAL(kernel="rbf", form="thesis", width=3.0, c_u=0.5, mu=50.0, max_iter=3000).fit(X, y)
+    assert not model.converged_
+
+
+def test_not_converged_is_said():
+    X, y = problem(10, n=200, m=2, n_p=80)
+    with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
+        model = GLPUAL(lam=1e-3, c_u=0.01, max_iter=1, tol=1e-12).fit(X, y)
+    assert not model.converged_ and model.dual_gap_ > 0
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("a", "b")])
+def test_any_two_labels_come_back(labels):
+    X, y = problem(11)
+    model = GLPUAL().fit(X, np.array(labels)[y.astype(int)])
+    assert set(model.predict(X).tolist()) <= set(labels)
+    np.testing.assert_array_equal(model.predict(X) == labels[1], model.decision_function(X) > 0)
+
+
+def test_duplicate_rows_and_constant_features_work():
+    X, y = problem(12)
+    X = np.column_stack([np.vstack([X, X]), np.full(2 * len(X), 3.0)])
+    for kernel in ("linear", "rbf"):
+        model = GLPUAL(kernel=kernel).fit(X, np.r_[y, y])
+        assert model.converged_
+
+
+def test_read_only_input_is_left_alone():
+    X, y = problem(13)
+    X.setflags(write=False)
+    y.setflags(write=False)
+    for model in (GLPUAL(), GLLC(kernel="rbf"), GLPUAL(kernel="rbf", form="thesis")):
+        model.fit(X, y).predict(X)
+
+
+def test_thesis_form_needs_a_kernel():
+    with pytest.raises(ValueError, match="set kernel='rbf'"):
+        GLPUAL(form="thesis").fit(*problem(0))
+
+
+def test_objective_function_is_the_definition():
+    X, y = problem(14)
+    graph = mutual_knn(X, 5)
+    edges = (graph.i, graph.j, edge_weights(graph, 1.0))
+    w = np.random.default_rng(0).normal(size=4)
+    model = GLPUAL(sigma=1.0)
+    f = X @ w[:-1] + w[-1]
+    expected = objective_of(f, y, X, model, False, w[:-1] @ w[:-1])
+    assert np.isclose(objective(w, with_intercept(X), y == 1, edges, model.lam, model.c_p, model.c_u), expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GLPUAL(),
+        GLPUAL(solver="admm"),
+        GLPUAL(kernel="rbf"),
+        GLPUAL(kernel="rbf", form="thesis"),
+        GLLC(),
+        GLLC(kernel="rbf"),
+        GLLC(kernel="rbf", form="thesis"),
+    ],
+    ids=str,
+)
+def test_scikit_learn_checks(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(model)

@@ -1,0 +1,123 @@
+"""Class-prior estimators on mixtures of known prior, their interval, and the hull distance under KM2."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pucli.estimators.prior import PRIOR_METHODS, estimate_prior, resolve_prior
+from pucli.solvers.prior.km2 import _lower_bound, hull_distance, nearest_in_hull, tice, unlabeled_prior
+
+
+def mixture(seed, prior, n_u=400, n_p=100, distance=4.0, m=2):
+    """Unlabeled rows with a share `prior` of positives, and labelled positives; groups overlap little at distance 4."""
+    rng = np.random.default_rng(seed)
+    centre = np.zeros(m)
+    centre[:2] = distance / np.sqrt(2)
+    positives = round(prior * n_u)
+    X = rng.normal(size=(n_p + n_u, m))
+    X[: n_p + positives] += centre
+    return X, np.arange(n_p + n_u) < n_p
+
+
+@pytest.mark.parametrize("method", PRIOR_METHODS)
+@pytest.mark.parametrize("prior", [0.1, 0.3, 0.5, 0.8])
+def test_estimates_are_near_the_known_prior(method, prior):
+    found = [estimate_prior(*mixture(seed, prior), method, random_state=0).prior for seed in range(3)]
+    assert abs(np.mean(found) - prior) < (0.05 if method == "km2" else 0.12)
+
+
+@pytest.mark.parametrize("method", PRIOR_METHODS)
+def test_estimates_ignore_the_units_of_the_features(method):
+    X, labelled = mixture(0, 0.3)
+    plain = estimate_prior(X, labelled, method, random_state=0).prior
+    scaled = estimate_prior(X * [1e-3, 1e4] + 5, labelled, method, random_state=0).prior
+    assert np.isclose(plain, scaled, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", PRIOR_METHODS)
+def test_the_interval_holds_the_estimate_and_the_truth(method):
+    X, labelled = mixture(1, 0.4, n_u=200, n_p=60)
+    found = estimate_prior(X, labelled, method, replicates=20, random_state=0)
+    assert 0 <= found.low <= found.prior <= found.high <= 1
+    assert found.low < 0.4 < found.high
+    assert 0.005 < found.high - found.low < 0.6
+    again = estimate_prior(X, labelled, method, replicates=20, random_state=0)
+    assert again == found
+
+
+@pytest.mark.parametrize(("method", "prior", "seeds"), [("tice", 0.5, 12), ("tice", 0.2, 12), ("km2", 0.5, 4)])
+def test_most_intervals_hold_the_truth(method, prior, seeds):
+    rows = [mixture(seed, prior, n_u=300, m=5) for seed in range(seeds)]
+    found = [estimate_prior(*part, method, replicates=20, random_state=0) for part in rows]
+    assert sum(e.low <= prior <= e.high for e in found) >= 0.8 * seeds
+    assert np.mean([e.high - e.low for e in found]) < 0.5
+
+
+def test_large_samples_are_thinned():
+    X, labelled = mixture(2, 0.3, n_u=3000, n_p=1000)
+    assert abs(estimate_prior(X, labelled, "tice", random_state=0).prior - 0.3) < 0.12
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(3, 12))
+@settings(max_examples=15, deadline=None)
+def test_nearest_point_in_the_hull_is_clarabels(seed, n):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n, 4))
+    K = B @ B.T + 1e-6 * np.eye(n)
+    target = rng.normal(size=n)
+    v = np.full(n, 1.0 / n)
+    value, gap = nearest_in_hull(K, target, v, 1e-9, 100_000)
+    assert np.isclose(v.sum(), 1.0) and v.min() >= 0
+    w = cp.Variable(n, nonneg=True)
+    task = cp.Problem(cp.Minimize(cp.quad_form(w - target, cp.psd_wrap(K))), [cp.sum(w) == 1])
+    task.solve(solver=cp.CLARABEL)
+    assert abs(value - task.value) <= gap + 1e-6 * max(1.0, task.value)
+
+
+def test_slope_of_the_hull_distance_is_its_derivative():
+    X, labelled = mixture(3, 0.4, n_u=60, n_p=30)
+    order = np.argsort(labelled, kind="stable")
+    D = np.sum((X[order][:, None] - X[order]) ** 2, axis=2)
+    K = np.exp(-D / 8)
+    start = np.full(90, 1 / 90)
+    at = [hull_distance(K, 60, x, start, tol=1e-12) for x in (2.0, 2.0 + 1e-4, 2.0 - 1e-4)]
+    assert np.isclose((at[1].distance - at[2].distance) / 2e-4, at[0].slope, rtol=1e-2)
+
+
+def test_tice_is_a_bound_from_below_on_the_label_frequency():
+    """100 of 100 + 120 positives are labelled: c = 0.4545; the estimate is cautious, hence mostly below."""
+    found = [tice(*mixture(seed, 0.3), np.random.default_rng(seed)) for seed in range(10)]
+    assert np.mean(found) < 0.47
+    assert min(found) > 0.3
+
+
+def test_small_parts_bound_little():
+    assert _lower_bound(10, 10, 0.5, 0.1) < _lower_bound(1000, 1000, 0.5, 0.1) < 1.0
+    assert unlabeled_prior(0.25, 100, 600) == 0.5
+    assert unlabeled_prior(0.0, 100, 600) == 1.0
+
+
+def test_a_given_prior_is_used_as_it_is():
+    X, labelled = mixture(4, 0.3, n_u=50, n_p=20)
+    assert resolve_prior(0.123, X, labelled, 0) == 0.123
+    assert 0.01 <= resolve_prior(None, X, labelled, 0) <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "guess"}, "there are km2, tice"),
+        ({"replicates": -1}, "replicates must not be negative"),
+        ({"confidence": 1.0}, "confidence must lie"),
+    ],
+)
+def test_bad_arguments_say_what_is_right(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        estimate_prior(*mixture(0, 0.3, n_u=30, n_p=10), **arguments)
+
+
+def test_both_kinds_of_rows_are_needed():
+    with pytest.raises(ValueError, match="one kind is missing"):
+        estimate_prior(np.zeros((5, 2)), np.zeros(5, bool))

@@ -1,0 +1,354 @@
+"""Least squares classifiers: the printed programmes through cvxpy, the guarantee for every labelling, bad input."""
+
+import tracemalloc
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import check_classifiers_predictions, check_estimator
+
+from pucli.estimators.least_squares import CPLS, ICLS, LeastSquares
+from pucli.solvers.safe.least_squares import (
+    box_least_squares,
+    guaranteed_improvement,
+    least_squares,
+    safe_least_squares,
+)
+
+EXPECTED_FAILURES = {
+    "check_classifiers_classes": "its last problem names a class -1, which marks an unlabeled row here; scikit-learn "
+    "exempts its own semi-supervised classifiers from it by name"
+}
+seeds = st.integers(0, 10**6)
+
+
+def problem(seed, n_labelled=None, n_unlabeled=None, n_features=None):
+    """Labelled rows of both classes, unlabeled rows that may be elsewhere and on another scale."""
+    rng = np.random.default_rng(seed)
+    N = n_labelled or int(rng.integers(4, 30))
+    M = n_unlabeled or int(rng.integers(1, 60))
+    D = n_features or int(rng.integers(1, 8))
+    y = rng.integers(0, 2, N).astype(float)
+    y[:2] = [0, 1]
+    X = rng.normal(size=(N, D)) + rng.uniform(0, 3) * y[:, None]
+    U = rng.uniform(0.3, 3) * rng.normal(size=(M, D)) + rng.normal(size=D)
+    return X, y, U
+
+
+def with_ones(X):
+    return np.hstack([X, np.ones((len(X), 1))])
+
+
+def risks(rows, labelings, w):
+    """Risk of w for each labelling, a row of `labelings`."""
+    return np.sum((labelings - rows @ w) ** 2, axis=1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("lam", [0.0, 0.7])
+def test_cpls_is_the_projection_and_the_printed_quadratic_programme(seed, lam):
+    X, y, U = problem(seed, n_labelled=15, n_features=3)
+    fit = safe_least_squares(X, y, U, lam=lam, tol=1e-12)
+    rows, D = with_ones(np.vstack([X, U])), X.shape[1]
+    ridge = lam * np.diag([1.0] * D + [0.0])
+    w_sup = np.linalg.solve(with_ones(X).T @ with_ones(X) + ridge, with_ones(X).T @ y)
+    inverse = np.linalg.inv(rows.T @ rows + ridge)
+    np.testing.assert_allclose(fit.w_supervised, w_sup, rtol=1e-8, atol=1e-9)
+
+    v = cp.Variable(len(rows))
+    constraints = [v[: len(y)] == y, v >= 0, v <= 1]
+    factor = np.linalg.cholesky(inverse)
+    printed = cp.Problem(cp.Minimize(cp.sum_squares(factor.T @ (rows.T @ v)) - 2 * (rows @ w_sup) @ v), constraints)
+    printed.solve(solver=cp.CLARABEL)
+    np.testing.assert_allclose(fit.w, inverse @ rows.T @ v.value, atol=2e-5)
+    constant = w_sup @ (rows.T @ rows + ridge) @ w_sup
+    assert -fit.objective == pytest.approx(printed.value + constant, abs=1e-5)
+
+    w = cp.Variable(D + 1)
+    metric = np.linalg.cholesky(rows.T @ rows + ridge).T
+    projection = cp.Problem(
+        cp.Minimize(cp.sum_squares(metric @ (w - w_sup))), [*constraints, w == inverse @ (rows.T @ v)]
+    )
+    projection.solve(solver=cp.CLARABEL)
+    np.testing.assert_allclose(fit.w, w.value, atol=2e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("lam", [0.0, 0.7])
+def test_icls_minimises_the_labelled_risk_over_the_constraint_set(seed, lam):
+    X, y, U = problem(seed, n_labelled=15, n_features=3)
+    fit = safe_least_squares(X, y, U, metric="labelled", lam=lam, tol=1e-12)
+    rows = with_ones(np.vstack([X, U]))
+    ridge = lam * np.diag([1.0] * X.shape[1] + [0.0])
+    v = cp.Variable(len(rows))
+    w = np.linalg.solve(rows.T @ rows + ridge, rows.T) @ v
+    risk = cp.sum_squares(y - with_ones(X) @ w) + lam * cp.sum_squares(w[:-1])
+    best = cp.Problem(cp.Minimize(risk), [v[: len(y)] == y, v >= 0, v <= 1]).solve(solver=cp.CLARABEL)
+    assert fit.objective == pytest.approx(best, abs=1e-6)
+    assert fit.objective >= best - 1e-6 and fit.gap <= 1e-12 * len(rows)
+    labels = np.concatenate([y, fit.soft_labels])
+    np.testing.assert_allclose(fit.w, np.linalg.solve(rows.T @ rows + ridge, rows.T @ labels), atol=1e-8)
+
+
+@given(seeds, st.booleans(), st.sampled_from([0.0, 0.5]))
+@settings(max_examples=60, deadline=None)
+def test_never_worse_than_supervised_for_any_labelling(seed, intercept, lam):
+    """Theorem 3.6, and the bound is the worst case: attained by the labels that favour the supervised fit."""
+    X, y, U = problem(seed)
+    fit = safe_least_squares(X, y, U, lam=lam, fit_intercept=intercept)
+    rng = np.random.default_rng(seed)
+    labelings = np.hstack([np.tile(y, (1000, 1)), rng.integers(0, 2, (1000, len(U)))])
+    closer_to_supervised = U @ (fit.w_supervised - fit.w)[:-1] + (fit.w_supervised - fit.w)[-1] > 0
+    labelings[0, len(y) :] = closer_to_supervised
+    rows = with_ones(np.vstack([X, U]))
+    penalty = lam * (np.sum(fit.w_supervised[:-1] ** 2) - np.sum(fit.w[:-1] ** 2))
+    gains = risks(rows, labelings, fit.w_supervised) - risks(rows, labelings, fit.w) + penalty
+    slack = 1e-9 * (1.0 + risks(rows, labelings, fit.w_supervised).max())
+    assert fit.improvement >= 0.0
+    assert gains.min() >= fit.improvement - slack
+    assert gains[0] == pytest.approx(fit.improvement, abs=slack)
+    assert fit.converged and -fit.objective - fit.improvement <= fit.gap + slack
+
+
+@given(seeds)
+@settings(max_examples=80, deadline=None)
+def test_strict_improvement_in_one_dimension(seed):
+    """Theorem 3.8: without intercept the supervised slope stays if and only if some labelling retrieves it."""
+    X, y, U = problem(seed, n_features=1)
+    fit = safe_least_squares(X, y, U, fit_intercept=False, tol=1e-14)
+    slope, u = fit.w_supervised[0], U[:, 0]
+    reach = u[u > 0].sum() if slope > 0 else u[u < 0].sum()
+    share = slope * np.sum(u**2) / reach if reach else np.inf
+    if share > 1.0 + 1e-6:
+        assert fit.improvement > 0.0
+        assert abs(fit.w[0]) < abs(slope)
+    elif share < 1.0 - 1e-6:
+        assert fit.improvement <= 1e-10 * np.sum((slope * u) ** 2) + 1e-12
+        assert fit.w[0] == pytest.approx(slope, rel=1e-5)
+
+
+def test_example_3_7_a_point_inside_the_margin_changes_nothing():
+    X, y = np.array([[-1.0], [1.0]]), np.array([-1, 1])
+    inside = CPLS(fit_intercept=False).fit(np.vstack([X, [[0.5]]]), ["a", "b", "-1"])
+    outside = CPLS(fit_intercept=False).fit(np.vstack([X, [[8.0]]]), ["a", "b", "-1"])
+    supervised = LeastSquares(fit_intercept=False).fit(X, y * 3)
+    assert inside.coef_ == pytest.approx(supervised.coef_, abs=1e-6)
+    assert outside.improvement_ > 0 and outside.coef_[0] < supervised.coef_[0]
+
+
+@given(seeds)
+@settings(max_examples=40, deadline=None)
+def test_box_least_squares_against_an_active_set_method(seed):
+    rng = np.random.default_rng(seed)
+    M, r = int(rng.integers(1, 40)), int(rng.integers(1, 6))
+    B = rng.normal(size=(M, r)) * 10.0 ** rng.uniform(-2, 2)
+    if rng.random() < 0.3:
+        B[:, -1] = B[:, 0]
+    c = rng.normal(size=r) * 10.0 ** rng.uniform(-2, 2)
+    fit = box_least_squares(B, c, np.full(M, 0.5), tol=1e-10)
+    reference = lsq_linear(B.T, c, (0, 1), method="bvls", tol=1e-14)
+    value = 0.5 * np.sum((B.T @ fit.y - c) ** 2)
+    assert fit.y.min() >= 0 and fit.y.max() <= 1
+    assert value <= reference.cost + fit.gap + 1e-9 * (1 + reference.cost)
+    assert value - fit.gap <= reference.cost + 1e-9 * (1 + reference.cost)
+
+
+@given(seeds, st.sampled_from([0.0, 2.0]))
+@settings(max_examples=30, deadline=None)
+def test_supervised_fit_minimises_its_risk(seed, lam):
+    X, y, _ = problem(seed)
+    w = least_squares(X, y, lam=lam)
+    gradient = with_ones(X).T @ (with_ones(X) @ w - y) + lam * np.append(w[:-1], 0.0)
+    assert np.abs(gradient).max() <= 1e-8 * (1 + np.abs(X).sum())
+
+
+@given(seeds)
+@settings(max_examples=20, deadline=None)
+def test_features_may_be_mapped_affinely(seed):
+    X, y, U = problem(seed, n_labelled=20, n_features=3)
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(3, 3)) + 3 * np.eye(3), 100 * rng.normal(size=3)
+    first, second = safe_least_squares(X, y, U), safe_least_squares(X @ A + b, y, U @ A + b)
+    assert second.improvement == pytest.approx(first.improvement, abs=1e-5 * (1 + first.improvement))
+
+
+@given(seeds, st.floats(-30, 30), st.booleans(), st.sampled_from(["all", "labelled"]))
+@settings(max_examples=40, deadline=None)
+def test_units_of_the_features_do_not_matter(seed, exponent, intercept, metric):
+    X, y, U = problem(seed, n_labelled=20, n_features=3)
+    unit = 10.0**exponent
+    first = safe_least_squares(X, y, U, fit_intercept=intercept, metric=metric)
+    second = safe_least_squares(unit * X, y, unit * U, fit_intercept=intercept, metric=metric)
+    scale = 1.0 + abs(first.improvement)
+    assert second.improvement == pytest.approx(first.improvement, abs=1e-6 * scale * len(U))
+    # With a ridge nothing is equivariant, but features far below it leave the intercept alone.
+    supervised = least_squares(1e-30 * X, y, lam=1.0)
+    np.testing.assert_allclose(supervised[-1], y.mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e9, 1e-20, "rounding"])
+def test_constant_columns_are_recognised_in_any_unit(constant):
+    X, y, U = problem(6, n_labelled=20, n_unlabeled=40, n_features=2)
+    reference = safe_least_squares(X, y, U)
+    column = np.where(np.arange(60) % 3, 0.1 + 0.2, 0.3) if constant == "rounding" else np.full(60, constant)
+    fit = safe_least_squares(np.column_stack([X, column[:20]]), y, np.column_stack([U, column[20:]]))
+    np.testing.assert_allclose(fit.w[[0, 1, 3]], reference.w, atol=1e-9)
+    assert abs(fit.w[2]) * np.abs(column).max() < 1e-9
+
+
+def test_more_unlabeled_features_than_rows():
+    X, y, U = problem(3, n_labelled=5, n_unlabeled=6, n_features=30)
+    fit = safe_least_squares(X, y, U)
+    assert fit.improvement >= 0 and np.isfinite(fit.w).all()
+    np.testing.assert_allclose(with_ones(X) @ fit.w_supervised, y, atol=1e-8)
+
+
+def test_improvement_bound_needs_no_convergence():
+    X, y, U = problem(5, n_labelled=40, n_unlabeled=400, n_features=20)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        early = CPLS(tol=1e-12, max_iter=1).fit(np.vstack([X, U]), np.append(y, -np.ones(400)))
+    w = np.append(early.coef_, early.intercept_)
+    w_sup = np.append(early.supervised_coef_, early.supervised_intercept_)
+    assert early.improvement_ >= 0
+    assert early.improvement_ == pytest.approx(guaranteed_improvement(X, y, U, w, w_sup), abs=1e-12)
+
+
+def test_a_fall_back_describes_the_supervised_fit():
+    found = 0
+    for seed in range(60):
+        X, y, U = problem(seed, n_labelled=30, n_unlabeled=40, n_features=6)
+        early, fit = safe_least_squares(X, y, U, max_iter=0), safe_least_squares(X, y, U, tol=1e-12)
+        assert early.objective - early.gap <= fit.objective + fit.gap + 1e-12
+        assert early.objective + early.gap >= fit.objective - 1e-12
+        if early.improvement == 0.0:
+            found += 1
+            np.testing.assert_array_equal(early.w, early.w_supervised)
+            assert early.objective == 0.0
+    assert found
+    labels = np.append(y, -np.ones(len(U)))
+    X, y, U = problem(0, n_labelled=30, n_unlabeled=40, n_features=6)
+    estimator = CPLS().fit(np.vstack([X, U]), labels)
+    estimator.improvement_, estimator.converged_ = 0.0, False
+    assert "this is the supervised fit" in estimator.guarantee_
+    with pytest.warns(ConvergenceWarning, match="fell back to the supervised fit"):
+        estimator._warn_unless_converged()
+
+
+def exact_improvement(X, y, U, w, w_sup):
+    """The least gain over all labellings in rational arithmetic, for the floating point coefficients."""
+
+    def gains(row, label):
+        f, f_sup = (
+            sum((Fraction(a) * Fraction(b) for a, b in zip(row, v, strict=False)), Fraction(v[-1])) for v in (w, w_sup)
+        )
+        return (f_sup - label) ** 2 - (f - label) ** 2
+
+    certain = sum(gains(row.tolist(), int(label)) for row, label in zip(X, y, strict=True))
+    return certain + sum(min(gains(row.tolist(), label) for label in (0, 1)) for row in U)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8, 1e12])
+@pytest.mark.parametrize("metric", ["all", "labelled"])
+def test_improvement_is_a_bound_in_exact_arithmetic(offset, metric):
+    for seed in range(4):
+        X, y, U = problem(seed, n_labelled=12, n_unlabeled=20, n_features=3)
+        fit = safe_least_squares(X + offset, y, U + offset, metric=metric)
+        exact = exact_improvement(X + offset, y, U + offset, fit.w.tolist(), fit.w_supervised.tolist())
+        # A CPLS without gain is the supervised fit; of ICLS 0 says that rounding hides gain and loss.
+        assert exact >= fit.improvement - (1e-13 if metric == "labelled" and fit.improvement == 0.0 else 0.0)
+        assert float(exact) == pytest.approx(fit.improvement, abs=1e-11 * max(1.0, offset) * (1 + float(abs(exact))))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_rounding_is_no_gain_and_no_loss(intercept):
+    for seed in range(20):
+        X, y, _ = problem(seed, n_labelled=20, n_features=3)
+        for metric in ("all", "labelled"):
+            fit = safe_least_squares(X, y, X, fit_intercept=intercept, metric=metric)
+            exact = exact_improvement(X, y, X, fit.w.tolist(), fit.w_supervised.tolist())
+            assert fit.improvement <= exact or fit.improvement == 0.0
+            assert fit.improvement == 0.0 or abs(fit.improvement) > 1e-13
+    ones = np.ones((4, 1))
+    fit = ICLS().fit(np.vstack([ones, ones]), [0, 0, 1, 1, -1, -1, -1, -1])
+    assert fit.improvement_ == 0.0 and fit.guarantee_.startswith("never worse")
+
+
+def test_memory_is_linear_in_the_unlabeled_rows():
+    X, y, U = problem(0, n_labelled=50, n_unlabeled=20_000, n_features=10)
+    safe_least_squares(X, y, U[:100])
+    tracemalloc.start()
+    fit = safe_least_squares(X, y, U)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert fit.converged
+    assert peak < 25 * U.nbytes
+
+
+@pytest.mark.parametrize("estimator", [LeastSquares(), CPLS(), ICLS(), CPLS(lam=1.0)])
+def test_scikit_learn_conventions(estimator):
+    check_estimator(estimator, on_fail="raise", on_skip=None, expected_failed_checks=EXPECTED_FAILURES)
+    X, y, _ = problem(1, n_labelled=30)
+    check_classifiers_predictions(X, np.take(["one", "two"], y.astype(int)), "name", estimator)
+
+
+@pytest.mark.parametrize("Estimator", [CPLS, ICLS])
+def test_without_unlabeled_rows_it_is_the_supervised_fit_and_says_so(Estimator):
+    X, y, _ = problem(2)
+    fit, supervised = Estimator(lam=0.1).fit(X, y), LeastSquares(lam=0.1).fit(X, y)
+    np.testing.assert_array_equal(fit.coef_, supervised.coef_)
+    assert fit.supervised_only_ and "supervised" in fit.guarantee_ and len(fit.soft_labels_) == 0
+
+
+def test_string_labels_and_the_words_of_the_guarantee():
+    X, y, U = problem(4, n_labelled=20, n_unlabeled=40, n_features=2)
+    names = np.concatenate([np.where(y == 1, "yes", "no"), np.full(40, "-1")])
+    fit = CPLS().fit(np.vstack([X, 5 * U]), names)
+    mixed = CPLS().fit(np.vstack([X, 5 * U]), np.array([*names[:20].tolist(), *[-1] * 40], dtype=object))
+    np.testing.assert_array_equal(fit.coef_, mixed.coef_)
+    assert fit.classes_.tolist() == ["no", "yes"]
+    assert fit.soft_labels_.shape == (40,)
+    assert f"at least {fit.improvement_:.6g}" in fit.guarantee_
+    gain = LeastSquares().fit(X, names[:20]).squared_error(X, names[:20]) - fit.squared_error(X, names[:20])
+    assert gain <= 0  # the supervised fit is the best on its own rows
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([-1, -1, -1, -1], "all 4 rows are unlabeled"),
+        ([1, 1, -1, -1], "only one class"),
+        ([0, 1, 2, -1], "Only binary"),
+        ([0.3, 1.7, 2.2, -1], "Unknown label type"),
+        ([0, 1, np.nan, -1], "NaN"),
+    ],
+)
+def test_bad_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        CPLS().fit(np.arange(8.0).reshape(4, 2), y)
+
+
+def test_unknown_label_in_the_measure():
+    X, y, _ = problem(2)
+    with pytest.raises(ValueError, match="none of the classes"):
+        LeastSquares().fit(X, y).squared_error(X, y + 7)
+
+
+def test_labels_of_another_length():
+    X, y, _ = problem(2)
+    with pytest.raises(ValueError, match=rf"X has 3 rows, but y has shape \({len(y)},\)"):
+        LeastSquares().fit(X, y).squared_error(X[:3], y)
+
+
+@pytest.mark.parametrize("mark", [None, ""])
+def test_a_missing_label_is_neither_a_class_nor_a_mark(mark):
+    y = np.array(["a", "b", "a", mark, mark], dtype=object)
+    with pytest.raises(ValueError, match=r"row 3 has the label .* mark unlabeled rows by -1"):
+        CPLS().fit(np.arange(10.0).reshape(5, 2), y)
+    if mark is not None:
+        with pytest.raises(ValueError, match="row 3 has the label ''"):
+            CPLS().fit(np.arange(10.0).reshape(5, 2), y.astype(str))

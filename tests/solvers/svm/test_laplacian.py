@@ -1,0 +1,109 @@
+"""The Laplacian SVM against Clarabel, its certificate, and what the graph is for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+from sklearn.utils.estimator_checks import check_estimator
+
+from pucli.estimators.laplacian_svm import LaplacianSVM
+from pucli.solvers.svm.laplacian import best_offset, solve_newton
+
+
+def problem(seed, n=14):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    W = rng.uniform(size=(n, n)) < 0.3
+    W = np.triu(W, 1).astype(float)
+    W += W.T
+    y = np.zeros(n, dtype=int)
+    y[:6] = [1, -1, 1, -1, rng.choice([-1, 1]), rng.choice([-1, 1])]
+    return K, np.diag(W.sum(axis=1)) - W, y
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_clarabel(seed):
+    cp = pytest.importorskip("cvxpy")
+    K, L, y = problem(seed)
+    n, gamma_a, gamma_i = len(y), 0.02, 3.0
+    root = np.linalg.cholesky(K + 1e-12 * np.eye(n))
+    beta, b = cp.Variable(n), cp.Variable()  # f = root beta, |f|_K = |beta|
+    values, vectors = np.linalg.eigh(L)
+    edges = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    f = root @ beta
+    labelled = y != 0
+    loss = cp.sum_squares(cp.pos(1 - cp.multiply(y[labelled], f[labelled] + b))) / labelled.sum()
+    objective = loss + gamma_a * cp.sum_squares(beta) + gamma_i / n**2 * cp.sum_squares(edges @ f)
+    best = cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
+    found = solve_newton(K, L, y, gamma_a, gamma_i, 1e-12, 100)
+    assert found.objective == pytest.approx(best, rel=1e-6)
+    assert found.converged
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 2])
+def test_the_gap_bounds_what_is_missing(max_iter):
+    K, L, y = problem(9)
+    best = solve_newton(K, L, y, 0.01, 1.0, 1e-13, 200).objective
+    early = solve_newton(K, L, y, 0.01, 1.0, 1e-13, max_iter)
+    assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 8))
+def test_offset_is_the_minimum(seed, n):
+    rng = np.random.default_rng(seed)
+    y, g = rng.choice([-1, 1], n), rng.normal(size=n)
+
+    def loss(b):
+        return np.sum(np.maximum(1 - y * (g + b), 0) ** 2)
+
+    found = optimize.minimize_scalar(loss, bounds=(-20, 20), method="bounded", options={"xatol": 1e-10}).fun
+    assert loss(best_offset(y, g)) <= found + 1e-9
+
+
+def test_two_moons_follow_the_graph():
+    from sklearn.datasets import make_moons
+
+    X, truth = make_moons(200, noise=0.05, random_state=0)
+    y = np.full(200, -1)
+    y[[np.flatnonzero(truth == c)[0] for c in (0, 1)]] = [0, 1]
+    smooth = LaplacianSVM(gamma_a=1e-4, gamma_i=100.0, width=0.3).fit(X, y)
+    plain = LaplacianSVM(gamma_a=1e-4, gamma_i=0.0, width=0.3).fit(X, y)
+    assert np.mean(smooth.predict(X) == truth) > 0.98 > np.mean(plain.predict(X) == truth)
+
+
+def test_three_classes_and_names_of_labels():
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0) + rng.normal(size=(60, 2))
+    names = np.repeat(["a", "b", "c"], 20)
+    y = np.where(np.arange(60) % 20 < 2, names, "-1")
+    model = LaplacianSVM(width=2.0).fit(X, y)
+    assert model.decision_function(X).shape == (60, 3)
+    assert np.mean(model.predict(X) == names) > 0.95
+
+
+@pytest.mark.parametrize("bad", [{"gamma_a": 0.0}, {"gamma_i": -1.0}, {"kernel": "cubic"}, {"width": 0.0}])
+def test_bad_parameters_are_named(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        LaplacianSVM(**bad).fit(np.eye(4), [0, 1, 0, -1])
+
+
+def test_scikit_learn_checks():
+    reason = "-1 marks unlabeled rows, so it is no class"
+    expected = {"check_classifiers_classes": reason, "check_classifiers_one_label": reason}
+    results = check_estimator(LaplacianSVM(), on_fail=None, expected_failed_checks=expected)
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"max_iter": -1}, {"gamma_a": "abc"}, {"gamma_i": None}, {"n_neighbors": 2.5}, {"tol": "abc"}, {"width": np.inf}],
+    ids=str,
+)
+def test_parameters_of_a_wrong_kind_are_named(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        LaplacianSVM(**bad).fit(np.eye(4), [0, 1, 0, -1])

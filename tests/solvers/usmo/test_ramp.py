@@ -1,0 +1,84 @@
+"""Ramp loss by the concave-convex procedure: monotone, majorised, stationary, and never beaten by a local search."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.utils.estimator_checks import check_estimator
+
+from pucli.estimators.usmo import RampPU
+from pucli.kernels.functions import Kernel
+from pucli.solvers.rows.losses import loss_values
+from pucli.solvers.usmo.ramp import ramp, solve_ramp, tangent_losses
+
+
+def make(seed, n=80, p=15, m=2, prior=0.4):
+    rng = np.random.default_rng(seed)
+    signs = np.where(rng.random(n) < prior, 1.0, -1.0)
+    X = np.concatenate([rng.normal(size=(p, m)) + 1.0, rng.normal(size=(n, m)) + signs[:, None]])
+    return X, np.arange(n + p) < p
+
+
+def objective(X, labelled, kernel, prior, lam, weights, bias):
+    K = kernel.matrix(X, X)
+    f = K @ weights + bias
+    c1, c2 = prior / (2 * lam * labelled.sum()), 1 / (2 * lam * (~labelled).sum())
+    return 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * weights @ K @ weights
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_tangent_losses_majorise_the_ramp_and_touch_it(seed):
+    rng = np.random.default_rng(seed)
+    f, z, labelled = rng.normal(size=40) * 2, rng.normal(size=40) * 3, rng.random(40) < 0.5
+    c1, c2 = 0.7, 0.3
+    losses = tangent_losses(f, labelled, c1, c2)
+
+    def true(v):
+        return np.where(labelled, 2 * c1 * ramp(v), c2 * ramp(-v))
+
+    rise = loss_values(losses, z) - loss_values(losses, f)
+    assert np.all(true(f) + rise >= true(z) - 1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["linear", "rbf"]), st.sampled_from([1e-3, 0.01, 0.1]))
+def test_objective_falls_and_is_the_documented_one(seed, name, lam):
+    X, labelled = make(seed)
+    kernel = Kernel(name, 1.0)
+    solution = solve_ramp(X, labelled, kernel, 0.4, lam, tol=1e-6)
+    assert solution.converged
+    assert np.all(np.diff(solution.objectives) <= 0)
+    value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.bias)
+    assert value == pytest.approx(solution.objective, rel=1e-6)
+    assert 0 <= solution.residual <= 1e-6 * max(solution.objective, 1.0 / lam)
+
+
+def test_no_descent_is_left_nearby():
+    X, labelled = make(1)
+    solution = solve_ramp(X, labelled, Kernel("linear"), 0.4, 0.01, tol=1e-8)
+    w = solution.weights @ X
+
+    def value(v):
+        f = X @ v[:2] + v[2]
+        c1, c2 = 0.4 / (0.02 * labelled.sum()), 1 / (0.02 * (~labelled).sum())
+        return 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * v[:2] @ v[:2]
+
+    x0 = np.append(w, solution.bias)
+    simplex = np.vstack([x0, x0 + 1e-4 * np.eye(3)])
+    found = minimize(value, x0, method="Nelder-Mead", options={"initial_simplex": simplex, "maxiter": 60})
+    assert found.fun >= solution.objective * (1 - 1e-5)
+
+
+def test_estimator_keeps_labels_and_residual():
+    X, labelled = make(0)
+    model = RampPU(prior=0.4, width=1.0).fit(X, np.where(labelled, "yes", "a"))
+    assert set(model.predict(X)) <= {"yes", "a"}
+    assert np.isnan(model.dual_gap_)
+    assert model.converged_
+    assert model.objectives_[-1] == model.objective_
+
+
+def test_ramp_passes_the_checks_of_scikit_learn():
+    check_estimator(RampPU(width=2.0), on_fail="raise")

@@ -1,0 +1,193 @@
+"""Both routes give the same choice; rules and ties are what they say; labels of unlabeled rows are never seen."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pucli.errors import UsageError
+from pucli.tuning import tune
+from pucli.tuning.folds import pu_folds
+from pucli.tuning.grids import SERIES, expand, regularisation_key
+from pucli.tuning.paths import glpual as path_module
+from pucli.tuning.scorers import Scores, choose, score_counts
+
+GRID = {"lam": [0.01, 1.0, 100.0], "sigma": [0.1, 10.0], "c_u": [0.5, 0.1, 0.01]}
+
+
+def pu_data(seed=0, n=120, m=3, n_p=24):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    X[: n // 2] += 1.2
+    s = np.zeros(n, dtype=int)
+    s[rng.choice(n // 2, n_p, replace=False)] = 1
+    return X, s
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "width": 1.0}, {"kernel": "rbf", "form": "thesis"}], ids=str)
+@pytest.mark.parametrize("method", ["glpual", "gllc"])
+@pytest.mark.parametrize("rule", ["puf", "puf-lower-1se"])
+def test_path_and_generic_routes_make_the_same_choice(method, params, rule):
+    X, s = pu_data()
+    grid = {**GRID, "width": [0.7, 2.0]} if params else GRID
+    options = {"params": params, "grid": grid, "rule": rule, "greedy_step": 0.1, "seed": 3, "cv_repeats": 2}
+    generic = tune(method, X, s, route="generic", **options)
+    cache: dict = {}
+    path = tune(method, X, s, route="path", cache=cache, **options)
+    assert generic.params == path.params and generic.score == path.score
+    assert len(generic.trials) == len(path.trials)
+    for column, values in generic.trials.columns.items():
+        np.testing.assert_array_equal(path.trials.columns[column], values, err_msg=column)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}], ids=str)
+def test_path_of_the_prior_based_method_makes_the_same_choice(params):
+    X, s = pu_data()
+    grid = {"lam": [0.001, 0.1, 1.0], "sigma": [0.1, 10.0], **({"width": [0.7, 2.0]} if params else {})}
+    options = {"params": {"prior": 0.4, **params}, "grid": grid, "rule": "puf-lower-1se", "seed": 3, "cv_repeats": 2}
+    generic = tune("cpb-glpual", X, s, route="generic", **options)
+    path = tune("cpb-glpual", X, s, route="path", **options)
+    assert generic.params == path.params and len(generic.trials) == len(path.trials) == (12 if params else 6)
+    for column, values in generic.trials.columns.items():
+        np.testing.assert_array_equal(path.trials.columns[column], values, err_msg=column)
+    with pytest.raises(UsageError, match="no path-wise route"):  # an estimated prior is the estimator's work
+        tune("cpb-glpual", X, s, route="path", **{**options, "params": params})
+
+
+def test_large_feature_path_equals_the_compiled_one(monkeypatch):
+    X, s = pu_data(1, m=5)
+    compiled = tune("glpual", X, s, grid=GRID, seed=1)
+    monkeypatch.setattr(path_module, "SMALL_FEATURES", 0)
+    lapack = tune("glpual", X, s, grid=GRID, seed=1)
+    np.testing.assert_array_equal(
+        compiled.trials.columns["positive_unlabeled"], lapack.trials.columns["positive_unlabeled"]
+    )
+
+
+def test_methods_that_share_a_cache_get_what_they_get_alone():
+    X, s = pu_data(2)
+    options = {"params": {"kernel": "rbf"}, "grid": {**GRID, "width": [0.7, 2.0]}, "greedy_step": 0.1, "seed": 5}
+    cache: dict = {}
+    together = [tune(m, X, s, cache=cache, **options) for m in ("glpual", "gllc")]
+    alone = [tune(m, X, s, **options) for m in ("glpual", "gllc")]
+    for a, b in zip(together, alone, strict=True):
+        assert a.params == b.params
+        for column, values in b.trials.columns.items():
+            np.testing.assert_array_equal(a.trials.columns[column], values, err_msg=column)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "form": "thesis"}], ids=str)
+def test_two_processes_find_what_one_finds(params):
+    X, s = pu_data(6)
+    options = {"params": params, "grid": GRID, "greedy_step": 0.1, "seed": 2, "cv_repeats": 2}
+    one, two = tune("glpual", X, s, **options), tune("glpual", X, s, n_jobs=2, **options)
+    assert one.params == two.params and one.score == two.score
+    for column, values in one.trials.columns.items():
+        np.testing.assert_array_equal(two.trials.columns[column], values, err_msg=column)
+
+
+@given(seed=st.integers(0, 10_000), n_p=st.integers(4, 30), n_u=st.integers(4, 60), folds=st.integers(2, 4))
+@settings(max_examples=30, deadline=None)
+def test_folds_partition_and_deal_evenly(seed, n_p, n_u, folds):
+    s = np.random.default_rng(seed).permutation(np.r_[np.ones(n_p), np.zeros(n_u)])
+    for repeat in pu_folds(s, folds, seed, repeats=2):
+        assert sorted(np.concatenate([valid for _, valid in repeat]).tolist()) == list(range(n_p + n_u))
+        for train, valid in repeat:
+            assert not set(train) & set(valid) and len(train) + len(valid) == n_p + n_u
+            assert n_p // folds <= s[valid].sum() <= -(-n_p // folds)
+    again = pu_folds(s, folds, seed, repeats=2)
+    assert np.array_equal(again[1][0][1], pu_folds(s, folds, seed, repeats=2)[1][0][1])
+    assert len(again) == 2
+
+
+def test_too_few_labelled_rows_for_the_folds():
+    with pytest.raises(UsageError, match=r"3 labelled rows cannot fill 4 folds.*--cv 3"):
+        pu_folds(np.r_[np.ones(3), np.zeros(20)], 4, 0)
+
+
+def counts_of(rows):
+    return np.array(rows, dtype=np.int64)[:, None, :, :]
+
+
+def test_puf_is_the_printed_formula():
+    counts = counts_of([[[8, 10, 20, 100], [6, 10, 10, 100]]])
+    by_fold = score_counts(counts, "puf", "unlabeled")
+    assert np.isclose(by_fold.score[0], np.mean([0.8**2 / 0.2, 0.6**2 / 0.1]))
+    assert np.isclose(score_counts(counts, "puf-pooled", "unlabeled").score[0], 0.7**2 / 0.15)
+    assert np.isclose(score_counts(counts, "puf-pooled", "all").score[0], 0.7**2 / (44 / 220))
+
+
+def test_puf_of_constant_predictors():
+    counts = counts_of([[[0, 5, 0, 50]], [[5, 5, 50, 50]]])
+    scores = score_counts(counts, "puf", "unlabeled")
+    np.testing.assert_allclose(scores.score, [0.0, 1.0])
+    assert scores.constant.all()
+
+
+@pytest.mark.parametrize("rule", ["puf", "puf-pooled"])
+def test_a_model_that_finds_no_unlabeled_positive_scores_zero(rule):
+    counts = counts_of([[[2, 5, 0, 50]]])
+    assert score_counts(counts, rule, "unlabeled").score[0] == 0.0
+    assert score_counts(counts, rule, "all").score[0] > 0.0
+
+
+@given(order=st.permutations(range(6)))
+def test_ties_go_to_the_more_regularised_point_in_any_order(order):
+    points = [{"lam": lam, "c_u": c_u} for lam in (0.1, 1.0, 10.0) for c_u in (0.5, 0.01)]
+    points = [points[i] for i in order]
+    flat = Scores(np.ones(6), np.zeros(6), np.zeros(6, bool))
+    assert points[choose(points, flat, "puf")] == {"lam": 10.0, "c_u": 0.01}
+    assert regularisation_key({"width": 3.0}) < regularisation_key({"width": 1.0})
+
+
+def test_lower_bound_rule_takes_the_strongest_ridge_but_neither_luck_nor_a_constant():
+    points = [{"lam": v} for v in (0.1, 1.0, 10.0, 100.0, 1000.0)]
+    scores = Scores(
+        score=np.array([2.0, 1.9, 1.85, 1.99, 9.0]),
+        standard_error=np.array([0.1, 0.1, 0.1, 0.1, 8.5]),
+        constant=np.array([False, False, False, True, False]),
+    )
+    assert choose(points, scores, "puf-lower-1se") == 1  # bounds 1.9, 1.8, 1.75: the third is too far, the fifth luck
+    assert choose(points, scores, "puf-pooled") == 4
+
+
+def test_edges_and_one_class_choices_are_noted():
+    X, s = pu_data(3)
+    result = tune("glpual", X, s, grid={"lam": [1e6, 1e7, 1e8]}, params={"c_u": 100.0})
+    assert any("lam" in note and "edge of its grid" in note for note in result.notes)
+    assert any("one class only" in note for note in result.notes)
+
+
+def test_greedy_never_lowers_the_score_and_keeps_every_trial():
+    X, s = pu_data(4)
+    grid_only = tune("glpual", X, s, grid=GRID, seed=9)
+    refined = tune("glpual", X, s, grid=GRID, seed=9, greedy_step=0.1)
+    assert refined.score >= grid_only.score
+    stages = [trial["stage"] for trial in refined.trials]
+    assert stages.count("grid") == 18 and stages.count("greedy") >= 6
+    assert refined.n_fits == 4 * len(refined.trials)
+    best = max(refined.trials, key=lambda t: t["score"])
+    assert np.isclose(best["score"], refined.score)
+
+
+def test_named_series_are_the_thesis_grids():
+    assert len(SERIES["decades"]) == 9 and len(SERIES["fives"]) == 20 and len(SERIES["hundredths"]) == 50
+    assert len(expand({"lam": "fives", "sigma": "fives", "c_u": "hundredths"})) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "pfu"}, "unknown score 'pfu'; did you mean 'puf'"),
+        ({"grid": {"lamb": [1.0]}}, "unknown parameter of glpual 'lamb'; did you mean 'lam'"),
+        ({"grid": {"lam": "decade"}}, "unknown grid series 'decade'; did you mean 'decades'"),
+        ({"grid": {"lam": []}}, "grid of 'lam' is empty"),
+        ({"denominator": "al"}, "unknown denominator"),
+        ({"route": "pat"}, "unknown route"),
+        ({"route": "path", "params": {"solver": "admm"}}, "no path-wise route"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    X, s = pu_data(5)
+    with pytest.raises(UsageError, match=message):
+        tune("glpual", X, s, **options)
