@@ -210,7 +210,7 @@ def test_heart_reproduces_its_published_row_by_the_published_scoring_alone():
     cells = [cell for cell in plan(experiment, datasets=["usmo-heart"]) if cell.method == "usmo-0.001"]
     published, aligned = [], []
     for cell in cells:
-        result = usmo.run_cell(cell, experiment, Context(mirror=str(SHARED), offline=True))
+        result = usmo.run_cell(cell, experiment, Context(mirror=str(SHARED / "data"), offline=True))
         published.append(result.metrics["f_published"])
         aligned.append(result.metrics["f_majority"])
         assert result.metrics["objective_difference_ppm"] <= 10
