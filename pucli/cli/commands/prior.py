@@ -44,8 +44,8 @@ def command(
     and rougher. With a declared data set, split case-control, the true share is printed beside the estimates.
     """
     from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
-    from pucli.estimators.prior import PRIOR_METHODS, estimate_prior
     from pucli.methods import get_method
+    from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
 
     if not 0 < confidence < 1:
         raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.estimators.prior import PRIOR_METHODS, estimate_prior, resolve_prior
-from pucli.solvers.prior.km2 import _lower_bound, hull_distance, nearest_in_hull, tice, unlabeled_prior
+from pucli.estimators.prior import resolve_prior
+from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
+from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
+from pucli.solvers.prior.tice import _lower_bound, tice, unlabeled_prior
 
 
 def mixture(seed, prior, n_u=400, n_p=100, distance=4.0, m=2):

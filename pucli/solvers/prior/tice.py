@@ -1,0 +1,87 @@
+"""TIcE: the label frequency, and from it the class prior, by tree induction (Bekker and Davis 2018).
+
+No part of the feature space has a larger share of labelled rows than c = P(labelled | positive), so each part gives a
+lower bound on c. A tree is grown towards parts with many labelled rows, and the best bound is taken on rows that were
+not used to grow it. With many rows the estimate errs downwards, so the prior upwards; with few, the best of many small
+parts has too large a share of labelled rows by chance, and it errs the other way.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+# Borders of the four pieces of a scaled feature, and the constants of the paper.
+BORDERS = (0.25, 0.5, 0.75)
+SMOOTHING = 5.0
+SMALLEST_PART = 10
+LARGEST_TREE = 500
+TICE_FOLDS = 5
+
+
+def tice(X, labelled, rng) -> float:
+    """Return TIcE's estimate of the label frequency P(labelled | positive) over the rows X (n, m).
+
+    labelled : (n,) bool; rng draws the folds. Twice: with c = 1/2 in the correction term, then with the first estimate.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    scaled = (X - low) / np.where(high > low, high - low, 1.0)
+    pieces = np.searchsorted(BORDERS, scaled, side="right")
+    fold = rng.permutation(len(X)) % TICE_FOLDS
+    c = 0.5
+    for _ in range(2):
+        c = float(np.mean([_tree_bound(pieces, labelled, fold == k, c) for k in range(TICE_FOLDS)]))
+    return c
+
+
+def _lower_bound(count, positive, c, delta):
+    """Return a bound that the label frequency exceeds with probability 1 - delta, from a part of `count` rows."""
+    return positive / count - np.sqrt(c * (1.0 - c) * (1.0 - delta) / (delta * count))
+
+
+def _tree_bound(pieces, labelled, grow, c):
+    """Grow one tree on the rows `grow` and return the best bound that the other rows give to one of its parts."""
+    check = ~grow
+    n_check = np.count_nonzero(check)
+    delta = max(0.025, 1.0 / (1.0 + 0.004 * n_check))
+    best = labelled[check].mean()  # the root, whose share needs no search, hence no correction
+    queue: list[tuple[float, int, np.ndarray, np.ndarray, frozenset]] = []
+    heapq.heappush(queue, (0.0, 0, np.flatnonzero(grow), np.flatnonzero(check), frozenset(range(pieces.shape[1]))))
+    for split in range(1, LARGEST_TREE + 1):
+        if not queue:
+            break
+        _, _, grown, checked, features = heapq.heappop(queue)
+        feature = _best_feature(pieces, labelled, grown, features)
+        if feature is None:
+            continue
+        needed = c * (1.0 - c) * (1.0 - delta) / (delta * max(1.0 - best, 1e-12) ** 2)
+        for piece in range(len(BORDERS) + 1):
+            part = grown[pieces[grown, feature] == piece]
+            held = checked[pieces[checked, feature] == piece]
+            positive = np.count_nonzero(labelled[part])
+            if len(held) >= SMALLEST_PART:
+                best = max(best, _lower_bound(len(held), np.count_nonzero(labelled[held]), c, delta))
+            if len(part) > SMALLEST_PART and min(needed, 1) <= positive < len(part):
+                priority = -_lower_bound(len(part), positive, c, delta)
+                heapq.heappush(queue, (priority, 4 * split + piece, part, held, features - {feature}))
+    return float(best)
+
+
+def _best_feature(pieces, labelled, rows, features):
+    """Return the feature with the piece of the largest smoothed share of labelled rows; None if none splits."""
+    best, chosen = 0.0, None
+    for feature in sorted(features):
+        count = np.bincount(pieces[rows, feature], minlength=len(BORDERS) + 1)
+        if np.count_nonzero(count) < 2:
+            continue
+        positive = np.bincount(pieces[rows, feature], weights=labelled[rows], minlength=len(BORDERS) + 1)
+        score = float(np.max(positive / (count + SMOOTHING)))
+        if score > best:
+            best, chosen = score, feature
+    return chosen
+
+
+def unlabeled_prior(label_frequency, n_p, n_u) -> float:
+    """Return the share of positives among n_u unlabeled rows when n_p labelled ones are that share of all positives."""
+    return float(np.clip(n_p * (1.0 / label_frequency - 1.0) / n_u, 0.0, 1.0)) if label_frequency > 0 else 1.0
