@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from pucli.arrays import AnyArray, Floats
 from pucli.solvers.prior.km2 import km2
 from pucli.solvers.prior.tice import tice, unlabeled_prior
+
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 PRIOR_METHODS = ("km2", "tice")
 # Rows of each kind that an estimate uses at most, drawn at random: KM2 takes the square of that in memory.
@@ -15,11 +18,21 @@ LARGEST_SAMPLE = 800
 
 
 class PriorEstimate(NamedTuple):
-    """Share of positives among the unlabeled rows.
+    """An estimate of the share of positives among the unlabeled rows.
 
-    prior : the estimate; low, high : bootstrap interval, equal to it without replicates: from the percentiles of the
-    replicates and from the same mirrored at the estimate, whichever reaches further; confidence : of each of the two,
-    so the interval is on the wide side; method : "km2" or "tice"; replicates : number of bootstrap estimates.
+    Attributes
+    ----------
+    prior : float
+        The estimate.
+    low, high : float
+        Bootstrap interval; both equal `prior` without replicates. Two intervals are computed, one from the percentiles
+        of the replicates and one from the same mirrored at the estimate; this one covers both.
+    confidence : float
+        Of each of the two intervals.
+    method : {"km2", "tice"}
+        The estimator.
+    replicates : int
+        Number of bootstrap estimates.
     """
 
     prior: float
@@ -30,24 +43,42 @@ class PriorEstimate(NamedTuple):
     replicates: int
 
 
-def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, random_state=None) -> PriorEstimate:
+def estimate_prior(
+    X: AnyArray,
+    labelled: AnyArray,
+    method: str = "km2",
+    *,
+    replicates: int = 0,
+    confidence: float = 0.95,
+    random_state: RandomState = None,
+) -> PriorEstimate:
     """Estimate the share of positives among unlabeled rows.
 
     Parameters
     ----------
-    X : (n, m) rows; features are standardised first.
-    labelled : (n,) bool, True for labelled positives, False for unlabeled rows.
-    method : "km2" (kernel mean embedding; Ramaswamy et al. 2016) or "tice" (tree induction; Bekker and Davis 2018,
-        from above if there are many rows, with few also from below).
-    replicates : bootstrap estimates behind the interval; labelled and unlabeled rows are resampled apart.
-    confidence : of the interval.
-    random_state : int, RandomState, Generator or None: of the bootstrap, of TIcE's folds, and of the rows that are
-        drawn where there are more than 800 of a kind.
+    X : array of shape (n, m)
+        Rows. Features are standardised first.
+    labelled : array of bool, shape (n,)
+        True for labelled positives, False for unlabeled rows.
+    method : {"km2", "tice"}
+        Kernel mean embedding (Ramaswamy et al. 2016) or tree induction (Bekker and Davis 2018). The latter tends to be
+        too high with many rows and may err either way with few.
+    replicates : int
+        Number of bootstrap estimates behind the interval. Labelled and unlabeled rows are resampled separately.
+    confidence : float
+        Of the interval.
+    random_state : int, RandomState, Generator or None
+        Seeds the bootstrap, TIcE's folds, and the sample that is drawn where there are more than 800 rows of a kind.
+
+    Returns
+    -------
+    PriorEstimate
 
     Raises
     ------
-    ValueError : unknown method, no labelled or no unlabeled row, no feature that varies, replicates < 0, or confidence
-        not inside (0, 1).
+    ValueError
+        Unknown method, no labelled or no unlabeled row, no feature that varies, negative `replicates`, or a
+        `confidence` outside (0, 1).
     """
     if method not in PRIOR_METHODS:
         raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
@@ -73,21 +104,21 @@ def estimate_prior(X, labelled, method="km2", *, replicates=0, confidence=0.95, 
     return PriorEstimate(prior, max(float(low), 0.0), min(float(high), 1.0), confidence, method, replicates)
 
 
-def _generator(random_state) -> np.random.Generator:
+def _generator(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31, size=4))
     return np.random.default_rng(random_state)
 
 
-def _at_most(rows, rng):
+def _at_most(rows: Floats, rng: np.random.Generator) -> Floats:
     return rows if len(rows) <= LARGEST_SAMPLE else rows[np.sort(rng.permutation(len(rows))[:LARGEST_SAMPLE])]
 
 
-def _resampled(rows, rng):
+def _resampled(rows: Floats, rng: np.random.Generator) -> Floats:
     return rows[rng.integers(0, len(rows), len(rows))]
 
 
-def _estimate(positive, unlabeled, method, rng) -> float:
+def _estimate(positive: Floats, unlabeled: Floats, method: str, rng: np.random.Generator) -> float:
     if method == "km2":
         return km2(unlabeled, positive)
     rows = np.vstack([positive, unlabeled])

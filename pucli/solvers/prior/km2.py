@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pucli.arrays import Floats
 from pucli.kernels.graph import squared_distances
 
 # Candidates for the RBF width, as multiples of the median distance; the one that tells the samples apart most is used.
@@ -25,15 +26,25 @@ SLOPE_SHARE = 0.95
 
 
 class HullDistance(NamedTuple):
-    """Distance of a point to the hull of the rows, its slope in l, and the hull weights (n,) that attain it."""
+    """Distance d(l) of a point to the convex hull of the rows.
+
+    Attributes
+    ----------
+    distance : float
+        d(l).
+    slope : float
+        Its derivative in l.
+    weights : ndarray of shape (n,)
+        The point of the hull that attains it: one weight per row, non-negative, of sum one.
+    """
 
     distance: float
     slope: float
-    weights: np.ndarray
+    weights: Floats
 
 
 @njit(cache=True)
-def nearest_in_hull(K, target, v, tol, max_iter):
+def nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: int) -> tuple[float, float]:
     """Minimise (v - target)'K(v - target) over the simplex by exchanging weight between two rows; v is updated.
 
     At each step the row with the steepest descent takes weight from the row that costs most. Stops when the
@@ -70,8 +81,26 @@ def nearest_in_hull(K, target, v, tol, max_iter):
     return max(np.dot(d, np.dot(K, d)), 0.0), gap
 
 
-def hull_distance(K, n_u, multiple, start, tol=1e-6) -> HullDistance:
-    """Return d(multiple) for a kernel matrix K (n, n) whose first n_u rows are unlabeled; start (n,): hull weights."""
+def hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: float = 1e-6) -> HullDistance:
+    """Return d(multiple).
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of the rows, the `n_u` unlabeled ones first.
+    n_u : int
+        Number of unlabeled rows.
+    multiple : float
+        l, at least 1.
+    start : ndarray of shape (n,)
+        Hull weights to start from.
+    tol : float
+        Bound on the error of d^2 at which to stop.
+
+    Returns
+    -------
+    HullDistance
+    """
     n_p = len(K) - n_u
     direction = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])
     target = multiple * direction
@@ -84,8 +113,8 @@ def hull_distance(K, n_u, multiple, start, tol=1e-6) -> HullDistance:
     return HullDistance(distance, slope, v)
 
 
-def best_rbf(X_u, X_p):
-    """Return the kernel matrix of the stacked rows, of the width that sets the two samples farthest apart."""
+def best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
+    """Return the kernel matrix of the stacked rows and the distance of the samples, at the width of most distance."""
     D = squared_distances(np.ascontiguousarray(np.vstack([X_u, X_p])))
     n_u, n_p = len(X_u), len(X_p)
     difference = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])
@@ -99,10 +128,24 @@ def best_rbf(X_u, X_p):
     return best, float(np.sqrt(max(best_distance, 0.0)))
 
 
-def km2(X_u, X_p) -> float:
-    """Return KM2's estimate of the share of positives among the rows X_u (n_u, m), given positives X_p (n_p, m).
+def km2(X_u: Floats, X_p: Floats) -> float:
+    """Return KM2's estimate of the share of positives among the unlabeled rows.
 
-    Between 0 and 0.95. Takes memory of (n_u + n_p)^2 numbers.
+    Parameters
+    ----------
+    X_u : ndarray of shape (n_u, m)
+        Unlabeled rows.
+    X_p : ndarray of shape (n_p, m)
+        Labelled positives.
+
+    Returns
+    -------
+    float
+        Between 0 and 0.95.
+
+    Notes
+    -----
+    Memory: (n_u + n_p)^2 numbers.
     """
     K, apart = best_rbf(X_u, X_p)
     n_u, n_p = len(X_u), len(X_p)

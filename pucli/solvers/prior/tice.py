@@ -12,6 +12,8 @@ import heapq
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats, Ints
+
 # Borders of the four pieces of a scaled feature, and the constants of the paper.
 BORDERS = (0.25, 0.5, 0.75)
 SMOOTHING = 5.0
@@ -20,10 +22,21 @@ LARGEST_TREE = 500
 TICE_FOLDS = 5
 
 
-def tice(X, labelled, rng) -> float:
-    """Return TIcE's estimate of the label frequency P(labelled | positive) over the rows X (n, m).
+def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
+    """Return TIcE's estimate of the label frequency P(labelled | positive).
 
-    labelled : (n,) bool; rng draws the folds. Twice: with c = 1/2 in the correction term, then with the first estimate.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Labelled positives and unlabeled rows.
+    labelled : ndarray of bool, shape (n,)
+        True for labelled positives.
+    rng : numpy.random.Generator
+        Draws the folds.
+
+    Notes
+    -----
+    It runs twice: with c = 1/2 in the correction term, then with the first estimate.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     scaled = (X - low) / np.where(high > low, high - low, 1.0)
@@ -35,18 +48,18 @@ def tice(X, labelled, rng) -> float:
     return c
 
 
-def _lower_bound(count, positive, c, delta):
+def lower_bound(count: int, positive: int, c: float, delta: float) -> float:
     """Return a bound that the label frequency exceeds with probability 1 - delta, from a part of `count` rows."""
-    return positive / count - np.sqrt(c * (1.0 - c) * (1.0 - delta) / (delta * count))
+    return positive / count - float(np.sqrt(c * (1.0 - c) * (1.0 - delta) / (delta * count)))
 
 
-def _tree_bound(pieces, labelled, grow, c):
+def _tree_bound(pieces: Ints, labelled: Bools, grow: Bools, c: float) -> float:
     """Grow one tree on the rows `grow` and return the best bound that the other rows give to one of its parts."""
     check = ~grow
-    n_check = np.count_nonzero(check)
+    n_check = int(np.count_nonzero(check))
     delta = max(0.025, 1.0 / (1.0 + 0.004 * n_check))
-    best = labelled[check].mean()  # the root, whose share needs no search, hence no correction
-    queue: list[tuple[float, int, np.ndarray, np.ndarray, frozenset]] = []
+    best = float(labelled[check].mean())  # the root, whose share needs no search, hence no correction
+    queue: list[tuple[float, int, Ints, Ints, frozenset[int]]] = []
     heapq.heappush(queue, (0.0, 0, np.flatnonzero(grow), np.flatnonzero(check), frozenset(range(pieces.shape[1]))))
     for split in range(1, LARGEST_TREE + 1):
         if not queue:
@@ -59,16 +72,16 @@ def _tree_bound(pieces, labelled, grow, c):
         for piece in range(len(BORDERS) + 1):
             part = grown[pieces[grown, feature] == piece]
             held = checked[pieces[checked, feature] == piece]
-            positive = np.count_nonzero(labelled[part])
+            positive = int(np.count_nonzero(labelled[part]))
             if len(held) >= SMALLEST_PART:
-                best = max(best, _lower_bound(len(held), np.count_nonzero(labelled[held]), c, delta))
+                best = max(best, lower_bound(len(held), int(np.count_nonzero(labelled[held])), c, delta))
             if len(part) > SMALLEST_PART and min(needed, 1) <= positive < len(part):
-                priority = -_lower_bound(len(part), positive, c, delta)
+                priority = -lower_bound(len(part), positive, c, delta)
                 heapq.heappush(queue, (priority, 4 * split + piece, part, held, features - {feature}))
-    return float(best)
+    return best
 
 
-def _best_feature(pieces, labelled, rows, features):
+def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: frozenset[int]) -> int | None:
     """Return the feature with the piece of the largest smoothed share of labelled rows; None if none splits."""
     best, chosen = 0.0, None
     for feature in sorted(features):
@@ -82,6 +95,6 @@ def _best_feature(pieces, labelled, rows, features):
     return chosen
 
 
-def unlabeled_prior(label_frequency, n_p, n_u) -> float:
+def unlabeled_prior(label_frequency: float, n_p: int, n_u: int) -> float:
     """Return the share of positives among n_u unlabeled rows when n_p labelled ones are that share of all positives."""
     return float(np.clip(n_p * (1.0 / label_frequency - 1.0) / n_u, 0.0, 1.0)) if label_frequency > 0 else 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pucli.estimators.prior import resolve_prior
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
 from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
-from pucli.solvers.prior.tice import _lower_bound, tice, unlabeled_prior
+from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior
 
 
 def mixture(seed, prior, n_u=400, n_p=100, distance=4.0, m=2):
@@ -96,7 +96,7 @@ def test_tice_is_a_bound_from_below_on_the_label_frequency():
 
 
 def test_small_parts_bound_little():
-    assert _lower_bound(10, 10, 0.5, 0.1) < _lower_bound(1000, 1000, 0.5, 0.1) < 1.0
+    assert lower_bound(10, 10, 0.5, 0.1) < lower_bound(1000, 1000, 0.5, 0.1) < 1.0
     assert unlabeled_prior(0.25, 100, 600) == 0.5
     assert unlabeled_prior(0.0, 100, 600) == 1.0
 
