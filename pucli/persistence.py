@@ -1,7 +1,7 @@
 """Saving fitted models so that opening the file runs no code from it.
 
 A model file is an uncompressed zip: ``model.json``, and one ``.npy`` member for each array. What can be in it: plain
-values, lists, tuples, dicts, arrays of numbers or text, StandardScaler, the estimator of the method that the file
+values, lists, tuples, dicts, arrays of numbers or text, the standardiser, the estimator of the method that the file
 names, and the classes that this estimator declares in ``saved_types``. There is no pickle, and no name in the file is
 looked up anywhere else, so nothing but these classes can come out. (skops has the same aim; importing it imports all
 of scikit-learn, and torch where it is installed, which takes seconds.)
@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pucli import __version__
+from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
 from pucli.methods import METHODS, estimator_class
 
@@ -59,7 +60,7 @@ class SavedModel:
 
 def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
     """Return an unfitted pipeline: standardisation to zero mean and unit variance if wanted, then `estimator`."""
-    steps: list[tuple[str, Any]] = [("standardise", StandardScaler())] if standardise else []
+    steps: list[tuple[str, Any]] = [("standardise", Standardiser())] if standardise else []
     return Pipeline([*steps, ("model", estimator)])
 
 
@@ -225,7 +226,8 @@ class _Reader:
 def _known_classes(method: str) -> dict[str, type]:
     """Return name -> class of everything that a model of `method` may hold besides plain values and arrays."""
     kind = estimator_class(METHODS[method])
-    known = {"StandardScaler": StandardScaler, method: kind}
+    # files written before Standardiser was there hold a StandardScaler
+    known = {"Standardiser": Standardiser, "StandardScaler": StandardScaler, method: kind}
     for dotted in getattr(kind, "saved_types", ()):
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)

@@ -247,6 +247,7 @@ def _warm_up(name: str, declared: str) -> None:
 
 def _prepare(cell: Cell, context: Context) -> Prepared:
     """Load, split and standardise. Each step has a random stream of its own."""
+    from pucli.data.preprocessing import Standardiser, constant_features
     from pucli.data.splits import make_split, split_stream
 
     data, split = cell.settings["data"], cell.settings["split"]
@@ -260,24 +261,15 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
         **({} if fraction is None else {SCENARIOS[split["scenario"]]: fraction}),
     )
     X_train, X_test = X[chosen.train], X[chosen.test]
-    constant = int(np.sum(np.ptp(X_train, axis=0) == 0))
+    constant = constant_features(X_train)
     notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
     if data["standardise"] == "train":
-        X_train, X_test = standardise(X_train, X_test)
+        scaler = Standardiser().fit(X_train)
+        X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
     s = np.asarray(chosen.s)
     unlabeled = np.concatenate([chosen.train[s == 0], chosen.test])
     prior = float(np.mean(y[unlabeled] == 1))
     return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {})
-
-
-def standardise(X_train: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both with mean and standard deviation of the training rows taken out.
-
-    A feature that is constant in the training rows carries nothing: it becomes zero in training and test rows alike.
-    """
-    centre, spread = X_train.mean(axis=0), X_train.std(axis=0)
-    spread = np.where(np.ptp(X_train, axis=0) == 0, np.inf, spread)
-    return (X_train - centre) / spread, (X_test - centre) / spread
 
 
 def _set_name(cell: Cell) -> str:

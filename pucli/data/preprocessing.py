@@ -1,0 +1,125 @@
+"""Standardisation: fitted on training rows, applied to any rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pucli.arrays import AnyArray, Floats
+
+
+class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Take out the mean and the standard deviation of the training rows, feature by feature.
+
+    A feature that is constant in the training rows carries no information: it becomes zero in every row that is
+    transformed, whatever values it has there. scikit-learn's StandardScaler leaves it unscaled instead, so that a
+    value that was never seen in training enters the model in raw units.
+
+    Attributes
+    ----------
+    mean_ : array of shape (n_features,)
+        Means of the training rows.
+    scale_ : array of shape (n_features,)
+        Standard deviations of the training rows (denominator n), 1 for constant features.
+    constant_ : array of shape (n_features,), bool
+        Which features have one value only in the training rows.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> from pucli.data.preprocessing import Standardiser
+    >>> scaler = Standardiser().fit([[1.0, 7.0], [3.0, 7.0]])
+    >>> scaler.transform([[5.0, 8.0]])
+    array([[3., 0.]])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Standardiser:
+        """Learn means and standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Training rows. Missing values (NaN) are left out of the means and stay missing.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        Standardiser
+            This object.
+
+        Raises
+        ------
+        ValueError
+            X is not a table of finite numbers.
+        """
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        if np.isnan(rows).any():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a feature without any value: its mean is missing
+                span = np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
+                self.mean_, deviation = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
+        else:
+            span, self.mean_, deviation = np.ptp(rows, axis=0), rows.mean(axis=0), rows.std(axis=0)
+        # the span tells a constant: the deviation of 0.1 + 0.2 from its own mean is not zero. Values too close
+        # together for a deviation count as one.
+        self.constant_ = (span == 0) | (deviation == 0)
+        self.scale_ = np.where(self.constant_, 1.0, deviation)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return `X` in standard deviations from the training means.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Any rows.
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+            A new array.
+
+        Raises
+        ------
+        ValueError
+            X has another number of features than the training rows, or values that are not finite.
+        """
+        check_is_fitted(self)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        transformed: Floats = (rows - self.mean_) / self.scale_
+        transformed[:, self.constant_] *= 0.0  # a missing value stays missing
+        return transformed
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return standardised rows in their own units; constant features get their value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows as `transform` returns them.
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+            A new array.
+        """
+        check_is_fitted(self)
+        own: Floats = np.asarray(X, dtype=np.float64) * self.scale_ + self.mean_
+        return own
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing values pass through."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def constant_features(X: AnyArray) -> int:
+    """Return how many columns of `X` have one value only."""
+    return int(np.sum(np.ptp(X, axis=0) == 0))
