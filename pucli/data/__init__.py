@@ -20,6 +20,8 @@ _HOME = {
     "catalogue_schema": "catalogue",
     "fetch": "download",
     "cache_folder": "download",
+    "TableEncoder": "encoding",
+    "column_kinds": "columns",
     "read_table": "tables",
     "table_notes": "tables",
     "Split": "splits",

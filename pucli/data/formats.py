@@ -179,7 +179,8 @@ def _has_header(first: list[str], second: list[str], label: str | None) -> bool:
     if label is not None and label in cells and not _number(label):
         return True
     if not any(_number(cell) for cell in cells):
-        return True
+        # all text: a header names its columns differently, and no column is named by a number in it
+        return len(set(cells)) == len(cells) and not (label is not None and _number(label))
     return any(not _number(top) and _number(below) for top, below in zip(cells, second, strict=False))
 
 

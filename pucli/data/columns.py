@@ -1,0 +1,354 @@
+"""What the columns of a table are: number, category, yes/no, date, text, identifier, constant.
+
+A kind is told from the cells of the training rows alone, by rules that are stated here and nowhere else, and can be
+given by the user instead. Labels are read in one place, `leaks`, which warns and changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pucli.data.frames import DATE_FORMATS, TableError, cell_text, coded, numbers, parsed_dates, parsed_numbers
+from pucli.errors import unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant")
+"""The kinds of columns. Identifiers and constant texts give no feature."""
+
+MIN_ROWS = 20  # with fewer filled cells, all of them different says nothing
+UNIQUE = 0.9  # share of distinct cells from which a column of text is an identifier, or free text
+MOSTLY = 0.95  # share of numbers from which the other cells of a column are taken as empty
+WORDS = 3.0  # mean number of words from which many different texts are free text
+TELLING = 0.995  # area under the ROC curve from which one column gives the label away
+
+YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "present", "positive", "pos"})
+_NO = frozenset({"no", "n", "false", "f", "0", "off", "nein", "non", "absent", "negative", "neg"})
+_ID_NAME = re.compile(
+    r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column was taken for.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        One of `KINDS`.
+    n_empty : int
+        Empty cells among the rows that were looked at.
+    values : tuple of str
+        Distinct texts with the most frequent one first; () for numbers, dates and large columns of text.
+    n_distinct : int or None
+        Number of distinct filled cells; None where it was not counted (numbers).
+    written : str
+        Of dates: how they are written, one of `pucli.data.frames.DATE_FORMATS`.
+    remark : str
+        What the user should know and need not act on; "" if nothing.
+    warning : str
+        What the user should look at; "" if nothing.
+    """
+
+    name: str
+    kind: str
+    n_empty: int = 0
+    values: tuple[str, ...] = ()
+    n_distinct: int | None = None
+    written: str = ""
+    remark: str = ""
+    warning: str = ""
+
+
+def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) -> list[Column]:
+    """Tell the kind of each column of a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns named by text.
+    kinds : mapping of column name to kind, optional
+        Kinds given by the user; they are not questioned, only checked against the cells.
+
+    Returns
+    -------
+    columns : list of Column
+        In the order of the table.
+
+    Raises
+    ------
+    TableError
+        A name or kind in `kinds` does not exist, or no cell of a column is of the kind given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": [31, 47, 52], "job": ["cook", "nurse", "pilot"], "member": ["yes", "no", "no"]})
+    >>> [column.kind for column in column_kinds(table)]
+    ['number', 'category', 'yes/no']
+    """
+    kinds = dict(kinds or {})
+    for name, kind in kinds.items():
+        if name not in frame.columns:
+            raise unknown("column", name, frame.columns)
+        if kind not in KINDS:
+            raise unknown("kind of column", kind, KINDS)
+    return [_given(frame[name], kinds[name]) if name in kinds else _told(frame[name]) for name in frame.columns]
+
+
+def _told(column: pd.Series) -> Column:
+    """Return the kind of one column by its type, or by its texts."""
+    import pandas as pd
+
+    name, dtype = str(column.name), column.dtype
+    if getattr(dtype, "kind", "O") == "c":
+        raise TableError(f"column {name!r} holds complex numbers (Complex data not supported); use two columns")
+    if isinstance(dtype, pd.CategoricalDtype):
+        column = column.astype(dtype.categories.dtype if dtype.categories.dtype.kind not in "iub" else object)
+        return _texts(column) if len(column) else Column(name, "constant")
+    if getattr(dtype, "kind", "O") in "iufbm":
+        return _number(name, numbers(column)[0], truth=dtype.kind == "b")
+    if getattr(dtype, "kind", "O") == "M":
+        n_empty = int(column.isna().sum())
+        alike = column.nunique() < 2
+        return Column(name, "constant" if alike else "date", n_empty, written=DATE_FORMATS[0])
+    return _texts(column)
+
+
+def _number(name: str, values: np.ndarray, *, truth: bool = False, warning: str = "") -> Column:
+    """Return the kind of a column of numbers (n,), NaN where a cell is empty."""
+    missing = np.isnan(values)
+    n_empty = int(missing.sum())
+    filled = values[~missing] if n_empty else values
+    if not len(filled):
+        return Column(name, "constant", n_empty, n_distinct=0, remark="every cell is empty")
+    low, high = filled.min(), filled.max()
+    if low == high and not n_empty:
+        return Column(name, "constant", n_empty, n_distinct=1, remark=f"every cell is {cell_text(float(low))}")
+    if truth or (low == 0 and high == 1 and np.isin(filled, (0.0, 1.0)).all()):
+        return Column(name, "yes/no", n_empty, n_distinct=2, warning=warning)
+    if len(filled) >= MIN_ROWS and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
+        return _whole(name, filled, n_empty, warning)
+    return Column(name, "number", n_empty, warning=warning)
+
+
+def _whole(name: str, filled: np.ndarray, n_empty: int, warning: str) -> Column:
+    """Return the kind of a column of whole numbers: row numbers and named identifiers are no features."""
+    steps = np.diff(filled)
+    if not n_empty and abs(steps[0]) == 1 and (steps == steps[0]).all():
+        said = "counts the rows; it is not used (--as COLUMN=number to use it)"
+        return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=said)
+    named = _ID_NAME.fullmatch(name) is not None
+    if not named and len(np.unique(filled[:1000])) < min(len(filled), 1000):
+        return Column(name, "number", n_empty, warning=warning)
+    n_distinct = len(np.unique(filled))
+    if named and n_distinct > max(40, 0.01 * len(filled)):
+        said = "is named and filled like an identifier; it is not used (--as COLUMN=number to use it)"
+        return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=said)
+    if n_distinct == len(filled) >= 50 and np.ptp(filled) > 10 * len(filled):
+        warning = "whole numbers, all different: if they are identifiers, leave them out (--drop or --id)"
+    return Column(name, "number", n_empty, n_distinct=n_distinct, warning=warning)
+
+
+def _texts(column: pd.Series) -> Column:
+    """Return the kind of a column that is not of a numeric type."""
+    name = str(column.name)
+    codes, texts = coded(column)
+    n_empty = int((codes < 0).sum())
+    n_filled, n_distinct = len(codes) - n_empty, len(texts)
+    counts = np.bincount(codes[codes >= 0], minlength=n_distinct)
+    values = tuple(texts[i] for i in np.argsort(-counts, kind="stable")[:1000])
+    seen = Column(name, "category", n_empty, values, n_distinct)
+    if n_distinct == 0:
+        return Column(name, "constant", n_empty, n_distinct=0, remark="every cell is empty")
+    if n_distinct == 1:
+        if n_empty:
+            return replace(seen, kind="yes/no", remark=f"filled with {texts[0]!r} or empty")
+        return replace(seen, kind="constant", remark=f"every cell is {texts[0]!r}")
+    if {text.casefold() for text in texts} <= {"true", "false"}:
+        return replace(seen, kind="yes/no")
+    as_number = ~np.isnan(parsed_numbers(texts))
+    share = counts[as_number].sum() / n_filled
+    if share >= MOSTLY:
+        wrong = texts[int((~as_number).argmax())]
+        said = f"{n_filled - counts[as_number].sum()} cells are not numbers, e.g. {wrong!r}: taken as empty"
+        return _number(name, numbers(column)[0], warning="" if as_number.all() else said)
+    written = _date_format(texts)
+    if written:
+        return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, remark=_ambiguous(texts, written))
+    if n_distinct == 2:
+        return replace(seen, kind="yes/no")
+    return _words(seen, texts, n_filled)
+
+
+def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
+    """Return category, text or identifier for a column of three or more different texts."""
+    n_distinct = len(texts)
+    n_words = float(np.mean([len(text.split()) for text in texts[:10_000]]))
+    varied = n_filled >= MIN_ROWS and n_distinct >= UNIQUE * n_filled
+    if n_words >= WORDS and (varied or n_distinct > 40 or (n_filled < MIN_ROWS and n_distinct == n_filled)):
+        return replace(seen, kind="text")
+    if varied:
+        said = "is different in nearly every row, an identifier; it is not used (--as COLUMN=category to use it)"
+        return replace(seen, kind="identifier", warning=said)
+    return seen
+
+
+def _date_format(texts: Sequence[str]) -> str:
+    """Return the first way to write a date that fits every text, "" if none does."""
+    sample = texts[:50]
+    if not all(any(character.isdigit() for character in text) and 6 <= len(text) <= 40 for text in sample):
+        return ""
+    for written in DATE_FORMATS:
+        if not np.isnan(parsed_dates(sample, written)).any() and not np.isnan(parsed_dates(texts, written)).any():
+            return written
+    return ""
+
+
+def _ambiguous(texts: Sequence[str], written: str) -> str:
+    """Return a remark where day and month could be exchanged."""
+    other = written.replace("%d/%m", "%m/%d")
+    if other != written and not np.isnan(parsed_dates(texts, other)).any():
+        return "read with the day first; every date would be one with the month first too"
+    return ""
+
+
+def _given(column: pd.Series, kind: str) -> Column:
+    """Return a column with the kind that the user gave it."""
+    name = str(column.name)
+    if kind == "number":
+        values, wrong = numbers(column)
+        n_wrong, n_empty = int(wrong.sum()), int(np.isnan(values).sum())
+        if n_wrong and n_empty == len(values):
+            raise TableError(
+                f"column {name!r} is to be read as number, and no cell is one, e.g. {_first(column, wrong)!r}"
+            )
+        said = f"{n_wrong} cells are not numbers, e.g. {_first(column, wrong)!r}: taken as empty" if n_wrong else ""
+        return Column(name, kind, n_empty, warning=said)
+    if kind == "date" and getattr(column.dtype, "kind", "O") == "M":
+        return Column(name, kind, int(column.isna().sum()), written=DATE_FORMATS[0])
+    codes, texts = coded(column)
+    n_empty = int((codes < 0).sum())
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    values_in_order = tuple(texts[i] for i in np.argsort(-counts, kind="stable")[:1000])
+    if kind == "date":
+        return _given_date(name, texts, n_empty)
+    if kind == "yes/no" and len(texts) > 2:
+        raise TableError(f"column {name!r} is to be read as yes/no, and has {len(texts)} values; use category")
+    return Column(name, kind, n_empty, values_in_order, len(texts))
+
+
+def _given_date(name: str, texts: Sequence[str], n_empty: int) -> Column:
+    shares = [float(np.mean(~np.isnan(parsed_dates(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
+    best = int(np.argmax(shares))
+    if shares[best] == 0:
+        example = f", e.g. {texts[0]!r}" if texts else ""
+        raise TableError(f"column {name!r} is to be read as date, and no cell is one{example}; write it as 2024-12-31")
+    said = "" if shares[best] == 1 else "some cells are not dates: taken as empty"
+    return Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best], warning=said)
+
+
+def _first(column: pd.Series, wrong: np.ndarray) -> str:
+    return cell_text(column.iloc[int(wrong.argmax())])
+
+
+def yes_value(values: Sequence[str]) -> str:
+    """Return which of one or two texts means yes: the word for it, else the greater one."""
+    said = [value for value in values if value.casefold() in YES]
+    if len(said) == 1:
+        return said[0]
+    denied = [value for value in values if value.casefold() not in _NO]
+    if len(denied) == 1:
+        return denied[0]
+    as_number = parsed_numbers(values)
+    return values[int(as_number.argmax())] if not np.isnan(as_number).any() else max(values)
+
+
+def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) -> dict[str, str]:
+    """Name the columns that probably hold the label itself.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Training rows.
+    labelled : (n,) bool array
+        Rows that are labelled, or labelled positive.
+    columns : sequence of Column
+        What `column_kinds` said of `frame`.
+
+    Returns
+    -------
+    warnings : dict of column name to text
+        A column is named if it is filled for labelled rows only (or for the others only), or if it alone separates
+        the two almost without error: area under the ROC curve of at least `TELLING`. For categories that area is
+        measured on rows that did not set the order of the values.
+    """
+    labelled = np.asarray(labelled, dtype=bool)
+    n_labelled = int(labelled.sum())
+    found: dict[str, str] = {}
+    if not 10 <= n_labelled <= len(labelled) - 10:
+        return found
+    for column in columns:
+        if column.kind in {"constant", "identifier", "text"}:
+            continue
+        cells = frame[column.name]
+        if column.n_empty:
+            filled = ~_empty(cells, column)
+            if _telling(filled.astype(float), labelled) or _one_sided(filled, labelled):
+                side = "labelled" if filled[labelled].mean() > filled[~labelled].mean() else "unlabeled"
+                found[column.name] = f"is filled for {side} rows (nearly) alone: it may give the label away (--drop)"
+                continue
+        ranks = _rates(cells, labelled) if column.kind in {"category", "yes/no"} else None
+        if ranks is None:
+            values, rows = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
+        else:
+            values, rows = ranks
+        present = rows & ~np.isnan(values)
+        if present[labelled].sum() >= 10 and _telling(values[present], labelled[present]):
+            found[column.name] = "alone tells the labelled rows from the others: it may give the label away (--drop)"
+    return found
+
+
+def _empty(cells: pd.Series, column: Column) -> np.ndarray:
+    return np.isnan(_ordered(cells, column)) if column.kind in {"number", "date"} else coded(cells)[0] < 0
+
+
+def _ordered(cells: pd.Series, column: Column) -> np.ndarray:
+    from pucli.data.frames import dates
+
+    return dates(cells, column.written)[0] if column.kind == "date" else numbers(cells)[0]
+
+
+def _rates(cells: pd.Series, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of labelled rows of each cell's value, from half of the rows, and the other half."""
+    codes, texts = coded(cells)
+    codes = np.where(codes < 0, len(texts), codes)
+    learn = np.random.default_rng(0).random(len(codes)) < 0.5
+    total = np.bincount(codes[learn], minlength=len(texts) + 1)
+    positive = np.bincount(codes[learn & labelled], minlength=len(texts) + 1)
+    base = labelled[learn].mean() if learn.any() else 0.0
+    return ((positive + base) / (total + 1.0))[codes], ~learn
+
+
+def _one_sided(filled: np.ndarray, labelled: np.ndarray) -> bool:
+    """Return whether at least ten cells are filled, and only those of labelled rows, which are the fewer ones."""
+    return bool(filled.sum() >= 10 and labelled[filled].all() and labelled.mean() < 0.5)
+
+
+def _telling(values: np.ndarray, labelled: np.ndarray) -> bool:
+    from scipy.stats import rankdata
+
+    n_labelled = int(labelled.sum())
+    n_other = len(labelled) - n_labelled
+    if not n_labelled or not n_other:
+        return False
+    area = (rankdata(values)[labelled].sum() - n_labelled * (n_labelled + 1) / 2) / (n_labelled * n_other)
+    return bool(max(area, 1 - area) >= TELLING)

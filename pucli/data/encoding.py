@@ -1,0 +1,229 @@
+"""THE encoder: a table with columns of every kind -> the matrix of numbers that methods train on.
+
+It is a scikit-learn transformer of our own, for one reason: what it has learned must be kept in a model file as plain
+data, which runs no code when it is opened and outlives the version of scikit-learn that wrote it. A ColumnTransformer
+can only be pickled. On what both can do, the two agree to the last bit (see its tests).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pucli.data.column_encoders import ColumnEncoder, Tally, Unused, encoder_of_state, encoder_state, fit_column
+from pucli.data.columns import Column, column_kinds
+from pucli.data.frames import TableError, as_frame
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn columns of numbers, categories, yes/no, dates and text into features.
+
+    Numbers stay as they are. Of a category, each frequent value has a feature that is 0 or 1. Dates become days, and
+    the turn of month, weekday and hour. Text becomes the tf-idf of its frequent words. An empty cell is filled (with
+    the median of a number) and marked by a feature of its own. Identifiers and constants are left out.
+
+    Everything is learned from the rows given to `fit`, and the labels are never looked at. In new rows columns are
+    found by name: they may stand in another order, among others, and hold other types. Values that training did not
+    have are counted and named in one warning. To combine it with a method::
+
+        make_pipeline(TableEncoder(), StandardScaler(), GLPUAL())
+
+    Parameters
+    ----------
+    kinds : dict of column name to kind, default=None
+        Kinds to use instead of those found: "number", "category", "yes/no", "date", "text", "identifier", "constant".
+    max_categories : int, default=40
+        Values of a category with a feature of their own; rarer ones share one.
+    max_words : int, default=100
+        Words of a column of text with a feature of their own.
+
+    Attributes
+    ----------
+    columns_ : list of Column
+        What each column was taken for, with remarks and warnings. Not kept in a model file.
+    encoders_ : list of ColumnEncoder
+        How each column is encoded.
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array of object
+        Names of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pucli.data.encoding import TableEncoder
+    >>> table = pd.DataFrame({"age": [31, None, 52], "job": ["cook", "nurse", "cook"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age is empty', 'job=cook']
+    """
+
+    def __init__(
+        self, kinds: Mapping[str, str] | None = None, *, max_categories: int = 40, max_words: int = 100
+    ) -> None:
+        self.kinds = kinds
+        self.max_categories = max_categories
+        self.max_words = max_words
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Learn the encoding from training rows.
+
+        Parameters
+        ----------
+        X : table (n, m)
+            pandas, polars or Arrow, an array, or a sparse matrix, which is left as it is.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TableError
+            There are no rows, or no column that gives a feature.
+        """
+        if scipy.sparse.issparse(X):
+            return self._fit_sparse(X)
+        frame = as_frame(X)
+        if len(frame) == 0:
+            raise TableError("Found array with 0 sample(s): there are no rows to learn the columns from")
+        if frame.shape[1] == 0:
+            raise TableError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+        self.columns_: list[Column] = column_kinds(frame, self.kinds)
+        limits = {"max_categories": self.max_categories, "max_words": self.max_words}
+        self.encoders_: list[ColumnEncoder] = [
+            fit_column(frame[column.name], column, **limits) for column in self.columns_
+        ]
+        self.sparse_ = False
+        self.n_features_in_ = frame.shape[1]
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        return self
+
+    def _fit_sparse(self, X: Any) -> TableEncoder:
+        self.columns_, self.encoders_, self.sparse_ = [], [], True
+        self.n_features_in_ = X.shape[1]
+        self.feature_names_in_ = np.array([f"x{i}" for i in range(X.shape[1])], dtype=object)
+        return self
+
+    def transform(self, X: Any, tally: Tally | None = None) -> Any:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : table (n, m), as for `fit`
+            Columns are found by name, those of an array by position. Others than those of `fit` are ignored.
+        tally : Tally, optional
+            Counts cells that are unlike training; without it they are named in a warning.
+
+        Returns
+        -------
+        Z : (n, k) float64 array, or the sparse matrix X
+
+        Raises
+        ------
+        TableError
+            A column that training had is not there, or a number is infinite.
+        """
+        check_is_fitted(self, "encoders_")
+        if self.sparse_ or scipy.sparse.issparse(X):
+            return self._same_sparse(X)
+        frame = self._found(X)
+        counted = Tally() if tally is None else tally
+        Z = np.empty((len(frame), sum(len(encoder.features) for encoder in self.encoders_)))
+        start = 0
+        for encoder in self.encoders_:
+            stop = start + len(encoder.features)
+            if stop > start:
+                encoder.encode(frame[encoder.name], Z[:, start:stop], counted)
+            start = stop
+        if tally is None and (lines := counted.lines()):
+            warnings.warn("; ".join(lines), stacklevel=2)
+        return Z
+
+    def _same_sparse(self, X: Any) -> Any:
+        if not (self.sparse_ and scipy.sparse.issparse(X)):
+            raise TableError("the encoder was fitted on a sparse matrix or on a table; transform takes the same")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(self._other_width(X.shape[1]))
+        return X
+
+    def _found(self, X: Any) -> Any:
+        """Return the columns of `fit` in the table X."""
+        named = hasattr(X, "columns") or hasattr(X, "__dataframe__")
+        if not named:
+            frame = as_frame(X)
+            if frame.shape[1] != self.n_features_in_:
+                raise ValueError(self._other_width(frame.shape[1]))
+            return frame.set_axis(list(self.feature_names_in_), axis=1)
+        frame = as_frame(X)
+        missing = [name for name in self.needed if name not in frame.columns]
+        if missing:
+            raise TableError(missing_columns(missing, list(frame.columns)))
+        return frame
+
+    def _other_width(self, width: int) -> str:
+        kind = type(self).__name__
+        return f"X has {width} features, but {kind} is expecting {self.n_features_in_} features as input"
+
+    @property
+    def needed(self) -> list[str]:
+        """Names of the columns that give features; new rows need no others."""
+        return [encoder.name for encoder in self.encoders_ if not isinstance(encoder, Unused)]
+
+    @property
+    def read_as_text(self) -> list[str]:
+        """Names of the columns whose cells are better read as text ("007" is not 7)."""
+        return [encoder.name for encoder in self.encoders_ if encoder.reads_text]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every feature is a column of numbers just as it is: transform copies, and nothing else."""
+        return all(type(encoder).__name__ == "Number" and len(encoder.features) == 1 for encoder in self.encoders_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the k features, shape (k,)."""
+        check_is_fitted(self, "encoders_")
+        if self.sparse_:
+            return self.feature_names_in_
+        return np.array([name for encoder in self.encoders_ for name in encoder.features], dtype=object)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is kept in a model file: JSON values and arrays alone."""
+        state = dict(super().__getstate__())
+        state.pop("columns_", None)
+        if "encoders_" in state:
+            state["encoders_"] = [encoder_state(encoder) for encoder in state["encoders_"]]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take back what `__getstate__` gave."""
+        state = dict(state)
+        if "encoders_" in state:
+            state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
+        super().__setstate__(state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def missing_columns(missing: list[str], present: list[str]) -> str:
+    """Return the message for columns that are not there, with the nearest ones that are."""
+    import difflib
+
+    near = difflib.get_close_matches(missing[0].lower(), [name.lower() for name in present], n=3, cutoff=0.5)
+    names = [name for name in present if name.lower() in near and name not in missing]
+    shown = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
+    hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
+    more = ", ".join(map(repr, missing[1:6])) + (", ..." if len(missing) > 6 else "")
+    return f"no column {missing[0]!r}{f' (nor {more})' if more else ''}; {hint}"

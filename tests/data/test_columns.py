@@ -1,0 +1,154 @@
+"""What columns are taken for: by rule, or as the user says; and which columns give the label away."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.data.columns import column_kinds, leaks, yes_value
+from pucli.errors import UsageError
+
+N = 60
+RANDOM = np.random.default_rng(1)
+
+
+def told(cells, name="c", kinds=None):
+    [column] = column_kinds(pd.DataFrame({name: cells}), kinds)
+    return column
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (RANDOM.normal(size=N), "number"),
+        ([1, 2, None, 4], "number"),
+        (["1", "2.5", "?", "-3e4"], "number"),
+        (RANDOM.integers(18, 90, size=N), "number"),
+        (pd.to_timedelta([1, 2, 3], unit="h"), "number"),
+        ([0, 1, 1, 0], "yes/no"),
+        ([True, False, True], "yes/no"),
+        (["TRUE", "False", None], "yes/no"),
+        (["yes", "no", "no", ""], "yes/no"),
+        (["x", None, "x", None], "yes/no"),
+        (["cook", "nurse", "pilot", "cook"], "category"),
+        ([f"zip {i % 25}" for i in range(N)], "category"),
+        (pd.Categorical(["a", "b", "c"]), "category"),
+        (["2024-01-05", "2024-02-29", None], "date"),
+        (["05.01.2024", "29.02.2024"], "date"),
+        (["2024-01-05 10:30:00", "2024-01-05T11:00:00"], "date"),
+        (pd.to_datetime(["2024-01-05", "2024-01-06"]), "date"),
+        (pd.to_datetime(["2024-01-05", "2024-01-06"], utc=True), "date"),
+        ([f"the room was good and number {i} too" for i in range(N)], "text"),
+        ([f"C{i:05d}" for i in range(N)], "identifier"),
+        (np.arange(N), "identifier"),
+        (np.arange(N, 0, -1), "identifier"),
+        ([7, 7, 7], "constant"),
+        (["same", "same"], "constant"),
+        ([None, None], "constant"),
+        ([np.nan, np.nan], "constant"),
+    ],
+)
+def test_each_kind_is_told_by_its_cells(cells, kind):
+    assert told(cells).kind == kind
+
+
+def test_a_whole_number_is_an_identifier_by_its_name_only_if_it_has_many_values():
+    many = RANDOM.permutation(10 * N)[:N]
+    assert told(many, "customer_id").kind == told(many, "customerID").kind == "identifier"
+    assert told(many, "paid").kind == "number"
+    assert told(many % 7, "store_id").kind == "number"
+    assert told(RANDOM.normal(size=N), "id").kind == "number"  # not whole
+
+
+def test_different_whole_numbers_far_apart_are_kept_and_warned_of():
+    column = told(RANDOM.permutation(10**6)[:N])
+    assert column.kind == "number"
+    assert "--drop" in column.warning
+
+
+def test_few_rows_are_no_ground_for_an_identifier():
+    assert told(["ann", "bob", "eve"]).kind == "category"
+    assert told([1, 2, 3]).kind == "number"
+
+
+def test_a_few_words_among_numbers_are_empty_cells_and_named():
+    column = told(["1", "2", "3"] * 20 + ["closed"])
+    assert (column.kind, "1 cells are not numbers, e.g. 'closed'" in column.warning) == ("number", True)
+    assert told(["1", "2", "closed", "open"]).kind == "category"
+
+
+def test_a_date_that_can_be_read_in_two_ways_is_said():
+    assert "day first" in told(["05/01/2024", "06/02/2024"]).remark
+    assert told(["05/01/2024", "06/22/2024"]).remark == ""
+
+
+def test_the_user_has_the_last_word():
+    assert told([1, 2, 3], kinds={"c": "category"}).kind == "category"
+    assert told(np.arange(N), kinds={"c": "number"}).kind == "number"
+    assert told(["a b c d"] * 3 + ["e"], kinds={"c": "text"}).kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("cells", "kinds", "message"),
+    [
+        (["a", "b"], {"c": "number"}, "column 'c' is to be read as number, and no cell is one, e.g. 'a'"),
+        (["a", "b"], {"c": "date"}, "column 'c' is to be read as date, and no cell is one, e.g. 'a'"),
+        (["a", "b", "d"], {"c": "yes/no"}, "'c' is to be read as yes/no, and has 3 values; use category"),
+        (["a", "b"], {"d": "number"}, "unknown column 'd'"),
+        (["a", "b"], {"c": "nubmer"}, "unknown kind of column 'nubmer'; did you mean 'number'"),
+        ([[1], [2]], {}, "column 'c': a cell must hold one value"),
+        ([1j, 2j], {}, "column 'c' holds complex numbers"),
+    ],
+)
+def test_what_cannot_be_is_said_with_the_column(cells, kinds, message):
+    with pytest.raises(UsageError, match=message):
+        told(cells, kinds=kinds)
+
+
+@pytest.mark.parametrize(
+    ("values", "yes"),
+    [
+        (["no", "Yes"], "Yes"),
+        (["f", "t"], "t"),
+        (["off", "running"], "running"),
+        (["2", "10"], "10"),
+        (["b", "a"], "b"),
+    ],
+)
+def test_the_word_for_yes(values, yes):
+    assert yes_value(values) == yes
+
+
+def some_rows(n=400):
+    labelled = np.arange(n) % 4 == 0
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame({"fair": random.normal(size=n) + labelled, "job": random.choice(["a", "b", "c"], size=n)})
+    return frame, labelled
+
+
+def test_columns_that_give_the_label_away_are_named():
+    frame, labelled = some_rows()
+    frame["again"] = np.where(labelled, 5.0, 1.0) + RANDOM.random(len(frame)) / 10
+    frame["said"] = np.where(labelled, "bought", np.where(np.arange(len(frame)) % 3 == 0, "left", "looked"))
+    frame["paid_on"] = pd.Series(np.where(labelled, "2024-01-05", None), dtype=object)
+    frame.loc[frame.index[labelled][0], "paid_on"] = "2024-02-07"
+    frame["some"] = np.where(labelled & (np.arange(len(frame)) % 8 == 0), 3.5, np.nan)
+    frame.loc[8, "some"] = 4.5
+    found = leaks(frame, labelled, column_kinds(frame))
+    assert set(found) == {"again", "said", "paid_on", "some"}
+    assert "filled for labelled rows" in found["paid_on"]
+
+
+def test_a_category_of_many_values_is_not_named_for_its_chance_agreement():
+    frame, labelled = some_rows()
+    frame["shop"] = [f"s{i}" for i in np.random.default_rng(2).integers(0, 300, size=len(frame))]
+    columns = column_kinds(frame, {"shop": "category"})
+    assert leaks(frame, labelled, columns) == {}
+
+
+def test_few_labelled_rows_accuse_no_column():
+    frame, labelled = some_rows()
+    frame["again"] = labelled.astype(float) * 2 + 1
+    few = np.zeros_like(labelled)
+    few[:5] = True
+    frame["few"] = few * 2.0 + 1
+    assert set(leaks(frame, few, column_kinds(frame))) == set()
