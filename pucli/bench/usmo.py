@@ -99,7 +99,7 @@ def _data(n: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
 
 def _problem(n: int):
     from pucli.kernels.functions import Kernel
-    from pucli.solvers.rows.losses import double_hinge_problem
+    from pucli.solvers.usmo.problem import double_hinge_problem
 
     X, labelled = _data(n)
     return double_hinge_problem(X, labelled, Kernel("rbf", WIDTH), PRIOR, LAM)
@@ -214,7 +214,7 @@ def _linear_child(n: int) -> dict[str, Any]:
 
     from pucli.kernels.functions import Kernel
     from pucli.solvers.rows.linear import solve_linear
-    from pucli.solvers.rows.losses import double_hinge_problem
+    from pucli.solvers.usmo.problem import double_hinge_problem
 
     rng = np.random.default_rng(0)
     X = np.empty((n + LABELLED, 10))

@@ -13,9 +13,9 @@ from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.prior import PRIOR_CONSTRAINT, PriorInObjective, resolve_prior
 from pucli.solvers.rows.linear import solve_linear
-from pucli.solvers.rows.losses import double_hinge_losses
 from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
+from pucli.solvers.usmo.problem import double_hinge_losses
 
 _COUNT = Interval(Integral, 1, None, closed="left")
 _NETWORK_CONSTRAINTS = {

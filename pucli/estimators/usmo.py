@@ -14,14 +14,13 @@ from pucli.kernels.functions import Kernel
 from pucli.solvers.rows.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.rows.losses import (
     Certificate,
-    DoubleHingeProblem,
     bias_and_gap,
-    double_hinge_problem,
     dual_value,
     loss_values,
     relative_scale,
 )
 from pucli.solvers.usmo.blocks import KernelSolution, solve_kernel
+from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_problem
 from pucli.solvers.usmo.ramp import solve_ramp
 from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
 

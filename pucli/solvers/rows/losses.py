@@ -1,7 +1,6 @@
 """Convex piecewise-linear losses with two kinks, their conjugates, and what certifies a solution.
 
-The regularised problem that USMO, the steps of the concave-convex procedure and the one-class start all share, for
-f = g + b with g in the space H of a kernel,
+For f = g + b, with g in the space H of a kernel, the solvers of this folder minimise
 
     min_{g, b}  1/2 |g|_H^2 - <a, g>_H - e b + sum_i loss_i(f(x_i))
 
@@ -10,8 +9,8 @@ Its dual in sigma, one variable for each row, with G = K sigma - a(X) and g = a 
 
     min  1/2 sigma'K sigma - a(X)'sigma + sum_i loss_i*(sigma_i),    lower <= sigma <= upper,    1'sigma = e
 
-The double hinge of du Plessis, Niu and Sugiyama (2015), max(-z, max(0, 1/2 - z/2)), as Sansone, De Natale and Zhou
-(2019) use it, has slopes 0, c2/2, c2 and kinks at -1 and +1 for unlabeled rows, a = c1 sum_p k(x_p, .), e = c1 p.
+Used by the double hinge (`usmo.problem`, `usmo.blocks`), the ramp loss (`usmo.ramp`), the biased SVM (`svm.biased`) and
+CPB-GLPUAL (`cpb.dc`).
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-
-from pucli.kernels.functions import Kernel
 
 
 class RowLosses(NamedTuple):
@@ -46,68 +43,6 @@ class Certificate(NamedTuple):
     bias: float
     objective: float
     gap: float
-
-
-def double_hinge_losses(n: int, c2: float) -> RowLosses:
-    """Return c2 max(0, 1/2 + z/2, z) for each of n unlabeled rows."""
-    ones = np.ones(n)
-    return RowLosses(0.0 * ones, 0.5 * c2 * ones, c2 * ones, -ones, ones)
-
-
-class DoubleHingeProblem(NamedTuple):
-    """The double-hinge problem of one training set, with the constants that do not depend on the solution.
-
-    X_p : (p, m) labelled rows; X_u : (n, m) unlabeled rows; c1 = prior / (2 lam p); c2 = 1 / (2 lam n); losses : of
-    the unlabeled rows; total : c1 p; a_X : c1 sum_p k(x_u, x_p), shape (n,); a_norm : c1^2 sum of the kernel over pairs
-    of labelled rows; trivial : value of the best constant f.
-    """
-
-    kernel: Kernel
-    X_p: np.ndarray
-    X_u: np.ndarray
-    c1: float
-    c2: float
-    losses: RowLosses
-    total: float
-    a_X: np.ndarray
-    a_norm: float
-    trivial: float
-
-
-def double_hinge_problem(
-    X: np.ndarray, labelled: np.ndarray, kernel: Kernel, prior: float, lam: float
-) -> DoubleHingeProblem:
-    """Set up -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2 for rows X (N, m), labelled (N,) bool."""
-    X_p, X_u = X[labelled], X[~labelled]
-    c1, c2 = prior / (2.0 * lam * len(X_p)), 1.0 / (2.0 * lam * len(X_u))
-    weights = np.full(len(X_p), c1)
-    losses = double_hinge_losses(len(X_u), c2)
-    total = c1 * len(X_p)
-    check_total(losses, total)
-    return DoubleHingeProblem(
-        kernel=kernel,
-        X_p=X_p,
-        X_u=X_u,
-        c1=c1,
-        c2=c2,
-        losses=losses,
-        total=total,
-        a_X=kernel.combination(X_u, X_p, weights),
-        a_norm=c1 * float(kernel.combination(X_p, X_p, weights).sum()),
-        trivial=min(prior, 1.0 - prior) / (2.0 * lam),
-    )
-
-
-def check_total(losses: RowLosses, total: float) -> None:
-    """Raise ValueError where no point of the box sums to `total`, which must hold for the bias to be finite."""
-    low, high = float(losses.lower.sum()), float(losses.upper.sum())
-    slack = 1e-12 * max(abs(low), abs(high))
-    if not low - slack <= total <= high + slack:
-        raise ValueError(
-            f"no solution: the dual variables lie in a box whose sums range from {low:.6g} to {high:.6g}, but they "
-            f"must sum to c1 p = {total:.6g}. For the double hinge this means a class prior outside [0, 1]: "
-            "give the prior as a proportion."
-        )
 
 
 def loss_values(losses: RowLosses, z: np.ndarray) -> np.ndarray:

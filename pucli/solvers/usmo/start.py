@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.solvers.rows.losses import (
-    DoubleHingeProblem,
     RowLosses,
     best_bias,
-    double_hinge_losses,
     restore_total,
 )
 from pucli.solvers.usmo.blocks import solve_kernel
+from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_losses
 
 # The subsample is one row in eight; below this size the whole problem is as quick.
 SUBSAMPLE_SHARE = 8

@@ -7,10 +7,10 @@ with target +M and weight c1; unlabeled rows with targets -1 and +1 and weight c
 from __future__ import annotations
 
 import numpy as np
-from sklearn.svm import SVR
 
 from pucli.kernels.functions import Kernel
-from pucli.solvers.rows.losses import DoubleHingeProblem, restore_total
+from pucli.solvers.rows.losses import restore_total
+from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 # Above this many unlabeled rows libsvm's 2 (p + 3 n) variables take minutes.
 LARGEST = 30_000
@@ -33,6 +33,8 @@ def solve_svr(
 
     M starts at `first_target` and grows tenfold until the labelled rows lie below it and the unlabeled ones above -M.
     """
+    from sklearn.svm import SVR
+
     p, n = len(problem.X_p), len(problem.X_u)
     if n > LARGEST:
         raise ValueError(

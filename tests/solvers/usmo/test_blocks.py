@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from pucli.kernels.functions import Kernel
 from pucli.solvers.rows.linear import solve_linear
-from pucli.solvers.rows.losses import best_bias, double_hinge_losses, double_hinge_problem
+from pucli.solvers.rows.losses import best_bias
 from pucli.solvers.usmo.blocks import solve_kernel
+from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
 
 KERNELS = {"linear": Kernel("linear"), "rbf": Kernel("rbf", 1.5), "polynomial": Kernel("polynomial", 1.0, 2, 1.0)}

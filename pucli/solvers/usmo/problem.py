@@ -1,0 +1,81 @@
+"""The double-hinge problem of PU learning (du Plessis, Niu and Sugiyama 2015), as USMO and its peers solve it.
+
+For f = g + b, with g in the space H of a kernel, p labelled and n unlabeled rows, c1 = prior / (2 lam p) and
+c2 = 1 / (2 lam n), Sansone, De Natale and Zhou (2019) minimise
+
+    -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
+
+the unbiased PU risk with the double hinge max(-z, max(0, 1/2 - z/2)). It is the problem of `pucli.solvers.rows.losses`
+on the unlabeled rows, with slopes 0, c2/2, c2, kinks at -1 and 1, a = c1 sum_p k(x_p, .) and e = c1 p.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.kernels.functions import Kernel
+from pucli.solvers.rows.losses import RowLosses
+
+
+def double_hinge_losses(n: int, c2: float) -> RowLosses:
+    """Return c2 max(0, 1/2 + z/2, z) for each of n unlabeled rows."""
+    ones = np.ones(n)
+    return RowLosses(0.0 * ones, 0.5 * c2 * ones, c2 * ones, -ones, ones)
+
+
+class DoubleHingeProblem(NamedTuple):
+    """The double-hinge problem of one training set, with the constants that do not depend on the solution.
+
+    X_p : (p, m) labelled rows; X_u : (n, m) unlabeled rows; c1 = prior / (2 lam p); c2 = 1 / (2 lam n); losses : of
+    the unlabeled rows; total : c1 p; a_X : c1 sum_p k(x_u, x_p), shape (n,); a_norm : c1^2 sum of the kernel over pairs
+    of labelled rows; trivial : value of the best constant f.
+    """
+
+    kernel: Kernel
+    X_p: np.ndarray
+    X_u: np.ndarray
+    c1: float
+    c2: float
+    losses: RowLosses
+    total: float
+    a_X: np.ndarray
+    a_norm: float
+    trivial: float
+
+
+def double_hinge_problem(
+    X: np.ndarray, labelled: np.ndarray, kernel: Kernel, prior: float, lam: float
+) -> DoubleHingeProblem:
+    """Set up -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2 for rows X (N, m), labelled (N,) bool."""
+    X_p, X_u = X[labelled], X[~labelled]
+    c1, c2 = prior / (2.0 * lam * len(X_p)), 1.0 / (2.0 * lam * len(X_u))
+    weights = np.full(len(X_p), c1)
+    losses = double_hinge_losses(len(X_u), c2)
+    total = c1 * len(X_p)
+    check_total(losses, total)
+    return DoubleHingeProblem(
+        kernel=kernel,
+        X_p=X_p,
+        X_u=X_u,
+        c1=c1,
+        c2=c2,
+        losses=losses,
+        total=total,
+        a_X=kernel.combination(X_u, X_p, weights),
+        a_norm=c1 * float(kernel.combination(X_p, X_p, weights).sum()),
+        trivial=min(prior, 1.0 - prior) / (2.0 * lam),
+    )
+
+
+def check_total(losses: RowLosses, total: float) -> None:
+    """Raise ValueError where no point of the box sums to `total`, which must hold for the bias to be finite."""
+    low, high = float(losses.lower.sum()), float(losses.upper.sum())
+    slack = 1e-12 * max(abs(low), abs(high))
+    if not low - slack <= total <= high + slack:
+        raise ValueError(
+            f"no solution: the dual variables lie in a box whose sums range from {low:.6g} to {high:.6g}, but they "
+            f"must sum to c1 p = {total:.6g}. For the double hinge this means a class prior outside [0, 1]: "
+            "give the prior as a proportion."
+        )
