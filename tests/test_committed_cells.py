@@ -1,0 +1,91 @@
+"""Cells run again: the committed figures come out the same, so that no change of results goes unnoticed.
+
+By default one quick cell of every experiment; TEST_COMMITTED_CELLS=3 takes three, the middle one and the slowest of
+those below TEST_COMMITTED_SECONDS (30) among them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pucli.data import dataset_entry
+from pucli.runner import Cell, Context, load_experiment, plan
+from pucli.runner.execute import execute
+from tests.helpers import ROOT, SHARED
+
+EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cells.csv"))
+WANTED = int(os.environ.get("TEST_COMMITTED_CELLS", "1"))
+LONGEST = float(os.environ.get("TEST_COMMITTED_SECONDS", "30" if WANTED > 1 else "10"))
+# measured times differ from run to run
+TIMES = ("seconds", "iterations_per_second")
+# metric -> how far two runs may differ: this one is a rounding error, in millionths of the objective
+ROUNDING = {"objective_difference_ppm": 1e-3}
+
+
+def committed(name: str) -> tuple[str, list[dict[str, str]]]:
+    """Return the profile and the rows of a committed cells.csv."""
+    folder = ROOT / "results" / name
+    with (folder / "cells.csv").open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    return json.loads((folder / "provenance.json").read_text(encoding="utf-8"))["profile"], rows
+
+
+def seconds(row: dict[str, str]) -> float:
+    return sum(float(value or 0) for name, value in row.items() if name.startswith("seconds_"))
+
+
+def chosen(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return `WANTED` rows: the median, the quickest and the slowest of those that are quick enough."""
+    done = sorted((row for row in rows if row["status"] == "done" and seconds(row) <= LONGEST), key=seconds)
+    if not done:
+        return []
+    places = [len(done) // 2, 0, len(done) - 1][:WANTED]
+    return [done[place] for place in dict.fromkeys(places)]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_committed_key_is_planned_today(name):
+    profile, rows = committed(name)
+    planned = {cell.key for cell in plan(load_experiment(name, check_methods=False), profile)}
+    assert {row["key"] for row in rows} == planned
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_cell_run_again_has_the_committed_figures(name):
+    profile, rows = committed(name)
+    experiment = load_experiment(name, check_methods=False)
+    planned = {cell.key: cell for cell in plan(experiment, profile)}
+    again = chosen(rows)
+    if not again:
+        pytest.skip(f"every cell of {name} takes more than {LONGEST:g} s")
+    for row in again:
+        cell = planned[row["key"]]
+        if dataset_entry(cell.dataset).files and not SHARED.is_dir():
+            pytest.skip("the data are not beside the checkout, and tests download nothing")
+        if name.startswith("pae"):
+            pytest.importorskip("torch", reason="the extra [deep] is not installed")
+        check(cell, row, experiment)
+
+
+def check(cell: Cell, row: dict[str, str], experiment) -> None:
+    context = Context(mirror=str(SHARED / "data"), offline=True)
+    (finished,) = execute([[cell]], experiment, context, n_jobs=1, backend="loky")
+    result = finished.result
+    assert result.status == row["status"], result.error
+    assert json.loads(json.dumps(result.params)) == json.loads(row["params"])
+    for metric, value in result.metrics.items():
+        if metric in row and metric not in TIMES:
+            # the committed figures have ten digits
+            expected = pytest.approx(float(row[metric] or "nan"), rel=2e-9, abs=ROUNDING.get(metric, 0.0), nan_ok=True)
+            assert value == expected, (metric, cell.dataset, cell.method)
+
+
+def test_the_folders_hold_what_their_names_say():
+    assert len(EXPERIMENTS) >= 20
+    assert all((Path(ROOT) / "experiments" / f"{name}.yaml").is_file() for name in EXPERIMENTS)
