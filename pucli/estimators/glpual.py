@@ -12,8 +12,9 @@ from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances, squared_distances_between
 from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
 from pucli.solvers.glpual.admm import solve_glpual_admm
-from pucli.solvers.glpual.dual import Fit, solve_gllc, solve_glpual, with_intercept
+from pucli.solvers.glpual.dual import solve_gllc, solve_glpual, with_intercept
 from pucli.solvers.glpual.thesis import solve_thesis
+from pucli.solvers.result import Solution
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 THESIS_ITERATIONS = 150
@@ -54,7 +55,7 @@ class _GlobalLocal(PUClassifier):
         elif self.kernel == "linear":
             result = self._solve(with_intercept(X), labelled, edges)
             self._keep(result)
-            self.coef_, self.intercept_ = result.w[:-1], float(result.w[-1])
+            self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         else:
             features = rbf_map(X, self.width, self.max_rank)
             result = self._solve(with_intercept(features.L), labelled, edges)
@@ -62,14 +63,14 @@ class _GlobalLocal(PUClassifier):
             self.landmarks_ = X[features.pivots]
             self.landmark_factor_ = features.factor
             self.kernel_residual_ = features.residual
-            self.coef_, self.intercept_ = result.w[:-1], float(result.w[-1])
+            self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._warn_unless_converged()
         return self
 
-    def _solve(self, Z, labelled, edges) -> Fit:
+    def _solve(self, Z, labelled, edges) -> Solution:
         raise NotImplementedError
 
-    def _keep(self, result: Fit) -> None:
+    def _keep(self, result: Solution) -> None:
         self.objective_ = result.objective
         self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter
@@ -205,7 +206,7 @@ class GLPUAL(_GlobalLocal):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _solve(self, Z, labelled, edges) -> Fit:
+    def _solve(self, Z, labelled, edges) -> Solution:
         if self.solver == "admm":
             mu = 1.0 if self.mu is None else self.mu
             max_iter = self.max_iter or 20000
@@ -258,5 +259,5 @@ class GLLC(_GlobalLocal):
         self.form = form
         self.max_rank = max_rank
 
-    def _solve(self, Z, labelled, edges) -> Fit:
+    def _solve(self, Z, labelled, edges) -> Solution:
         return solve_gllc(Z, labelled, edges, self.lam, self.c_p, self.c_u)

@@ -281,7 +281,7 @@ class BLSSVM(FeatureModel):
         X, labelled = self._validate_fit(X, y)
         none = np.zeros(0, dtype=np.int64)
         result = solve_gllc(self._rows(X), labelled, (none, none, np.zeros(0)), self.lam, self.c_p, self.c_u)
-        self._keep(result.w)
+        self._keep(result.coef)
         self.objective_, self.dual_gap_ = result.objective, result.gap
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         return self

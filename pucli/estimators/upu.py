@@ -232,7 +232,7 @@ class UPU(PriorInObjective, FeatureModel):
         Z = self._rows(X)
         if self.loss == "squared":
             result = solve_squared_upu(Z, labelled, self.prior_, self.lam)
-            self._keep(result.w)
+            self._keep(result.coef)
             self.objective_, self.dual_gap_ = result.objective, result.gap
             self.n_iter_, self.converged_ = result.n_iter, result.converged
         else:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pucli.kernels.graph import edge_weights, mutual_knn
 from pucli.kernels.quadratic_surface import surface_features, surface_groups, surface_ridge
 from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.dc import cpb_objective
@@ -17,17 +16,16 @@ from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.surface.admm import solve_surface_admm
+from tests import oracles
+from tests.oracles import clarabel
 
 ITERATIONS = 4
 
 
-def problem(seed, n=16, m=2, n_p=5):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, m))
-    labelled = np.arange(n) < n_p
-    X[labelled] += 0.7
-    graph = mutual_knn(X, 3)
-    return X, labelled, (graph.i, graph.j, edge_weights(graph, 2.0))
+def problem(seed):
+    X, y = oracles.problem(seed, n=16, m=2, n_p=5, shift=0.7, scales=(1.0, 1.0))
+    _, labelled, edges = oracles.with_graph(X, y, sigma=2.0, n_neighbors=3)
+    return X, labelled, edges
 
 
 def similarity(f, edges):
@@ -47,8 +45,7 @@ def alternate(lagrangian, blocks, order, constraints, multipliers, mu, record):
         for name in order:
             free = cp.Variable(blocks[name].shape)
             parts = {**blocks, name: free}
-            task = cp.Problem(cp.Minimize(lagrangian(parts, multipliers)))
-            task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+            clarabel(lagrangian(parts, multipliers), accuracy=1e-12)
             blocks = {**blocks, name: np.asarray(free.value)}
         for name, constraint in constraints.items():
             multipliers = {**multipliers, name: multipliers[name] + mu * np.asarray(constraint(blocks))}
@@ -80,7 +77,7 @@ def test_glpual(mu):
     )
     for count, (w, u) in enumerate(expected, start=1):
         found = solve_glpual_admm(Z, labelled, edges, lam, c_p, c_u, mu, tol=1e-15, max_iter=count)
-        np.testing.assert_allclose(found.w, w, atol=1e-5)
+        np.testing.assert_allclose(found.coef, w, atol=1e-5)
         np.testing.assert_allclose(found.dual, np.clip(u, 0, c_p), atol=1e-5)
 
 
@@ -202,8 +199,7 @@ def test_class_prior_based_glpual(mu):
         for name in ("h", "w"):
             blocks = {"w": w, "h": h, "a": a}
             free = cp.Variable(blocks[name].shape)
-            task = cp.Problem(cp.Minimize(lagrangian({**blocks, name: free}, {"h": u_h, "a": u_a})))
-            task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+            clarabel(lagrangian({**blocks, name: free}, {"h": u_h, "a": u_a}), accuracy=1e-12)
             w, h = (free.value, h) if name == "w" else (w, free.value)
         f = Z @ w
         u_h, u_a = u_h + mu * (1 - f[labelled] - h), u_a + mu * (1 + f - a)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.solvers.glpual.dual import Fit, objective, quadratic_part
+from pucli.solvers.glpual.dual import objective, quadratic_part
+from pucli.solvers.result import Solution, within
 
 
 def shrink_hinge(d, c):
@@ -17,7 +18,7 @@ def shrink_hinge(d, c):
     return np.where(d > c, d - c, np.minimum(d, 0.0))
 
 
-def solve_glpual_admm(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-6, max_iter=20000) -> Fit:
+def solve_glpual_admm(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-6, max_iter=20000) -> Solution:
     """Minimise GLPUAL's objective (3.2) by the printed updates.
 
     Stops when the gap of the dual variable, clipped into [0, c_p], is below `tol` times the objective; the reported
@@ -48,4 +49,5 @@ def solve_glpual_admm(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-
             if gap <= tol * value:
                 break
     value = objective(w, Z, labelled, edges, lam, c_p, c_u)
-    return Fit(w, a, value, max(float(gap), 0.0), iteration, bool(gap <= tol * value * 1.01 + 1e-12))
+    gap = max(float(gap), 0.0)
+    return Solution(coef=w, dual=a, objective=value, gap=gap, n_iter=iteration, converged=within(gap, value, tol))

@@ -20,13 +20,12 @@ a sum of non-negative terms. GLLC has c_p (1 - f_i)^2 on the labelled rows: then
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from pucli.kernels.graph import laplacian_product
+from pucli.solvers.result import Solution, within
 
 # Sweeps between Newton rounds, and steps in a round: sweeps find the free set, Newton solves on it.
 NEWTON_EVERY = 5
@@ -37,21 +36,6 @@ PAIRS_AFTER = 5
 # Sweeps with w maintained before the Gram matrix takes over, and the number of labelled rows it is formed for.
 SWEEPS_BEFORE_GRAM = 25
 GRAM_ROWS = 4000
-
-
-class Fit(NamedTuple):
-    """A linear model on features and its certificate.
-
-    w : (m + 1,) coefficients, intercept last; dual : (n_p,) weights of the labelled rows; objective : J(w);
-    gap : proven bound on J(w) minus the optimum; n_iter : sweeps; converged : gap within tolerance.
-    """
-
-    w: np.ndarray
-    dual: np.ndarray
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
 
 
 def with_intercept(X: np.ndarray) -> np.ndarray:
@@ -292,7 +276,7 @@ def objective(w, Z, labelled, edges, lam, c_p, c_u, squared=False):
     return float(0.5 * lam * (w[:-1] @ w[:-1]) + c_p * loss + c_u * np.sum((1.0 + f[~labelled]) ** 2) + similarity)
 
 
-def solve_glpual(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, tol=1e-6, max_iter=1000) -> Fit:
+def solve_glpual(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, tol=1e-6, max_iter=1000) -> Solution:
     """Minimise GLPUAL's objective (3.2) to a proven relative gap.
 
     Parameters
@@ -324,10 +308,10 @@ def solve_glpual(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, tol=1e-6, max_iter=1
     hinge = c_p * np.maximum(margin, 0.0)
     gap = max(float(np.sum(hinge - a * margin)), 0.0)
     value = float(0.5 * v @ v + b @ w + constant + hinge.sum())
-    return Fit(w, a, value, gap, int(n_iter), bool(gap <= tol * value * 1.01 + 1e-12))
+    return Solution(coef=w, dual=a, objective=value, gap=gap, n_iter=int(n_iter), converged=within(gap, value, tol))
 
 
-def solve_gllc(Z, labelled, edges, lam, c_p=1.0, c_u=0.1) -> Fit:
+def solve_gllc(Z, labelled, edges, lam, c_p=1.0, c_u=0.1) -> Solution:
     """Minimise GLLC's objective (2.5): one linear system. The gap is half |gradient|^2 in the metric of the Hessian."""
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
@@ -341,4 +325,4 @@ def solve_gllc(Z, labelled, edges, lam, c_p=1.0, c_u=0.1) -> Fit:
     gradient = A @ w + b - Zp.T @ a
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
     value = float(0.5 * (w @ A @ w) + b @ w + c_u * (len(Z) - len(Zp)) + c_p * np.sum((1.0 - Zp @ w) ** 2))
-    return Fit(w, a, value, max(gap, 0.0), 1, True)
+    return Solution(coef=w, dual=a, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)

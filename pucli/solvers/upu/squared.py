@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.solvers.glpual.dual import Fit
+from pucli.solvers.result import Solution
 
 
 def squared_upu_objective(w, Z, labelled, prior, lam):
@@ -28,11 +28,11 @@ def squared_loss(z):
     return 0.25 * (1.0 - z) ** 2
 
 
-def solve_squared_upu(Z, labelled, prior, lam) -> Fit:
+def solve_squared_upu(Z, labelled, prior, lam) -> Solution:
     """Minimise the regularised unbiased risk of the squared loss.
 
     Z : (n, m + 1) rows with a last column of ones; labelled : (n,) bool; prior : share of positives among unlabeled
-    rows; lam : ridge, positive. `dual` of the result is empty; `gap` is the objective less the optimum, by the
+    rows; lam : ridge, positive. `gap` is the objective less the optimum, by the
     gradient that rounding leaves.
     """
     Zp, Zu = Z[labelled], Z[~labelled]
@@ -44,4 +44,5 @@ def solve_squared_upu(Z, labelled, prior, lam) -> Fit:
     w = w - cho_solve(factor, A @ w - rhs, check_finite=False)  # one step of iterative refinement
     gradient = A @ w - rhs
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
-    return Fit(w, np.zeros(0), squared_upu_objective(w, Z, labelled, prior, lam), max(gap, 0.0), 1, True)
+    value = squared_upu_objective(w, Z, labelled, prior, lam)
+    return Solution(coef=w, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)

@@ -17,24 +17,14 @@ from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.cpb.admm import push_from_zero, solve_cpb_admm, solve_cpb_thesis, update_a
 from pucli.solvers.cpb.dc import cpb_objective, solve_cpb
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.rows.losses import bias_and_gap
 from pucli.solvers.rows.smoothed import WIDTHS, smoothed_slopes
+from tests import oracles
+from tests.oracles import clarabel, with_graph
 
 
 def problem(seed, n=60, m=3, n_p=15, shift=1.0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, m)) * rng.uniform(0.5, 2, size=m)
-    y = np.zeros(n)
-    chosen = rng.permutation(n)
-    y[chosen[:n_p]] = 1
-    X[chosen[: 2 * n_p]] += shift
-    return X, y
-
-
-def parts(X, y, sigma=1.0):
-    graph = mutual_knn(X, 5)
-    return with_intercept(X), y == 1, (graph.i, graph.j, edge_weights(graph, sigma))
+    return oracles.problem(seed, n, m, n_p, shift=shift, moved=2 * n_p, scales=(0.5, 2.0))
 
 
 def global_minimum(Z, labelled, edges, prior, lam):
@@ -47,18 +37,17 @@ def global_minimum(Z, labelled, edges, prior, lam):
     goal = lam / 2 * cp.sum_squares(w[:-1]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
     goal += prior / n_p * (cp.sum(cp.pos(1 - f[labelled])) - cp.sum(cp.multiply(side, 1 + f[labelled])))
     goal += cp.sum(cp.abs(1 + f[~labelled])) / n_u
-    task = cp.Problem(cp.Minimize(goal), [cp.multiply(side, 1 + f[labelled]) >= 0])
+    same_side = cp.multiply(side, 1 + f[labelled]) >= 0
     values = []
     for signs in itertools.product([-1.0, 1.0], repeat=int(n_p)):
         side.value = np.array(signs)
-        task.solve(solver=cp.CLARABEL)
-        values.append(task.value if task.value is not None else np.inf)
+        values.append(clarabel(goal, [same_side], accuracy=None))
     return min(values)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_small_problem_is_solved_to_its_global_minimum(seed):
-    Z, labelled, edges = parts(*problem(seed, n=24, m=2, n_p=4))
+    Z, labelled, edges = with_graph(*problem(seed, n=24, m=2, n_p=4))
     best = global_minimum(Z, labelled, edges, 0.4, 0.05)
     assert solve_cpb(Z, labelled, edges, 0.4, 0.05).objective <= best + 1e-5
 
@@ -72,7 +61,7 @@ def test_a_small_problem_is_solved_to_its_global_minimum(seed):
 @settings(max_examples=20, deadline=None)
 def test_steps_fall_and_end_where_no_direction_falls(seed, prior, lam, shift):
     X, y = problem(seed, shift=shift)
-    Z, labelled, edges = parts(X, y)
+    Z, labelled, edges = with_graph(X, y)
     fit = solve_cpb(Z, labelled, edges, prior, lam)
     assert fit.converged
     assert np.all(np.diff(fit.objectives) <= 1e-12)
@@ -99,15 +88,14 @@ def least_majorant(Z, labelled, edges, prior, lam, side):
     p, u = f[labelled], f[~labelled]
     goal += prior * cp.sum(cp.pos(1 - p) - cp.multiply(side, 1 + p)) / labelled.sum()
     goal += cp.sum(cp.abs(1 + u)) / (~labelled).sum()
-    cp.Problem(cp.Minimize(goal)).solve(solver=cp.CLARABEL)
-    return goal.value
+    return clarabel(goal, accuracy=None)
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 100])
 @pytest.mark.parametrize("seed", [0, 1, 2, 23, 28, 44])
 def test_the_residual_is_what_the_majorant_can_fall(seed, max_iter):
     """Also where the steps end before a stationary point: then that is said."""
-    Z, labelled, edges = parts(*problem(seed, n=80, m=11, n_p=20, shift=0.0))
+    Z, labelled, edges = with_graph(*problem(seed, n=80, m=11, n_p=20, shift=0.0))
     for prior, lam in ((0.5, 1e-3), (0.9, 0.1)):
         fit = solve_cpb(Z, labelled, edges, prior, lam, max_iter=max_iter)
         side = np.where(Z[labelled] @ fit.w >= -1, 1.0, -1.0)
@@ -119,7 +107,7 @@ def test_the_residual_is_what_the_majorant_can_fall(seed, max_iter):
 
 
 def test_too_few_steps_are_not_called_converged():
-    Z, labelled, edges = parts(*problem(23, n=80, m=11, n_p=20, shift=0.0))
+    Z, labelled, edges = with_graph(*problem(23, n=80, m=11, n_p=20, shift=0.0))
     early = solve_cpb(Z, labelled, edges, 0.5, 1e-3, max_iter=1)
     assert not early.converged and early.residual > 0.1
     with pytest.warns(ConvergenceWarning):
@@ -129,14 +117,14 @@ def test_too_few_steps_are_not_called_converged():
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.01, 0.1]), lam=st.sampled_from([0.01, 1.0]))
 @settings(max_examples=5, deadline=None)
 def test_no_worse_than_the_printed_admm(seed, mu, lam):
-    Z, labelled, edges = parts(*problem(seed))
+    Z, labelled, edges = with_graph(*problem(seed))
     steps = solve_cpb(Z, labelled, edges, 0.3, lam)
     admm = solve_cpb_admm(Z, labelled, edges, 0.3, lam, mu, max_iter=800)
     assert steps.objective <= admm.objective + 1e-5
 
 
 def test_admm_reaches_the_same_point_on_an_easy_problem():
-    Z, labelled, edges = parts(*problem(1, n=80, shift=2.0))
+    Z, labelled, edges = with_graph(*problem(1, n=80, shift=2.0))
     steps = solve_cpb(Z, labelled, edges, 0.25, 0.1)
     admm = solve_cpb_admm(Z, labelled, edges, 0.25, 0.1, 0.05, tol=1e-7, max_iter=50_000)
     assert admm.converged
@@ -144,7 +132,7 @@ def test_admm_reaches_the_same_point_on_an_easy_problem():
 
 
 def test_the_two_convex_solvers_agree(monkeypatch):
-    Z, labelled, edges = parts(*problem(3, n=120, m=4, n_p=40))
+    Z, labelled, edges = with_graph(*problem(3, n=120, m=4, n_p=40))
     dense = solve_cpb(Z, labelled, edges, 0.4, 0.1)
     monkeypatch.setattr(cpb_solver, "DENSE_ROWS", 0)
     sparse = solve_cpb(Z, labelled, edges, 0.4, 0.1)
@@ -169,7 +157,7 @@ def test_the_minimum_of_the_smoothed_rows_is_as_near_as_its_width_says(seed, m, 
 
 @pytest.mark.parametrize("shift", [0.0, 3.0])
 def test_where_the_steps_start_does_not_matter(shift, monkeypatch):
-    Z, labelled, edges = parts(*problem(11, n=120, m=3, n_p=30, shift=shift))
+    Z, labelled, edges = with_graph(*problem(11, n=120, m=3, n_p=30, shift=shift))
     near = solve_cpb(Z, labelled, edges, 0.4, 0.1)
     monkeypatch.setattr(cpb_solver._Problem, "near", lambda self, side, dual: dual)
     np.testing.assert_allclose(solve_cpb(Z, labelled, edges, 0.4, 0.1).objective, near.objective, rtol=1e-7)

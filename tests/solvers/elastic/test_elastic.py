@@ -1,6 +1,7 @@
 """E-GLPUAL against cvxpy with Clarabel and the printed updates; exact zeros; the grouping effect of Theorem 2."""
 
 import warnings
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -11,43 +12,31 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.elastic import ElasticGLPUAL
 from pucli.estimators.glpual import GLPUAL
-from pucli.kernels.graph import edge_weights, laplacian_product, mutual_knn
+from pucli.kernels.graph import laplacian_product
 from pucli.methods import Method
 from pucli.solvers.elastic.admm import shifted_laplacian, soft_threshold
 from pucli.solvers.elastic.dual import elastic_objective, lam1_max, solve_elastic
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.rows.box import box_newton
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.elastic import ElasticPath
 from pucli.tuning.search import GenericRoute
+from tests import oracles
+from tests.oracles import clarabel, with_graph
 
 METHOD = Method("e-glpual", "pucli.estimators.elastic:ElasticGLPUAL", "pu", "")
 
 
-def problem(seed, n=60, m=4, n_p=15):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, m)) * rng.uniform(0.3, 3, size=m)
-    y = np.zeros(n)
-    y[rng.permutation(n)[:n_p]] = 1
-    X[y == 1, 0] += 2.0
-    return X, y
+problem = partial(oracles.problem, m=4, shift=2.0, relevant=1)
 
 
-def parts(X, y, sigma=1.0):
-    graph = mutual_knn(X, 5)
-    return with_intercept(X), y == 1, (graph.i, graph.j, edge_weights(graph, sigma))
-
-
-def clarabel(X, y, lam1, lam2, c_p, c_u, sigma):
+def optimum(X, y, lam1, lam2, c_p, c_u, sigma):
     """Solve (4.1) as written."""
-    _, labelled, (i, j, weight) = parts(X, y, sigma)
+    _, labelled, (i, j, weight) = with_graph(X, y, sigma)
     beta, intercept = cp.Variable(X.shape[1]), cp.Variable()
     f = X @ beta + intercept
     goal = lam1 / 2 * cp.norm1(beta) + lam2 / 2 * cp.sum_squares(beta) + c_p * cp.sum(cp.pos(1 - f[labelled]))
     goal += c_u * cp.sum_squares(1 + f[~labelled]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
-    task = cp.Problem(cp.Minimize(goal))
-    task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    return task.value, beta.value
+    return clarabel(goal), beta.value
 
 
 weights = st.sampled_from([0.01, 0.1, 1.0, 10.0])
@@ -59,7 +48,7 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_
     X, y = problem(seed)
     settings_ = {"lam1": lam1, "lam2": lam2, "c_p": c_p, "c_u": c_u, "sigma": sigma}
     model = ElasticGLPUAL(**settings_, tol=1e-9).fit(X, y)
-    best, _ = clarabel(X, y, **settings_)
+    best, _ = optimum(X, y, **settings_)
     assert abs(model.objective_ - best) <= 1e-6 * best
     assert model.objective_ - best <= model.dual_gap_ + 1e-7 * best
     assert model.dual_gap_ <= 1e-6 * best
@@ -68,7 +57,7 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_
 @given(seed=st.integers(0, 1000), stop=st.integers(1, 8), lam1=weights)
 @settings(max_examples=20, deadline=None)
 def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
-    Z, labelled, edges = parts(*problem(seed, n=80, m=8, n_p=30))
+    Z, labelled, edges = with_graph(*problem(seed, n=80, m=8, n_p=30))
     early = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-12, max_iter=stop)
     exact = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-10)
     assert exact.gap <= 1e-9 * exact.objective
@@ -82,7 +71,7 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
 def test_zeros_are_exact_and_where_the_optimality_conditions_put_them(seed, lam1):
     X, y = problem(seed, n=120, m=12, n_p=30)
     model = ElasticGLPUAL(lam1=lam1, lam2=0.1, tol=1e-10).fit(X, y)
-    _, beta = clarabel(X, y, lam1, 0.1, 1.0, 0.1, 1.0)
+    _, beta = optimum(X, y, lam1, 0.1, 1.0, 0.1, 1.0)
     zero = model.coef_ == 0.0
     assert np.all(np.abs(beta[zero]) < 1e-4)
     assert np.all(np.abs(model.coef_[~zero]) > 1e-12)
@@ -103,7 +92,7 @@ def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
 @settings(max_examples=20, deadline=None)
 def test_from_lam1_max_on_the_model_is_constant(seed, c_p, c_u):
     X, y = problem(seed)
-    Z, labelled, edges = parts(X, y)
+    Z, labelled, edges = with_graph(X, y)
     edge = lam1_max(Z, labelled, c_p, c_u)
     above = solve_elastic(Z, labelled, edges, edge * 1.001, 0.1, c_p, c_u, tol=1e-10)
     assert not above.w[:-1].any()
@@ -118,7 +107,7 @@ def test_similar_features_get_similar_coefficients(seed, distance, lam1, lam2, c
     """Inequality (4.57); its derivation needs coefficients of one sign."""
     X, y = problem(seed)
     X[:, 1] = X[:, 0] + distance * np.random.default_rng(seed).normal(size=len(X))
-    Z, labelled, (i, j, weight) = parts(X, y)
+    Z, labelled, (i, j, weight) = with_graph(X, y)
     fit = solve_elastic(Z, labelled, (i, j, weight), lam1, lam2, 1.0, c_u, tol=1e-12)
     n_p, n_u = labelled.sum(), (~labelled).sum()
     difference = X[:, 0] - X[:, 1]
@@ -155,7 +144,7 @@ def test_soft_threshold_minimises_its_subproblem(d, c):
 
 def test_update_of_b_solves_its_linear_system():
     X, y = problem(1)
-    _, _, edges = parts(X, y)
+    _, _, edges = with_graph(X, y)
     q = np.random.default_rng(0).normal(size=len(X))
     b = shifted_laplacian(edges, len(X), 0.7).solve(q)
     np.testing.assert_allclose(2 * laplacian_product(*edges, b[:, None])[:, 0] + 0.7 * b, q, atol=1e-10)

@@ -34,11 +34,12 @@ from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.surface import SurfacePath
 from pucli.tuning.search import GenericRoute, tune
+from tests.oracles import clarabel
 
 METHOD = Method("ekf-glpual", "pucli.estimators.elastic:EKFGLPUAL", "pu", "")
 
 
-def problem(seed, n=80, m=4, n_p=20):
+def rows_inside(seed, n=80, m=4, n_p=20):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, m))
     inside = np.argsort(np.sum(X[:, :2] ** 2, axis=1))[: n // 2]
@@ -54,7 +55,7 @@ def parts(X, y, lam2=0.01, c_p=1.0, c_u=0.1, sigma=1.0):
     return surface_problem(Z, G, y == 1, edges, lam2, c_p, c_u)
 
 
-def clarabel(X, y, lam1, lam2, c_p, c_u, sigma):
+def optimum(X, y, lam1, lam2, c_p, c_u, sigma):
     """Solve (4.23) with the group penalty of (4.26), in the matrix A itself."""
     m = X.shape[1]
     graph = mutual_knn(X, 5)
@@ -65,9 +66,7 @@ def clarabel(X, y, lam1, lam2, c_p, c_u, sigma):
     goal += lam1 / 2 * sum(cp.norm(cp.hstack([A[j], beta[j]])) for j in range(m))
     goal += c_p * cp.sum(cp.pos(1 - f[y == 1])) + c_u * cp.sum_squares(1 + f[y == 0])
     goal += cp.sum_squares(cp.multiply(np.sqrt(weight), f[graph.i] - f[graph.j]))
-    task = cp.Problem(cp.Minimize(goal))
-    task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
-    return task.value
+    return clarabel(goal, accuracy=1e-9)
 
 
 @given(seed=st.integers(0, 1000), m=st.integers(1, 6))
@@ -96,9 +95,9 @@ weights = st.sampled_from([0.01, 0.3, 10.0])
 @given(seed=st.integers(0, 1000), lam1=weights, lam2=weights, c_u=st.sampled_from([0.01, 0.5]), sigma=weights)
 @settings(max_examples=6, deadline=None)
 def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_u, sigma):
-    X, y = problem(seed, n=30, m=3, n_p=8)
+    X, y = rows_inside(seed, n=30, m=3, n_p=8)
     model = EKFGLPUAL(lam1=lam1, lam2=lam2, c_u=c_u, sigma=sigma, tol=1e-7).fit(X, y)
-    best = clarabel(X, y, lam1, lam2, 1.0, c_u, sigma)
+    best = optimum(X, y, lam1, lam2, 1.0, c_u, sigma)
     assert abs(model.objective_ - best) <= 1e-6 * best
     assert model.objective_ - best <= model.dual_gap_ + 1e-6 * best
     assert model.dual_gap_ <= 1e-7 * model.objective_
@@ -114,7 +113,7 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_u, si
 def test_group_lasso_conditions_hold(seed, lam1, lam2, c_u):
     """With the multipliers v: |v_j| <= lam1/2, v_j = lam1/2 alpha_[j] / |alpha_[j]| where it is not zero, and the
     gradient of the rest is -D'v (4.41). The multipliers settle after the objective: the tolerance is far below it."""
-    X, y = problem(seed, m=6)
+    X, y = rows_inside(seed, m=6)
     task = parts(X, y, lam2=lam2, c_u=c_u)
     fit = solve_surface(task, lam1, tol=1e-10)
     assert fit.gap <= 1e-7 * fit.objective
@@ -134,7 +133,7 @@ def test_group_lasso_conditions_hold(seed, lam1, lam2, c_u):
 @given(seed=st.integers(0, 1000), lam1=st.sampled_from([0.01, 1.0, 10.0]))
 @settings(max_examples=10, deadline=None)
 def test_bound_holds_at_any_point(seed, lam1):
-    X, y = problem(seed)
+    X, y = rows_inside(seed)
     task = parts(X, y)
     best = solve_surface(task, lam1, tol=1e-8)
     rng = np.random.default_rng(seed)
@@ -149,7 +148,7 @@ def test_bound_holds_at_any_point(seed, lam1):
 @given(seed=st.integers(0, 1000), lam1=st.sampled_from([0.05, 2.0]))
 @settings(max_examples=8, deadline=None)
 def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
-    X, y = problem(seed)
+    X, y = rows_inside(seed)
     task = parts(X, y)
     fit = solve_surface(task, lam1, tol=1e-8)
     start = np.zeros_like(fit.w)
@@ -158,7 +157,7 @@ def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
 
 
 def test_grid_route_counts_what_single_fits_count():
-    X, y = problem(5, n=90, n_p=30)
+    X, y = rows_inside(5, n=90, n_p=30)
     s = y.astype(np.int8)
     folds = pu_folds(s, 3, 0, 1)
     points = [
@@ -173,7 +172,7 @@ def test_grid_route_counts_what_single_fits_count():
 
 
 def test_zero_groups_take_their_features_out_of_the_score():
-    X, y = problem(1, n=300, m=8, n_p=75)
+    X, y = rows_inside(1, n=300, m=8, n_p=75)
     model = EKFGLPUAL(lam1=0.6 * surface_lam1_max(parts(X, y)), sigma=8.0).fit(X, y)
     assert model.selected_[:2].all() and not model.selected_[2:].any()
     assert not model.quadratic_[~model.selected_].any() and not model.coef_[~model.selected_].any()
@@ -185,14 +184,14 @@ def test_zero_groups_take_their_features_out_of_the_score():
 @given(seed=st.integers(0, 1000), c_u=st.sampled_from([0.02, 0.5]))
 @settings(max_examples=10, deadline=None)
 def test_from_lam1_max_on_the_model_is_constant(seed, c_u):
-    X, y = problem(seed)
+    X, y = rows_inside(seed)
     task = parts(X, y, c_u=c_u)
     fit = solve_surface(task, surface_lam1_max(task) * 1.0001)
     assert fit.n_iter == 0 and fit.converged and not fit.w[:-1].any()
 
 
 def test_a_warm_start_changes_the_work_and_not_the_result():
-    X, y = problem(2, n=200, m=8, n_p=50)
+    X, y = rows_inside(2, n=200, m=8, n_p=50)
     task = parts(X, y)
     fit, cold_steps, warm_steps = None, 0, 0
     for lam1 in (20.0, 15.0, 10.0, 7.0, 5.0):
@@ -205,7 +204,7 @@ def test_a_warm_start_changes_the_work_and_not_the_result():
 
 @pytest.mark.parametrize("lam1", [0.5, 5.0])
 def test_printed_admm_reaches_the_same_objective(lam1):
-    X, y = problem(3)
+    X, y = rows_inside(3)
     ours = EKFGLPUAL(lam1=lam1, lam2=0.01).fit(X, y)
     printed = EKFGLPUAL(lam1=lam1, lam2=0.01, solver="admm", mu=0.5).fit(X, y)
     assert printed.converged_
@@ -225,7 +224,7 @@ def test_group_shrinkage_minimises_its_subproblem(seed, c):
 
 
 def awkward():
-    X, y = problem(4, n=120, m=5, n_p=30)
+    X, y = rows_inside(4, n=120, m=5, n_p=30)
     rng = np.random.default_rng(0)
     yield "constant feature", np.column_stack([X, np.full(120, 3.0)]), y
     yield "equal features", np.column_stack([X, X]), y
@@ -244,8 +243,8 @@ def test_no_singular_systems(name, X, y):
         assert model.converged_ or name == "unscaled"
 
 
-def clarabel_in_scaled_features(X, y, lam1, lam2, c_u):
-    """As `clarabel`, for features of very different sizes: in A' = SAS and beta' = S beta the numbers are near one."""
+def optimum_in_scaled_features(X, y, lam1, lam2, c_u):
+    """As `optimum`, for features of very different sizes: in A' = SAS and beta' = S beta the numbers are near one."""
     m, size = X.shape[1], np.abs(X).mean(axis=0)
     graph, scaled = mutual_knn(X, 5), X / size
     weight = edge_weights(graph, 1.0)
@@ -257,9 +256,7 @@ def clarabel_in_scaled_features(X, y, lam1, lam2, c_u):
     goal += lam1 / 2 * sum(cp.norm(cp.hstack([A_raw[j], beta_raw[j]])) for j in range(m))
     goal += cp.sum(cp.pos(1 - f[y == 1])) + c_u * cp.sum_squares(1 + f[y == 0])
     goal += cp.sum_squares(cp.multiply(np.sqrt(weight), f[graph.i] - f[graph.j]))
-    task = cp.Problem(cp.Minimize(goal))
-    task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
-    return task.value
+    return clarabel(goal, accuracy=1e-9)
 
 
 def test_unscaled_features_reach_the_minimum_and_it_is_said_where_this_is_not_proven():
@@ -267,11 +264,11 @@ def test_unscaled_features_reach_the_minimum_and_it_is_said_where_this_is_not_pr
     with pytest.warns(ConvergenceWarning, match=r"proven to a relative 0\.\d+, not to tol=1e-06: scale the features"):
         model = EKFGLPUAL(lam1=1e-3, lam2=100.0).fit(X, y)
     assert not model.converged_ and model.dual_gap_ > 1e-6 * model.objective_
-    best = clarabel_in_scaled_features(X, y, 1e-3, 100.0, 0.1)
+    best = optimum_in_scaled_features(X, y, 1e-3, 100.0, 0.1)
     assert abs(model.objective_ - best) <= 1e-6 * best
     proven = EKFGLPUAL(lam1=1.0, lam2=1e-4).fit(X, y)
     assert proven.converged_
-    best = clarabel_in_scaled_features(X, y, 1.0, 1e-4, 0.1)
+    best = optimum_in_scaled_features(X, y, 1.0, 1e-4, 0.1)
     assert abs(proven.objective_ - best) <= 1e-6 * best
     scaled = EKFGLPUAL(lam1=1.0, lam2=1e-4).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
     assert scaled.converged_
@@ -314,10 +311,10 @@ def test_a_containers_limit_counts(monkeypatch, tmp_path):
 @pytest.mark.parametrize("how", ["working-set", "admm", "tune"])
 @pytest.mark.filterwarnings("ignore:EKFGLPUAL stopped")
 def test_a_fit_takes_no_more_memory_than_is_said(how):
-    X, y = problem(0, n=200, m=34, n_p=50)
+    X, y = rows_inside(0, n=200, m=34, n_p=50)
     size = n_surface_features(34) + 1
     stated = 8.0 * (quadratic_surface.MATRICES * size**2 + quadratic_surface.ROW_MATRICES * len(X) * size)
-    EKFGLPUAL(max_iter=5).fit(*problem(0, m=2))  # compiled code is loaded before
+    EKFGLPUAL(max_iter=5).fit(*rows_inside(0, m=2))  # compiled code is loaded before
     tracemalloc.start()
     try:
         if how == "tune":
@@ -331,7 +328,7 @@ def test_a_fit_takes_no_more_memory_than_is_said(how):
 
 
 def test_bad_weights_are_refused():
-    X, y = problem(0)
+    X, y = rows_inside(0)
     for wrong in ({"lam1": 0.0}, {"lam2": -1.0}, {"c_p": 0.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             EKFGLPUAL(**wrong).fit(X, y)

@@ -11,9 +11,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.laplacian_svm import LaplacianSVM
 from pucli.solvers.svm.laplacian import best_offset, solve_newton
+from tests.oracles import clarabel
 
 
-def problem(seed, n=14):
+def graph_problem(seed, n=14):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
@@ -28,7 +29,7 @@ def problem(seed, n=14):
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_clarabel(seed):
     cp = pytest.importorskip("cvxpy")
-    K, L, y = problem(seed)
+    K, L, y = graph_problem(seed)
     n, gamma_a, gamma_i = len(y), 0.02, 3.0
     root = np.linalg.cholesky(K + 1e-12 * np.eye(n))
     beta, b = cp.Variable(n), cp.Variable()  # f = root beta, |f|_K = |beta|
@@ -38,7 +39,7 @@ def test_agrees_with_clarabel(seed):
     labelled = y != 0
     loss = cp.sum_squares(cp.pos(1 - cp.multiply(y[labelled], f[labelled] + b))) / labelled.sum()
     objective = loss + gamma_a * cp.sum_squares(beta) + gamma_i / n**2 * cp.sum_squares(edges @ f)
-    best = cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
+    best = clarabel(objective, accuracy=None)
     found = solve_newton(K, L, y, gamma_a, gamma_i, 1e-12, 100)
     assert found.objective == pytest.approx(best, rel=1e-6)
     assert found.converged
@@ -46,7 +47,7 @@ def test_agrees_with_clarabel(seed):
 
 @pytest.mark.parametrize("max_iter", [0, 1, 2])
 def test_the_gap_bounds_what_is_missing(max_iter):
-    K, L, y = problem(9)
+    K, L, y = graph_problem(9)
     best = solve_newton(K, L, y, 0.01, 1.0, 1e-13, 200).objective
     early = solve_newton(K, L, y, 0.01, 1.0, 1e-13, max_iter)
     assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-12

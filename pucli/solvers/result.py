@@ -1,0 +1,75 @@
+"""What every solver returns: a solution and how good it is.
+
+A family that has more to say subclasses `Solution`; one whose model is no vector of coefficients subclasses
+`Certificate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pucli.arrays import Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """How close a solution is to the optimum, and what it took to find it.
+
+    Attributes
+    ----------
+    objective : float
+        Value of the documented objective at the solution. NaN where a method minimises no fixed objective.
+    n_iter : int
+        Iterations of the solver, in the solver's own unit.
+    converged : bool
+        Whether the tolerance was reached.
+    gap : float, default nan
+        Proven upper bound on the objective minus its minimum. NaN where there is no proof, as for non-convex methods.
+    residual : float, default nan
+        How far the solution is from a stationary point, for methods without a gap. NaN for convex methods.
+    """
+
+    objective: float
+    n_iter: int
+    converged: bool
+    gap: float = np.nan
+    residual: float = np.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution(Certificate):
+    """A model with one vector of coefficients, and its certificate.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (m,) or (m + 1,)
+        Coefficients of the columns that the solver was given. Where the last column is constant, the intercept is
+        last.
+    dual : ndarray or None, default None
+        Dual variables, from which another fit can start. None where there are none.
+    """
+
+    coef: Floats
+    dual: Floats | None = None
+
+
+def within(gap: float, objective: float, tol: float) -> bool:
+    """Tell whether a gap is within a relative tolerance, with room for the rounding of one more evaluation.
+
+    Parameters
+    ----------
+    gap : float
+        Proven bound on the objective minus its minimum.
+    objective : float
+        The objective, to which `tol` is relative.
+    tol : float
+        The tolerance that the solver stopped at.
+
+    Returns
+    -------
+    bool
+        Whether the solution counts as converged.
+    """
+    return bool(gap <= tol * objective * 1.01 + 1e-12)
