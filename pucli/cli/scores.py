@@ -11,34 +11,26 @@ if TYPE_CHECKING:
 
 
 def true_label_scores(pipeline: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Return the scores that need true labels: all of them for two classes, accuracy alone for more."""
+    """Return the scores that need true labels: all of them for two classes, those that allow it for more."""
+    from pucli.metrics import classification_scores, compute
+
     predicted = pipeline.predict(X)
     if len(np.unique(np.concatenate([y, predicted]))) > 2:
-        return {"accuracy": float(np.mean(predicted == y))}
-    from pucli.metrics import classification_scores
-
+        return dict(compute({"truth": y, "predictions": predicted}))
     positive = pipeline.classes_[-1]
     scores = classification_scores(y, predicted, decision_values(pipeline, X), positive=positive)
     return {name: int(value) if name in {"tp", "fp", "fn", "tn"} else float(value) for name, value in scores.items()}
 
 
 def labelled_scores(pipeline: Any, X: np.ndarray, s: np.ndarray, denominator: str) -> dict[str, Any]:
-    """Return what labelled and unlabeled rows alone can tell: recall on the labelled rows, and PUF.
+    """Return the metrics that labelled and unlabeled rows alone allow, PUF among them.
 
     `s` is 1 for labelled positives; `denominator` "unlabeled" (case-control) or "all" (single training set).
     """
-    from pucli.metrics import puf
+    from pucli.metrics import compute, pu_counts
 
-    said = pipeline.predict(X) == pipeline.classes_[-1]
-    labelled = s == 1
-    rows = ~labelled if denominator == "unlabeled" else np.ones(len(s), dtype=bool)
-    recall = float(said[labelled].mean()) if labelled.any() else float("nan")
-    share = float(said[rows].mean()) if rows.any() else float("nan")
-    return {
-        "recall_labelled": recall,
-        "predicted_positive": float(said.mean()),
-        "puf": float(puf(recall, share)) if np.isfinite(recall) and np.isfinite(share) else float("nan"),
-    }
+    counts = pu_counts(s == 1, pipeline.predict(X), pipeline.classes_[-1])
+    return dict(compute({"counts": counts, "denominator": denominator}))
 
 
 def decision_values(pipeline: Any, X: np.ndarray) -> np.ndarray | None:

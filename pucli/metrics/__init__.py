@@ -1,6 +1,5 @@
-"""Scores of one prediction, and tests for differences between methods."""
+"""Metrics by name, and tests for differences between methods."""
 
-from pucli.metrics.classification import FRACTIONS, HIGHER_IS_BETTER, classification_scores, puf
 from pucli.metrics.comparison import (
     FriedmanNemenyi,
     PairedTest,
@@ -8,15 +7,21 @@ from pucli.metrics.comparison import (
     friedman_nemenyi,
     wilcoxon_paired,
 )
+from pucli.metrics.pu import pu_counts, puf
+from pucli.metrics.registry import METRICS, Metric, all_metrics, classification_scores, compute, get_metric
 
 __all__ = [
-    "FRACTIONS",
-    "HIGHER_IS_BETTER",
+    "METRICS",
     "FriedmanNemenyi",
+    "Metric",
     "PairedTest",
     "adjust_p_values",
+    "all_metrics",
     "classification_scores",
+    "compute",
     "friedman_nemenyi",
+    "get_metric",
+    "pu_counts",
     "puf",
     "wilcoxon_paired",
 ]

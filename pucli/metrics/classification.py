@@ -1,89 +1,211 @@
-"""Scores of binary predictions: those that need true labels, and the PUF score, which does not.
+"""Metrics of binary predictions, given the true classes.
 
-PUF is the criterion of Lee and Liu (ICML 2003) for positive-unlabeled data; Wang 2024, eq. 3.14.
+F of one class follows Sansone, De Natale and Zhou (2019): their tables score the class that most unlabeled rows have,
+and predict a sign, which is 0 on the boundary.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-# Metrics that are fractions: tables show them in per cent. irrelevant_zeroed: of the features known to be irrelevant,
-# those that a model leaves out.
-FRACTIONS = frozenset({"f1", "precision", "recall", "accuracy", "auc", "irrelevant_zeroed"})
-# Metrics of which more is better. Of others a table says only whether a published figure is reproduced.
-HIGHER_IS_BETTER = FRACTIONS | {"puf"}
+from pucli.arrays import AnyArray, Bools
 
 
-def classification_scores(
-    y_true: ArrayLike, y_pred: ArrayLike, decision: ArrayLike | None = None, *, positive: object = None
-) -> dict[str, float]:
-    """Return the scores of one prediction, as fractions, and the confusion counts.
+class Confusion(NamedTuple):
+    """Counts of true and false positives, and of false and true negatives."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+
+def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Confusion:
+    """Return the confusion counts.
 
     Parameters
     ----------
-    y_true, y_pred : labels, shape (n,).
-    decision : decision values, shape (n,); greater means more positive. Needed for the AUC.
-    positive : the positive label; the greatest label seen in `y_true` and `y_pred` when omitted.
+    truth, predictions : array-like of shape (n,)
+        True and predicted classes; every class but `positive` counts as negative.
+    positive : object
+        The positive class.
 
     Returns
     -------
-    dict with f1, precision, recall, accuracy, auc, tp, fp, fn, tn.
-        Precision and F1 are 0 where nothing is predicted positive. Without a positive row in `y_true`, recall and F1
-        are NaN. The AUC is NaN without `decision`, or where `y_true` has one class only.
+    Confusion
 
     Raises
     ------
     ValueError
-        When the inputs are empty or of different lengths.
+        When the inputs are empty or differ in length.
     """
-    y_true, y_pred = np.asarray(y_true).ravel(), np.asarray(y_pred).ravel()
-    if len(y_true) == 0 or len(y_true) != len(y_pred):
-        raise ValueError(f"y_true and y_pred need the same length above zero, got {len(y_true)} and {len(y_pred)}.")
-    if positive is None:
-        positive = max(y_true.max(), y_pred.max())
-    truth, said = y_true == positive, y_pred == positive
-    tp, fp = int(np.sum(truth & said)), int(np.sum(~truth & said))
-    fn, tn = int(np.sum(truth & ~said)), int(np.sum(~truth & ~said))
-    some = tp + fn > 0
-    return {
-        "f1": 2 * tp / (2 * tp + fp + fn) if some else math.nan,
-        "precision": tp / (tp + fp) if tp + fp else 0.0,
-        "recall": tp / (tp + fn) if some else math.nan,
-        "accuracy": (tp + tn) / len(truth),
-        "auc": _auc(truth, decision),
-        "tp": float(tp),
-        "fp": float(fp),
-        "fn": float(fn),
-        "tn": float(tn),
-    }
+    y, y_hat = _pair(truth, predictions)
+    is_positive, found = y == positive, y_hat == positive
+    return Confusion(
+        int(np.sum(is_positive & found)),
+        int(np.sum(~is_positive & found)),
+        int(np.sum(is_positive & ~found)),
+        int(np.sum(~is_positive & ~found)),
+    )
 
 
-def _auc(truth: np.ndarray, decision: ArrayLike | None) -> float:
-    """Probability that a positive row ranks above a negative one, ties counted half (Mann-Whitney)."""
-    if decision is None or truth.all() or not truth.any():
-        return math.nan
-    from scipy.stats import rankdata
-
-    values = np.asarray(decision, dtype=float).ravel()
-    if len(values) != len(truth):
-        raise ValueError(f"decision needs the length of y_true, got {len(values)} and {len(truth)}.")
-    if not np.isfinite(values).all():
-        return math.nan
-    n_pos = int(truth.sum())
-    rank_sum = float(rankdata(values)[truth].sum())
-    return (rank_sum - n_pos * (n_pos + 1) / 2) / (n_pos * (len(truth) - n_pos))
+def f1(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return 2 tp / (2 tp + fp + fn); NaN without a positive row in `truth`."""
+    tp, fp, fn, _ = confusion(truth, predictions, positive)
+    return 2 * tp / (2 * tp + fp + fn) if tp + fn else math.nan
 
 
-def puf(recall_labelled: float, p_positive: float) -> float:
-    """Return PUF = recall^2 / P(predicted positive), eq. 3.14; 0 where nothing is predicted positive.
+def precision(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return tp / (tp + fp); 0 where nothing is predicted positive."""
+    tp, fp, _, _ = confusion(truth, predictions, positive)
+    return tp / (tp + fp) if tp + fp else 0.0
+
+
+def recall(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return tp / (tp + fn); NaN without a positive row in `truth`."""
+    tp, _, fn, _ = confusion(truth, predictions, positive)
+    return tp / (tp + fn) if tp + fn else math.nan
+
+
+def true_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return the number of positives that are predicted positive."""
+    return float(confusion(truth, predictions, positive).tp)
+
+
+def false_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return the number of negatives that are predicted positive."""
+    return float(confusion(truth, predictions, positive).fp)
+
+
+def false_negatives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return the number of positives that are predicted negative."""
+    return float(confusion(truth, predictions, positive).fn)
+
+
+def true_negatives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return the number of negatives that are predicted negative."""
+    return float(confusion(truth, predictions, positive).tn)
+
+
+def accuracy(truth: ArrayLike, predictions: ArrayLike) -> float:
+    """Return the fraction of rows whose class is predicted; there may be more than two classes."""
+    y, y_hat = _pair(truth, predictions)
+    return float(np.sum(y == y_hat) / len(y))
+
+
+def error_rate(truth: ArrayLike, predictions: ArrayLike) -> float:
+    """Return the fraction of rows whose class is not predicted; there may be more than two classes."""
+    y, y_hat = _pair(truth, predictions)
+    return float(np.mean(y_hat != y))
+
+
+def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
+    """Return the area under the ROC curve.
+
+    It is the probability that a positive row ranks above a negative one, ties counted half (Mann-Whitney).
 
     Parameters
     ----------
-    recall_labelled : fraction of labelled positives that are predicted positive.
-    p_positive : fraction of rows predicted positive: of the unlabeled ones (case-control), of all (single training
-        set).
+    truth : array-like of shape (n,)
+        True classes.
+    decision : array-like of shape (n,)
+        Scores that rank the rows; greater means more positive.
+    positive : object
+        The positive class.
+
+    Returns
+    -------
+    float
+        NaN where `truth` has one class only or a score is not finite.
+
+    Raises
+    ------
+    ValueError
+        When the inputs are empty or differ in length.
     """
-    return recall_labelled**2 / p_positive if p_positive > 0 else 0.0
+    y, values = _pair(truth, decision)
+    is_positive: Bools = y == positive
+    if is_positive.all() or not is_positive.any():
+        return math.nan
+    from scipy.stats import rankdata
+
+    values = values.astype(float)
+    if not np.isfinite(values).all():
+        return math.nan
+    n_positive = int(is_positive.sum())
+    rank_sum = float(rankdata(values)[is_positive].sum())
+    return (rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * (len(y) - n_positive))
+
+
+def f_of_class(truth: ArrayLike, signs: ArrayLike, wanted: int) -> float:
+    """Return the F measure of one class, 0 where none of its rows is found.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes in {-1, +1}.
+    signs : array-like of shape (n,)
+        Predicted signs; 0 stands for neither class.
+    wanted : {-1, 1}
+        The class that is scored.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    As in the script released with the paper, every row of the other class that is not predicted as such, a 0 included,
+    counts as a false find.
+    """
+    y, predicted = _pair(truth, signs)
+    hit = float(((y == wanted) & (predicted == wanted)).sum())
+    false = float(((y != wanted) & (predicted != -wanted)).sum())
+    missed = float(((y == wanted) & (predicted != wanted)).sum())
+    return 2.0 * hit / (2.0 * hit + false + missed) if hit > 0 else 0.0
+
+
+def majority_class(truth: ArrayLike) -> int:
+    """Return the class of {-1, +1} with more rows; -1 if both have as many."""
+    y = np.asarray(truth)
+    return 1 if (y == 1).sum() > (y == -1).sum() else -1
+
+
+def f_majority(unlabeled_truth: ArrayLike, unlabeled_signs: ArrayLike) -> float:
+    """Return F of the class that most unlabeled rows have, in per cent; each prediction against its own class."""
+    return 100.0 * f_of_class(unlabeled_truth, unlabeled_signs, majority_class(unlabeled_truth))
+
+
+def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
+    """Return F as the released script of USMO computes it, in per cent.
+
+    Parameters
+    ----------
+    unlabeled_truth : array-like of shape (n_unlabeled,)
+        True classes of the unlabeled rows in {-1, +1}.
+    signs : array-like of shape (n,), n >= n_unlabeled
+        Predicted signs of all rows in the order of the file, labelled ones included.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The first `n_unlabeled` predictions are compared with the classes of the unlabeled rows, so that beyond the first
+    labelled row the two are shifted. The published tables cannot be matched otherwise.
+    """
+    y = np.asarray(unlabeled_truth).ravel()
+    return 100.0 * f_of_class(y, np.asarray(signs).ravel()[: len(y)], majority_class(y))
+
+
+def _pair(truth: ArrayLike, predictions: ArrayLike) -> tuple[AnyArray, AnyArray]:
+    """Return both as flat arrays of one length above zero."""
+    y, y_hat = np.asarray(truth).ravel(), np.asarray(predictions).ravel()
+    if len(y) == 0 or len(y) != len(y_hat):
+        raise ValueError(f"truth and predictions need the same length above zero, got {len(y)} and {len(y_hat)}.")
+    return y, y_hat

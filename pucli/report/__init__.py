@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pucli.errors import unknown
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 from pucli.report.cells import cells_csv
 from pucli.report.comparisons import Comparison, Ranking, compare_pairs, rank_methods
 from pucli.report.files import PROVENANCE, csv_text, output_folder, write
@@ -270,10 +270,7 @@ def table_csv(rows: Sequence[TableRow]) -> str:
     return csv_text(
         TABLE_COLUMNS,
         (
-            [
-                f"{row.metric} (%)" if name == "metric" and row.metric in FRACTIONS else getattr(row, name)
-                for name in TABLE_COLUMNS
-            ]
+            [get_metric(row.metric).heading if name == "metric" else getattr(row, name) for name in TABLE_COLUMNS]
             for row in rows
         ),
     )

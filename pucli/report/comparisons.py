@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.metrics import HIGHER_IS_BETTER, PairedTest, adjust_p_values, friedman_nemenyi, wilcoxon_paired
+from pucli.metrics import PairedTest, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
 from pucli.report.table import Samples, SettingKey, setting_text
 from pucli.runner.cells import json_values
 
@@ -94,11 +94,12 @@ def pairs(samples: Samples) -> list[tuple[str, str]]:
 def rank_methods(samples: Samples) -> list[Ranking]:
     """Rank the methods over data sets, for each setting; over settings where there is one data set.
 
-    Only blocks in which every method has a mean count. Without two such blocks or two methods there is no ranking.
+    Only blocks in which every method has a mean count. Without two such blocks, two methods or a better side of
+    the metric there is no ranking.
     """
     metric = samples.experiment.metrics[0]
     labels = samples.labels
-    if len(labels) < 2:
+    if len(labels) < 2 or get_metric(metric).better is None:
         return []
     if len(samples.datasets) > 1:
         layouts = [("data sets", setting, [(d, setting) for d in samples.datasets]) for setting in samples.settings]
@@ -114,7 +115,7 @@ def rank_methods(samples: Samples) -> list[Ranking]:
 
 
 def _rank(matrix: np.ndarray, labels: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
-    result = friedman_nemenyi(matrix, higher_is_better=metric in HIGHER_IS_BETTER)
+    result = friedman_nemenyi(matrix, higher_is_better=get_metric(metric).better == "higher")
     statistic, p, test = result.statistic, result.p, "Friedman"
     if len(labels) == 2:
         paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 from pucli.report.published import setting_key
 from pucli.report.table import Samples, setting_text
 from pucli.runner.cells import Cell
@@ -91,7 +91,7 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
     axes = figure.subplots()
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.boxplot([box[2] for box in boxes], tick_labels=[box[1] for box in boxes])
-    unit = f"{spec.metric} (%)" if spec.metric in FRACTIONS else spec.metric
+    unit = get_metric(spec.metric).heading
     axes.set_ylabel(f"{unit}: {spec.a} less {spec.b}")
     axes.set_title(spec.title or spec.name, fontsize=10)
     axes.tick_params(axis="x", rotation=60 if len(boxes) > 8 else 0)

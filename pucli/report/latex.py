@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 
 if TYPE_CHECKING:
     from pucli.report import Report
@@ -30,7 +30,7 @@ def _table(report: Report, metric: str) -> str:
     labels = list(dict.fromkeys(row.label for row in rows))
     several = len({row.setting for row in rows}) > 1
     cells = {(row.dataset, row.setting, row.label): row for row in rows}
-    unit = f"{metric} in per cent" if metric in FRACTIONS else metric
+    unit = f"{metric} in per cent" if get_metric(metric).unit == "%" else metric
     reductions = "; ".join(report.reductions) or "the whole experiment"
     caption = (
         f"{report.title}: {unit}, obtained mean $\\pm$ standard deviation, published below it. "

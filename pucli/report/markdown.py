@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 from pucli.report.verdict import NOT_RUN
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _cells(report: Report) -> list[str]:
     shown = [row for row in report.rows if row.verdict != NOT_RUN]
     hidden = len(report.rows) - len(shown)
     for metric in dict.fromkeys(row.metric for row in shown):
-        unit = f"{metric} (%)" if metric in FRACTIONS else metric
+        unit = get_metric(metric).heading
         of_metric = [row for row in shown if row.metric == metric]
         if len({row.dataset for row in of_metric}) == 1:  # then a setting is what a data set is elsewhere
             parts += [f"### {unit}, {of_metric[0].dataset}", _table(of_metric, "setting")]

@@ -11,7 +11,7 @@ from typing import Any
 
 from pucli.declared import declared_path
 from pucli.errors import UsageError, unknown
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 from pucli.runner.experiment import Experiment, Published, base_name
 
 
@@ -76,7 +76,7 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
         name = row.get(source.dataset) or experiment.dataset_names[0]
         name = source.rename.get(name, name)
         said = source.rename.get(row[method], row[method])
-        scale = 1.0 if source.percent or source.metric not in FRACTIONS else 100.0
+        scale = 1.0 if source.percent else get_metric(source.metric).scale
         text = row[mean].strip()
         value = _number(text)
         spread = _number(row[sd].strip()) if sd and row[sd].strip() else math.nan

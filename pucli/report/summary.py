@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 from pucli.report.table import TableRow
 from pucli.report.verdict import NOT_RUN
 
@@ -34,7 +34,7 @@ def summarise(rows: Sequence[TableRow]) -> list[dict[str, Any]]:
                 "label": label,
                 "setting": setting,
                 "metric": metric,
-                "metric_text": f"{metric} (%), {len(obtained)} rows" if metric in FRACTIONS else metric,
+                "metric_text": f"{get_metric(metric).heading}, {len(obtained)} rows",
                 "rows": len(obtained),
                 "published_mean": statistics.fmean(row.published_mean for row in both) if both else math.nan,
                 "obtained_mean": statistics.fmean(obtained) if obtained else math.nan,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pucli.metrics import FRACTIONS
+from pucli.metrics import get_metric
 from pucli.report.published import PublishedFigure, read_published, setting_key
 from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED, Sample, judge
 from pucli.runner.cells import Cell, json_values
@@ -83,7 +83,7 @@ class Samples:
 
     def values(self, dataset: str, setting: SettingKey, label: str, metric: str) -> dict[int, float]:
         """Return repeat -> value in the table's unit, of the cells that are done and have one."""
-        scale = 100.0 if metric in FRACTIONS else 1.0
+        scale = get_metric(metric).scale
         found = {}
         for cell in self.cells.get((dataset, setting, label), []):
             row = self.stored.get(cell.key)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pucli.metrics import HIGHER_IS_BETTER
+from pucli.metrics import get_metric
 
 REPRODUCED = "reproduced"
 BY_VARIANT = "reproduced by a variant"
@@ -58,6 +58,7 @@ def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float =
             wider = f"{s_o / s_p:.1f} times" if s_p > 0 else "more than"
             remark = f"within the errors only because the repeats spread {wider} the published sd"
         return REPRODUCED, in_sd, remark
-    if metric not in HIGHER_IS_BETTER:
+    better = get_metric(metric).better
+    if better is None:
         return NOT_REPRODUCED, in_sd, remark
-    return (BETTER if difference > 0 else WORSE), in_sd, remark
+    return (BETTER if (difference > 0) == (better == "higher") else WORSE), in_sd, remark

@@ -74,6 +74,7 @@ def load_experiment(name_or_path: str | Path, *, check_methods: bool = True) -> 
         raise unknown("experiment", text, experiment_names(), listing="pucli list experiments")
     experiment = parse_experiment(_read(path), file=path.name)
     experiment._name, experiment._path = path.stem, path
+    _check_metrics(experiment, path.name)
     if check_methods:
         _check_data(experiment, path.name)
         _check_methods(experiment, path.name)
@@ -190,6 +191,19 @@ def _check_data(experiment: Experiment, file: str) -> None:
     except (UsageError, IndexError) as error:
         key = "generate" if data.generate else "names"
         raise UsageError(f"{file}: data.{key}: {error}") from None
+
+
+def _check_metrics(experiment: Experiment, file: str) -> None:
+    """Check that every metric is registered."""
+    from pucli.metrics import all_metrics
+
+    known = all_metrics()
+    named = {f"metrics.{number}": name for number, name in enumerate(experiment.metrics)}
+    named |= {f"published.{number}.metric": source.metric for number, source in enumerate(experiment.published)}
+    named |= {f"figures.{number}.metric": figure.metric for number, figure in enumerate(experiment.figures)}
+    for key, name in named.items():
+        if name not in known:
+            raise UsageError(f"{file}: {key}: {unknown('metric', name, known)}")
 
 
 def _check_methods(experiment: Experiment, file: str) -> None:

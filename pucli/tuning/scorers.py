@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.errors import unknown
+from pucli.metrics import puf
 from pucli.tuning.grids import regularisation_key
 
 RULES: dict[str, str] = {
@@ -41,24 +42,16 @@ def check_rule(rule: str, denominator: str) -> None:
         raise unknown("denominator", denominator, DENOMINATORS)
 
 
-def _puf(counts: np.ndarray, denominator: str) -> np.ndarray:
-    """PUF from counts (..., 4): labelled positive, labelled, unlabeled positive, unlabeled."""
-    tp, n_l, pu, n_u = np.moveaxis(counts.astype(float), -1, 0)
-    share = pu / n_u if denominator == "unlabeled" else (tp + pu) / (n_l + n_u)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(share > 0, (tp / n_l) ** 2 / share, 0.0)
-
-
 def score_counts(counts: np.ndarray, rule: str, denominator: str) -> Scores:
     """Score points from `counts` (n_points, repeats, folds, 4).
 
     The standard error is that of the mean of the per-fold scores, over all folds of all repeats.
     """
-    per_fold = _puf(counts, denominator).reshape(len(counts), -1)
+    per_fold = puf(counts, denominator).reshape(len(counts), -1)
     n_folds = per_fold.shape[1]
     error = per_fold.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(counts))
     pooled = counts.sum(axis=(1, 2))
-    score = per_fold.mean(axis=1) if rule == "puf" else _puf(pooled, denominator)
+    score = per_fold.mean(axis=1) if rule == "puf" else puf(pooled, denominator)
     positive = pooled[:, 0] + pooled[:, 2]
     constant = (positive == 0) | (positive == pooled[:, 1] + pooled[:, 3])
     return Scores(score, error, constant)

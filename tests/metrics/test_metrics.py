@@ -8,7 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
-from pucli.metrics import adjust_p_values, classification_scores, friedman_nemenyi, puf, wilcoxon_paired
+from pucli.errors import UsageError
+from pucli.metrics import (
+    METRICS,
+    Metric,
+    adjust_p_values,
+    classification_scores,
+    compute,
+    friedman_nemenyi,
+    get_metric,
+    pu_counts,
+    puf,
+    registry,
+    wilcoxon_paired,
+)
+from pucli.metrics.density import modes_found, share_near
+from pucli.runner.loading import experiment_names, load_experiment
 
 # Table 6 of Demsar 2006: AUC of C4.5 with and without tuned parameters m and cf on 14 data sets.
 DEMSAR = np.array(
@@ -57,9 +72,58 @@ def test_scores_at_the_edges():
 
 
 def test_puf():
-    assert puf(0.5, 0.25) == 1.0
-    assert puf(0.0, 0.0) == 0.0
-    assert puf(1.0, 1.0) == 1.0  # a constant positive predictor
+    # recall 1/2; a quarter of the unlabeled rows, of all rows predicted positive
+    assert puf([1, 2, 2, 8], "unlabeled") == 1.0
+    assert puf([1, 2, 1, 6], "all") == 1.0
+    assert puf([0, 2, 0, 8], "unlabeled") == 0.0  # nothing is predicted positive
+    assert puf([3, 3, 5, 5], "all") == 1.0  # everything is
+    assert math.isnan(puf([0, 0, 1, 2], "unlabeled"))  # no labelled row
+    many = puf(np.array([[[1, 2, 2, 8], [0, 2, 0, 8]]]), "unlabeled")
+    assert many.shape == (1, 2) and many.tolist() == [[1.0, 0.0]]
+
+
+def test_puf_of_a_prediction():
+    labelled, predictions = [True, True, False, False, False, False], [1, 0, 1, 0, 0, 0]
+    assert pu_counts(labelled, predictions, 1).tolist() == [1, 2, 1, 4]
+    found = compute({"counts": pu_counts(labelled, predictions, 1), "denominator": "unlabeled"})
+    assert found == {"recall_labelled": 0.5, "predicted_positive": pytest.approx(1 / 3), "puf": 1.0}
+
+
+def test_a_registered_metric_is_computed_wherever_its_needs_are_there(monkeypatch):
+    share = Metric("share", "predicted positives", lambda said, positive: np.mean(said == positive),
+                   ("predictions", "positive"))  # fmt: skip
+    monkeypatch.setattr(registry, "all_metrics", lambda: {**METRICS, "share": share})
+    assert classification_scores([1, 1, -1, -1], [1, -1, -1, -1])["share"] == 0.25
+    assert set(compute({"truth": [0, 1, 2], "predictions": [0, 1, 1]})) == {"accuracy"}
+
+
+def test_an_unknown_metric_suggests_the_nearest():
+    with pytest.raises(UsageError, match="did you mean 'f1'"):
+        get_metric("f11")
+
+
+def test_every_metric_of_every_experiment_is_registered():
+    for name in experiment_names():
+        load_experiment(name, check_methods=False)
+
+
+def test_an_experiment_with_an_unknown_metric_names_key_and_file(tmp_path):
+    (tmp_path / "mine.yaml").write_text(
+        "title: A\ndata: {names: [seeds]}\nsplit: {repeats: 1, seed: 1}\nmethods: {gllc: {method: gllc}}\n"
+        "metrics: [f1, nmy]\n"
+    )
+    with pytest.raises(UsageError, match=r"mine.yaml: metrics.1: unknown metric 'nmy'; did you mean 'nmi'"):
+        load_experiment(tmp_path / "mine.yaml")
+
+
+def test_margins_are_absolute_or_shares_of_the_published_figure():
+    assert get_metric("f1").margin_at(80.0) == 5.0
+    assert get_metric("log_likelihood").margin_at(-8.0) == pytest.approx(0.4)
+
+
+def test_modes_and_near():
+    assert modes_found([50, 3, 16, 31, 0]) == 3  # a fair part is 20 rows, a fifth of it 4
+    assert share_near([[0.0, 0.0], [0.5, 0.0], [9.0, 9.0]], [[0.0, 0.0], [1.0, 0.0]], 0.1) == pytest.approx(1 / 3)
 
 
 def test_wilcoxon_textbook_example():

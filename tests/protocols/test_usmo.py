@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pucli.errors import UsageError
 from pucli.methods import METHODS, Method
+from pucli.metrics.classification import f_of_class, majority_class
 from pucli.protocols.usmo import protocol as usmo
 from pucli.protocols.usmo import report as usmo_scores
 from pucli.protocols.usmo_curves import protocol as usmo_curves
@@ -44,14 +45,14 @@ def test_published_scoring_is_the_released_script_misaligned_and_majority(seed, 
     rng = np.random.default_rng(seed)
     truth = np.where(rng.random(n) < share, 1, -1)
     decision = rng.normal(size=n + p)
-    ours = usmo.f_measure(truth, np.sign(decision)[:n], usmo.majority_class(truth))
+    ours = f_of_class(truth, np.sign(decision)[:n], majority_class(truth))
     assert ours == pytest.approx(script_f((truth + 1) // 2, (np.sign(decision) + 1) / 2))
 
 
 def test_a_decision_of_zero_counts_as_the_script_counts_it():
     truth, decision = np.array([-1, -1, -1, 1]), np.array([-1.0, 0.0, -2.0, 0.0, 5.0])
     said = np.sign(decision)
-    assert usmo.f_measure(truth, said[:4], -1) == pytest.approx(script_f((truth + 1) // 2, (said + 1) / 2))
+    assert f_of_class(truth, said[:4], -1) == pytest.approx(script_f((truth + 1) // 2, (said + 1) / 2))
 
 
 def test_only_positives_are_labelled():

@@ -102,7 +102,9 @@ def test_judge_two_standard_errors():
     assert judge(Sample(50 + inside, 3, 9), published, "f1")[0] == "reproduced"
     assert judge(Sample(50 + outside, 3, 9), published, "f1")[0] == "better"
     assert judge(Sample(50 - outside, 3, 9), published, "f1")[0] == "worse"
-    assert judge(Sample(50 - outside, 3, 9), published, "seconds")[0] == "not reproduced"
+    assert judge(Sample(50 - outside, 3, 9), published, "seconds")[0] == "better"  # less is better
+    assert judge(Sample(50 + outside, 3, 9), published, "nmi")[0] == "better"
+    assert judge(Sample(50 - outside, 3, 9), published, "objective")[0] == "not reproduced"  # neither side is
     assert judge(Sample(42, 3, 9), published, "f1")[1] == pytest.approx(-2)
 
 

@@ -131,7 +131,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
     """Fit one method on one choice of labelled rows and measure what it answers."""
-    from sklearn.metrics import normalized_mutual_info_score
+    from pucli.metrics.classification import error_rate
+    from pucli.metrics.clustering import nmi
 
     if cell.group not in context.cache:
         context.cache.clear()
@@ -149,12 +150,12 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     started = time.perf_counter()
     answers = _answers(model, rows.X_test, labelled=bool((rows.seen >= 0).any()))
     result.seconds["predict"] = time.perf_counter() - started
-    result.metrics["nmi"] = float(normalized_mutual_info_score(rows.y_test, answers))
+    result.metrics["nmi"] = nmi(rows.y_test, answers)
     if cell.settings["split"]["task"] == "classification":
-        result.metrics["error"] = float(np.mean(answers != rows.y_test))
+        result.metrics["error"] = error_rate(rows.y_test, answers)
     if hasattr(model, "predict_cluster"):
         clusters = model.predict_cluster(rows.X_test)
-        result.metrics["nmi_clusters"] = float(normalized_mutual_info_score(rows.y_test, clusters))
+        result.metrics["nmi_clusters"] = nmi(rows.y_test, clusters)
         result.metrics["n_components"] = float(model.n_components_)
     result.certificate = certificate(model)
     if result.certificate.get("converged") is False:

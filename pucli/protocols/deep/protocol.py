@@ -29,6 +29,7 @@ import numpy as np
 from pydantic import Field
 
 from pucli.errors import RunError, UsageError
+from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Strict
@@ -203,12 +204,13 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
     if options["likelihood"]:
         result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, drawn)
     if drawn.centres is not None:
-        counts, result.metrics["near"] = _counts(generated, drawn.centres, drawn.sd)
+        nearest, _ = nearest_centres(generated, drawn.centres)
+        counts = np.bincount(nearest, minlength=len(drawn.centres))
+        result.metrics["near"] = share_near(generated, drawn.centres, drawn.sd)
         result.details["counts"] = counts.astype(int).tolist()
     else:
         counts = _stacked_counts(generated, drawn.images, drawn.digits)
-    # a fifth of an equal share, and at least one row
-    result.metrics["modes"] = float(np.sum(counts >= max(1.0, 0.2 * len(generated) / len(counts))))
+    result.metrics["modes"] = modes_found(counts)
     if shown:
         result.details |= _shown(model, drawn, generated, seed)
 
@@ -218,7 +220,7 @@ def _likelihood(generated: np.ndarray, drawn: Drawn) -> tuple[float, float]:
     from pucli.deep.likelihood import kernel_log_likelihood
 
     scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
-    return float(scored.log_likelihood.mean()), float(scored.bandwidth)
+    return mean_log_likelihood(scored.log_likelihood), float(scored.bandwidth)
 
 
 def report_extras(
@@ -228,16 +230,6 @@ def report_extras(
     from pucli.protocols.deep.report import extras
 
     return extras(cells, stored)
-
-
-def _counts(generated: np.ndarray, centres: np.ndarray, sd: float) -> tuple[np.ndarray, float]:
-    """Return generated rows per nearest centre, and the share that is within four standard deviations of it."""
-    from sklearn.metrics import pairwise_distances_argmin_min
-
-    nearest, distance = pairwise_distances_argmin_min(generated, centres)
-    dimensions = np.linalg.matrix_rank(centres)  # those that the components spread in
-    near = float(np.mean(distance <= 4.0 * sd * np.sqrt(dimensions)))
-    return np.bincount(nearest, minlength=len(centres)), near
 
 
 def _stacked_counts(generated: np.ndarray, images: Any, digits: Any) -> np.ndarray:

@@ -146,7 +146,7 @@ def _options(experiment: Experiment, scope: Scope) -> Options:
 def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
     """Tune, fit and score one method on one split; `experiment` adds nothing to what the cell's settings say."""
     from pucli.methods import estimator_class, get_method, make_estimator
-    from pucli.metrics import classification_scores, puf
+    from pucli.metrics import classification_scores, pu_counts, puf
     from pucli.tuning import tune
 
     if cell.group not in context.cache:
@@ -212,7 +212,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     # the one place where test labels are read
     result.metrics = classification_scores(rows.y_test, said, decision, positive=1)
     # with the recall of all positives, which that of labelled ones estimates
-    result.metrics["puf"] = puf(result.metrics["recall"], float(np.mean(said == 1)))
+    result.metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, said, 1), "all"))
     used = _used_features(model)
     if used is not None and rows.relevant < len(used):
         result.metrics["irrelevant_zeroed"] = float(np.mean(~used[rows.relevant :]))

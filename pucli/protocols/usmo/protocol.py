@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.errors import UsageError
+from pucli.metrics import compute
+from pucli.metrics.classification import f_of_class
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.profiles import Scope
 from pucli.seeding import stream
@@ -109,13 +111,11 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     if not model.converged_ and declared["params"].get("max_iter") != 0:
         result.flags.append("not converged")
 
-    said, truth = np.sign(decision), rows.y[~rows.labelled]
-    aligned = said[~rows.labelled]
-    majority = majority_class(truth)
+    signs, truth = np.sign(decision), rows.y[~rows.labelled]
+    unlabeled_signs = signs[~rows.labelled]
     result.metrics = {
-        "f_published": 100.0 * f_measure(truth, said[: len(truth)], majority),
-        "f_majority": 100.0 * f_measure(truth, aligned, majority),
-        "f1": f_measure(truth, aligned, 1),
+        **compute({"unlabeled_truth": truth, "signs": signs, "unlabeled_signs": unlabeled_signs}),
+        "f1": f_of_class(truth, unlabeled_signs, 1),
         "objective": model.objective_,
     }
     if cell.settings["reference"]:
@@ -147,20 +147,6 @@ def _warm_up(name: str, kernel: str, solver: str) -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     more = {"solver": solver} if name == "usmo" else {}
     make_estimator(name, kernel=kernel, **more).fit(X, np.arange(40) < 10)
-
-
-def majority_class(truth: np.ndarray) -> int:
-    """Return the class of {-1, +1} with more rows, -1 if there are as many of both."""
-    return 1 if (truth == 1).sum() > (truth == -1).sum() else -1
-
-
-def f_measure(truth: np.ndarray, said: np.ndarray, wanted: int) -> float:
-    """Return the F measure of the class `wanted`, 0 where nothing is found; `said` 0 stands for neither class."""
-    hit = float(((truth == wanted) & (said == wanted)).sum())
-    # the script counts every row of the other class that is not found as one of `wanted`
-    false = float(((truth != wanted) & (said != -wanted)).sum())
-    missed = float(((truth == wanted) & (said != wanted)).sum())
-    return 2.0 * hit / (2.0 * hit + false + missed) if hit > 0 else 0.0
 
 
 def label_positives(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

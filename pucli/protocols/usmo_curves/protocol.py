@@ -24,8 +24,8 @@ import numpy as np
 from pydantic import Field
 
 from pucli.errors import UsageError
+from pucli.metrics.classification import f_of_class
 from pucli.protocols.options import read_options
-from pucli.protocols.usmo.protocol import f_measure
 from pucli.protocols.usmo.protocol import warm_up as warm_up  # same methods, same compiled functions
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Strict
@@ -127,7 +127,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
             result.flags.append("not converged")
         said = np.where(model.decision_function(X_test) > 0, 1, -1)
         points.append(
-            {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f_measure(y_test, said, 1)}
+            {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f_of_class(y_test, said, 1)}
             | {"objective": model.objective_, "dual_gap": model.dual_gap_}
         )
     if not points:

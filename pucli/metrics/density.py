@@ -1,0 +1,63 @@
+"""Metrics of densities and of generated rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pucli.arrays import Floats, Ints
+
+# Share of its fair part of the generated rows from which on a mode counts as found.
+FAIR_SHARE = 0.2
+# A generated row is near a centre within this many standard deviations per dimension, root mean square.
+NEAR = 4.0
+
+
+def mean_log_likelihood(log_density: ArrayLike) -> float:
+    """Return the mean over rows of their log-density, in nats."""
+    return float(np.mean(np.asarray(log_density, dtype=float)))
+
+
+def modes_found(mode_counts: ArrayLike) -> float:
+    """Return how many modes have at least a fifth of their fair part of the generated rows, and at least one.
+
+    Parameters
+    ----------
+    mode_counts : array-like of shape (n_modes,)
+        Generated rows of each mode.
+
+    Returns
+    -------
+    float
+    """
+    counts = np.asarray(mode_counts)
+    return float(np.sum(counts >= max(1.0, FAIR_SHARE * counts.sum() / len(counts))))
+
+
+def share_near(generated: ArrayLike, centres: ArrayLike, sd: float) -> float:
+    """Return the share of generated rows that lie near a centre; see `nearest_centres`.
+
+    Parameters
+    ----------
+    generated : array-like of shape (n, d)
+        Generated rows.
+    centres : array-like of shape (n_modes, d)
+        Centres of the modes.
+    sd : float
+        Standard deviation of a mode in each dimension that the modes spread in.
+
+    Returns
+    -------
+    float
+    """
+    _, distance = nearest_centres(generated, centres)
+    dimensions = np.linalg.matrix_rank(np.asarray(centres))
+    return float(np.mean(distance <= NEAR * sd * np.sqrt(dimensions)))
+
+
+def nearest_centres(generated: ArrayLike, centres: ArrayLike) -> tuple[Ints, Floats]:
+    """Return the nearest centre of each generated row, and its distance; both of shape (n,)."""
+    from sklearn.metrics import pairwise_distances_argmin_min
+
+    nearest, distance = pairwise_distances_argmin_min(np.asarray(generated), np.asarray(centres))
+    return np.asarray(nearest, dtype=np.int64), np.asarray(distance, dtype=np.float64)

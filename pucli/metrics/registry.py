@@ -1,0 +1,297 @@
+"""The one list of metrics.
+
+An entry is all that a metric takes: tables show it in its unit, verdicts and ranks know its better side and its margin,
+`compute` evaluates it wherever what it needs is at hand, and the command line lists it. An installed package adds
+entries by the entry-point group ``pucli.metrics``; each entry point is a `Metric` or a list of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pucli.errors import UsageError, unknown
+from pucli.metrics import classification, clustering, density, pu
+
+PLUG_INS = "pucli.metrics"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric.
+
+    Parameters
+    ----------
+    name : str
+        Its name in experiments, tables and on the command line.
+    description : str
+        One line for help texts and legends.
+    function : callable, optional
+        Takes what `needs` names, by position, and returns a number. Without one the protocol measures the metric.
+    needs : tuple of str
+        What the function takes:
+
+        - ``truth``, ``predictions``: true and predicted classes, (n,);
+        - ``positive``: the positive class, where there are two classes;
+        - ``decision``: scores that rank the rows, (n,);
+        - ``counts``, ``denominator``: the four counts of `pucli.metrics.pu`, and which rows PUF divides by;
+        - ``clusters``: predicted clusters, (n,);
+        - ``log_density``: log-densities of test rows, (n,);
+        - ``generated``, ``centres``, ``sd``, ``mode_counts``: generated rows and the modes of the true density;
+        - ``unlabeled_truth``, ``unlabeled_signs``, ``signs``: classes and predicted signs of the USMO protocol.
+    unit : str
+        Unit in tables; "" where there is none, or the name says it.
+    scale : float
+        What stored values are multiplied by to be in that unit: 100 for fractions that tables show in per cent.
+    better : {"higher", "lower"} or None
+        The better side; None where there is none.
+    margin : float
+        Differences up to this are of no practical meaning; in the unit of tables.
+    relative : bool
+        Whether `margin` is a share of the published figure instead.
+    """
+
+    name: str
+    description: str
+    function: Callable[..., Any] | None = None
+    needs: tuple[str, ...] = ()
+    unit: str = ""
+    scale: float = 1.0
+    better: Literal["higher", "lower"] | None = None
+    margin: float = 0.05
+    relative: bool = True
+
+    @property
+    def heading(self) -> str:
+        """Name and unit, as table headings show them."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    def margin_at(self, published: float) -> float:
+        """Return the margin around a published figure, in the unit of tables."""
+        return self.margin * abs(published) if self.relative else self.margin
+
+
+def _percent(name: str, description: str, function: Callable[..., Any] | None, *needs: str) -> Metric:
+    """Return a fraction that tables show in per cent, the higher the better, with a margin of five points."""
+    return Metric(name, description, function, needs, "%", 100.0, "higher", 5.0, relative=False)
+
+
+_BINARY = ("truth", "predictions", "positive")
+_COUNTED = "rows counted on the test set"
+
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {
+        metric.name: metric
+        for metric in (
+            # binary classification
+            _percent("f1", "F1 of the positive class", classification.f1, *_BINARY),
+            _percent("precision", "share of true positives among predicted ones", classification.precision, *_BINARY),
+            _percent("recall", "share of positives that are predicted positive", classification.recall, *_BINARY),
+            _percent("accuracy", "share of rows predicted right", classification.accuracy, "truth", "predictions"),
+            _percent("auc", "area under the ROC curve", classification.auc, "truth", "decision", "positive"),
+            Metric("tp", f"true positives, {_COUNTED}", classification.true_positives, _BINARY),
+            Metric("fp", f"false positives, {_COUNTED}", classification.false_positives, _BINARY),
+            Metric("fn", f"false negatives, {_COUNTED}", classification.false_negatives, _BINARY),
+            Metric("tn", f"true negatives, {_COUNTED}", classification.true_negatives, _BINARY),
+            # labelled positives and unlabeled rows
+            Metric("recall_labelled", "share of labelled rows predicted positive", pu.recall_labelled, ("counts",)),
+            Metric("predicted_positive", "share of rows predicted positive", pu.predicted_positive, ("counts",)),
+            Metric(
+                "puf",
+                "recall^2 / P(predicted positive), from labelled and unlabeled rows",
+                pu.puf,
+                ("counts", "denominator"),
+                better="higher",
+            ),
+            # the USMO protocol
+            Metric(
+                "f_published",
+                "F of the majority class as the released script computes it: predictions and classes shifted",
+                classification.f_published,
+                ("unlabeled_truth", "signs"),
+                unit="%",
+                better="higher",
+                margin=5.0,
+                relative=False,
+            ),
+            Metric(
+                "f_majority",
+                "F of the class that most unlabeled rows have",
+                classification.f_majority,
+                ("unlabeled_truth", "unlabeled_signs"),
+                unit="%",
+                better="higher",
+                margin=5.0,
+                relative=False,
+            ),
+            Metric("objective", "objective at the solution"),
+            Metric(
+                "objective_difference_ppm",
+                "difference of the objective from that of the reference solver, in millionths",
+                better="lower",
+            ),
+            Metric("seconds", "processor seconds of the fit", better="lower"),
+            Metric("peak_mb", "growth of the memory in use at its peak", better="lower"),
+            Metric("exponent", "exponent of the seconds in the number of unlabeled rows", better="lower"),
+            # features
+            _percent("irrelevant_zeroed", "share of the irrelevant features that the model leaves out", None),
+            Metric("crossing", "where the decision boundary crosses the diagonal"),
+            # semi-supervised classification and clustering
+            Metric("error", "share of test rows predicted wrong", better="lower", margin=0.05, relative=False),
+            Metric("error_full", "share of training rows predicted wrong", better="lower", margin=0.05, relative=False),
+            Metric("loss", "the method's own loss per row, all training rows with their true classes", better="lower"),
+            Metric("loss_gain", "loss of the supervised fit less the method's", better="higher"),
+            Metric("guaranteed_gain", "least gain of loss that is guaranteed", better="higher"),
+            Metric("worse_loss", "1 where the loss is above that of the supervised fit", better="lower"),
+            Metric("worse_error", "1 where the training error is above that of the supervised fit", better="lower"),
+            Metric("worse_test_error", "1 where the test error is above that of the supervised fit", better="lower"),
+            Metric("n_labelled", "labelled rows"),
+            Metric("n_unlabeled", "unlabeled rows"),
+            Metric(
+                "nmi",
+                "normalised mutual information of classes and predictions",
+                clustering.nmi,
+                ("truth", "clusters"),
+                better="higher",
+                margin=0.05,
+                relative=False,
+            ),
+            Metric("nmi_clusters", "normalised mutual information of classes and clusters", better="higher"),
+            Metric("n_components", "components of the fitted mixture"),
+            # adversarial labels
+            Metric("least_improvement", "least gain of likelihood over the supervised fit", better="higher"),
+            Metric("largest_gap", "largest duality gap", better="lower"),
+            Metric("largest_posterior_change", "largest change of the posterior at an unlabeled point"),
+            Metric("least_soft_label", "least adversarial label"),
+            Metric("orthogonal_share", "share of positions at which the orthogonality condition holds"),
+            Metric("orthogonal_share_of_two", "the same with two unlabeled points"),
+            # generative models
+            Metric(
+                "log_likelihood",
+                "mean log-density of test rows, in nats",
+                density.mean_log_likelihood,
+                ("log_density",),
+                better="higher",
+            ),
+            Metric(
+                "modes",
+                "modes of the true density found",
+                density.modes_found,
+                ("mode_counts",),
+                better="higher",
+            ),
+            Metric(
+                "near",
+                "share of generated rows near a mode",
+                density.share_near,
+                ("generated", "centres", "sd"),
+                better="higher",
+            ),
+            Metric("iterations_per_second", "iterations of training per second", better="higher"),
+        )
+    }
+)
+
+
+@functools.cache
+def all_metrics() -> Mapping[str, Metric]:
+    """Return the built-in metrics and those of installed packages, by name.
+
+    Raises
+    ------
+    UsageError
+        An installed package offers something else than metrics, or a name that is taken.
+    """
+    found = dict(METRICS)
+    for point in importlib.metadata.entry_points(group=PLUG_INS):
+        loaded = point.load()
+        for metric in loaded if isinstance(loaded, (list, tuple)) else [loaded]:
+            if not isinstance(metric, Metric):
+                raise UsageError(f"the entry point {point.name} of {PLUG_INS} ({point.value}) is not a Metric.")
+            if metric.name in found:
+                raise UsageError(f"{point.value}: there is already a metric {metric.name!r}; give yours another name.")
+            found[metric.name] = metric
+    return MappingProxyType(found)
+
+
+def get_metric(name: str) -> Metric:
+    """Return the metric called `name`; the error suggests the nearest names."""
+    metrics = all_metrics()
+    if name not in metrics:
+        raise unknown("metric", name, metrics)
+    return metrics[name]
+
+
+def compute(given: Mapping[str, Any]) -> dict[str, float]:
+    """Return every metric whose needs are all in `given`.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+        What is at hand, by the names that `Metric.needs` lists. A value of None counts as absent.
+
+    Returns
+    -------
+    dict of str to float
+        In the order of the registry; values as they are stored, before `Metric.scale`.
+
+    Examples
+    --------
+    >>> found = compute({"truth": [1, 1, 0], "predictions": [1, 0, 0], "positive": 1})
+    >>> round(found["f1"], 2), found["precision"]
+    (0.67, 1.0)
+    """
+    there = {name for name, value in given.items() if value is not None}
+    return {
+        metric.name: float(metric.function(*(given[name] for name in metric.needs)))
+        for metric in all_metrics().values()
+        if metric.function is not None and there.issuperset(metric.needs)
+    }
+
+
+def classification_scores(
+    y_true: ArrayLike, y_pred: ArrayLike, decision: ArrayLike | None = None, *, positive: object = None
+) -> dict[str, float]:
+    """Return every registered metric of one binary prediction.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted classes.
+    decision : array-like of shape (n,), optional
+        Scores that rank the rows; greater means more positive. Needed for the AUC.
+    positive : object, optional
+        The positive class; the greatest one in `y_true` and `y_pred` when omitted.
+
+    Returns
+    -------
+    dict of str to float
+        Among them f1, precision, recall, accuracy, auc (fractions) and the confusion counts tp, fp, fn, tn. Precision
+        and F1 are 0 where nothing is predicted positive. Recall and F1 are NaN without a positive row in `y_true`. The
+        AUC is NaN without `decision`, or where `y_true` has one class only.
+
+    Raises
+    ------
+    ValueError
+        When the inputs are empty or differ in length.
+
+    Examples
+    --------
+    >>> classification_scores([1, 1, 0], [1, 0, 0])["recall"]
+    0.5
+    """
+    truth, predictions = np.asarray(y_true).ravel(), np.asarray(y_pred).ravel()
+    if len(truth) == 0 or len(truth) != len(predictions):
+        raise ValueError(f"y_true and y_pred need the same length above zero, got {len(truth)} and {len(predictions)}.")
+    if positive is None:
+        positive = max(truth.max(), predictions.max())
+    if decision is None:  # the AUC is NaN then, not absent
+        decision = np.full(len(truth), np.nan)
+    return compute({"truth": truth, "predictions": predictions, "positive": positive, "decision": decision})
