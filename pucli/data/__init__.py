@@ -23,6 +23,7 @@ _HOME = {
     "TableEncoder": "encoding",
     "column_kinds": "columns",
     "read_table": "tables",
+    "read_labelled": "tables",
     "table_notes": "tables",
     "Split": "splits",
     "SavedSplits": "splits",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pucli.arrays import AnyArray, Floats
 from pucli.data.formats import Table, open_table
-from pucli.data.select import class_text
+from pucli.data.label_column import LabelColumn
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def read_table(
     multiclass: bool = False,
     unlabeled: int | None = None,
     allow_missing: bool = False,
-) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+) -> tuple[Floats, AnyArray | None, list[str]]:
     """Read features and labels from a CSV, TSV, Parquet, XLSX, ARFF, MAT, LIBSVM or NPZ file.
 
     Parameters
@@ -57,27 +58,43 @@ def read_table(
     UsageError
         The file, a column, a class or a cell is missing or wrong.
     """
+    X, labels, names = read_labelled(path, label=label, features=features, sheet=sheet, allow_missing=allow_missing)
+    if labels is None:
+        return X, None, names
+    wanted = None if positive is None else str(positive)
+    return X, labels.classes(unlabeled) if multiclass else labels.plus_minus(wanted), names
+
+
+def read_labelled(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    sheet: str | None = None,
+    allow_missing: bool = False,
+) -> tuple[Floats, LabelColumn | None, list[str]]:
+    """Return X, the label column as the file writes it, and the feature names; parameters as in `read_table`."""
     path = Path(path)
     table = open_table(path, label, sheet)
     frame = table.frame
     frame.columns = frame.columns.map(str)
     if len(frame) == 0:
         raise UsageError(f"{path} has no data rows")
-    y = None
+    labels = None
     if label is not None:
         label = str(label)
         column = frame[_existing(path, frame, label, table.naming)]
-        y = _classes(path, table, column, unlabeled) if multiclass else _plus_minus(path, table, column, positive)
+        labels = LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
     if features is not None:
         names = [_existing(path, frame, str(name), table.naming) for name in features]
     else:
         names = [name for name in frame.columns if name != label]
     if not names:
         raise UsageError(f"{path} has no feature column beside the label {label!r}")
-    return _matrix(path, table, names, allow_missing), y, names
+    return _matrix(path, table, names, allow_missing), labels, names
 
 
-def table_notes(X: np.ndarray, feature_names: Sequence[str]) -> list[str]:
+def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
     """Return what is worth mentioning about X (n, m): constant features and duplicate rows. Both are allowed."""
     notes = []
     constant = [name for name, same in zip(feature_names, (X[:1] == X).all(axis=0), strict=True) if same]
@@ -102,77 +119,7 @@ def _existing(path: Path, frame: pd.DataFrame, name: str, naming: str) -> str:
     raise UsageError(f"{path}: no column {name!r}; {hint}{naming}")
 
 
-def _label_cells(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels as text (n,) and the mask of the empty ones."""
-    empty = column.isna().to_numpy()
-    filled = column[~empty]
-    if column.dtype == object and len(filled) and all(isinstance(cell, bool | np.bool_) for cell in filled):
-        filled = filled.astype(str)  # a column of True, False and empty cells
-    text = np.full(len(column), "", dtype=object)
-    text[~empty] = filled.astype(str).to_numpy() if filled.dtype.kind == "b" else class_text(filled)
-    return text, empty
-
-
-def _plus_minus(path: Path, table: Table, column: pd.Series, positive: str | int | None) -> np.ndarray:
-    text, empty = _label_cells(column)
-    present = _ordered(set(text[~empty]))
-    counts = ", ".join(f"{value!r} ({np.sum(text == value)} rows)" for value in present[:6])
-    counts += ", ..." if len(present) > 6 else ""
-    where = f"{path}: label column {column.name!r}"
-    if positive is not None:
-        wanted = _as_written(str(positive), present)
-        if wanted is None:
-            raise UsageError(f"{where} has no class {str(positive)!r}; its classes: {counts or 'none'}")
-        if len(present) == 1 and not empty.any():
-            raise UsageError(f"{where} has one class only, {counts}; rows of other classes (or empty) are needed too")
-        return np.where(text == wanted, 1, -1).astype(np.int64)
-    if empty.any():
-        raise UsageError(
-            f"{where} is empty in {empty.sum()} of {len(empty)} rows, first at {table.place(int(empty.argmax()))}; "
-            "name the positive class with --positive to take these rows as unlabeled, or fill them in"
-        )
-    if len(present) == 1:
-        raise UsageError(f"{where} has one class only, {counts}; rows of a second class (or unlabeled) are needed too")
-    if len(present) > 2:
-        raise UsageError(f"{where} has {len(present)} classes: {counts}; name the positive one with --positive")
-    return np.where(text == present[1], 1, -1).astype(np.int64)
-
-
-def _classes(path: Path, table: Table, column: pd.Series, unlabeled: int | None) -> np.ndarray:
-    text, empty = _label_cells(column)
-    if empty.any() and unlabeled is None:
-        first = table.place(int(empty.argmax()))
-        raise UsageError(f"{path}: label column {column.name!r} is empty in {empty.sum()} rows, first at {first}")
-    text[empty] = str(unlabeled)
-    try:
-        return np.array([int(value) for value in text], dtype=np.int64)
-    except ValueError:
-        return text.astype(str)
-
-
-def _ordered(values: set[str]) -> list[str]:
-    """Return class names in order: by number where all are numbers, else as text."""
-    try:
-        return sorted(values, key=float)
-    except ValueError:
-        return sorted(values)
-
-
-def _as_written(value: str, present: Sequence[str]) -> str | None:
-    """Return the class that `value` means: the same text, the same number, or the same truth value."""
-    if value.strip() in present:
-        return value.strip()
-    for candidate in present:
-        try:
-            if float(candidate) == float(value):
-                return candidate
-        except ValueError:
-            if {candidate, value.capitalize()} in ({"True"}, {"False"}):
-                return candidate
-    return None
-
-
-def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> np.ndarray:
+def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> Floats:
     X = np.empty((len(table.frame), len(names)))
     for position, name in enumerate(names):
         X[:, position] = _numbers(path, table, table.frame[name])
@@ -195,7 +142,7 @@ def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool)
     return X
 
 
-def _numbers(path: Path, table: Table, column: pd.Series) -> np.ndarray:
+def _numbers(path: Path, table: Table, column: pd.Series) -> Floats:
     import pandas as pd
 
     if column.dtype.kind in "iufb":

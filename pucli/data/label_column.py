@@ -1,0 +1,142 @@
+"""The label column of a user's file: its classes as the file writes them, and which rows have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pucli.arrays import AnyArray, Bools, Ints
+from pucli.data.select import class_text
+from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """Labels as text.
+
+    Parameters
+    ----------
+    where : str
+        File and column, for messages.
+    text : array of shape (n,)
+        The classes, "" where a cell is empty.
+    empty : array of shape (n,)
+        Which cells are empty.
+    place : callable
+        Row number -> its place in the file ("line 17").
+    """
+
+    where: str
+    text: AnyArray
+    empty: Bools
+    place: Callable[[int], str]
+
+    @classmethod
+    def of(cls, where: str, column: pd.Series, place: Callable[[int], str]) -> LabelColumn:
+        """Return the labels in a column of a table."""
+        empty = column.isna().to_numpy()
+        filled = column[~empty]
+        if column.dtype == object and len(filled) and all(isinstance(cell, bool | np.bool_) for cell in filled):
+            filled = filled.astype(str)  # a column of True, False and empty cells
+        text = np.full(len(column), "", dtype=object)
+        text[~empty] = filled.astype(str).to_numpy() if filled.dtype.kind == "b" else class_text(filled)
+        return cls(where, text, empty, place)
+
+    @property
+    def present(self) -> list[str]:
+        """The classes that occur, in order: by number where all are numbers, else as text."""
+        return in_order(set(self.text[~self.empty].tolist()))
+
+    @property
+    def counts(self) -> str:
+        """The classes with their numbers of rows, for messages."""
+        present = self.present
+        shown = ", ".join(f"{value!r} ({np.sum(self.text == value)} rows)" for value in present[:6])
+        return shown + (", ..." if len(present) > 6 else "")
+
+    def positive_class(self, positive: str | None) -> str:
+        """Return the class that marks positives, as the file writes it.
+
+        Parameters
+        ----------
+        positive : str or None
+            What the user calls it. Rows of other classes, and rows with an empty cell, are then not positive. With
+            None the column must hold two classes and no empty cell; the greater class is positive.
+
+        Raises
+        ------
+        UsageError
+            No row has this class, every row has it, or None does not settle which class is meant.
+        """
+        present, counts = self.present, self.counts
+        if positive is not None:
+            wanted = _as_written(positive, present)
+            if wanted is None:
+                raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts or 'none'}")
+            if len(present) == 1 and not self.empty.any():
+                raise UsageError(
+                    f"{self.where} has one class only, {counts}; rows of other classes (or empty) are needed too"
+                )
+            return wanted
+        if self.empty.any():
+            raise UsageError(
+                f"{self.where} is empty in {self.empty.sum()} of {len(self.empty)} rows, first at "
+                f"{self.place(int(self.empty.argmax()))}; name the positive class with --positive to take these rows "
+                "as unlabeled, or fill them in"
+            )
+        if len(present) == 1:
+            raise UsageError(
+                f"{self.where} has one class only, {counts}; rows of a second class (or unlabeled) are needed too"
+            )
+        if len(present) > 2:
+            raise UsageError(
+                f"{self.where} has {len(present)} classes: {counts}; name the positive one with --positive"
+            )
+        return present[1]
+
+    def plus_minus(self, positive: str | None) -> Ints:
+        """Return +1 for rows of the positive class and -1 for all others; see `positive_class`."""
+        return np.where(self.text == self.positive_class(positive), 1, -1).astype(np.int64)
+
+    def classes(self, unlabeled: int | None) -> AnyArray:
+        """Return the classes, integer where all are integers, else text; `unlabeled` stands for empty cells.
+
+        Raises UsageError where a cell is empty and `unlabeled` is None.
+        """
+        if self.empty.any() and unlabeled is None:
+            first = self.place(int(self.empty.argmax()))
+            raise UsageError(f"{self.where} is empty in {self.empty.sum()} rows, first at {first}")
+        text = np.where(self.empty, str(unlabeled), self.text)
+        try:
+            return np.array([int(value) for value in text], dtype=np.int64)
+        except ValueError:
+            return text.astype(str)
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """Return class names in order: by number where all are numbers, else as text."""
+    values = list(values)
+    try:
+        return sorted(values, key=float)
+    except ValueError:
+        return sorted(values)
+
+
+def _as_written(value: str, present: Sequence[str]) -> str | None:
+    """Return the class that `value` means: the same text, the same number, or the same truth value."""
+    if value.strip() in present:
+        return value.strip()
+    for candidate in present:
+        try:
+            if float(candidate) == float(value):
+                return candidate
+        except ValueError:
+            if {candidate, value.capitalize()} in ({"True"}, {"False"}):
+                return candidate
+    return None
