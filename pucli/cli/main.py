@@ -13,7 +13,8 @@ import json
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
 import typer
@@ -34,15 +35,21 @@ def command_names() -> list[str]:
 
 
 def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int | None]:
-    """Return `function` with --json and --quiet added and its first argument, the `Output`, filled in."""
+    """Return `function` as Typer wants it.
+
+    --json and --quiet are added and become the first argument, an `Output`. A parameter whose type is a dataclass
+    stands for the options of its fields, so that options which belong together are declared and passed as one.
+    """
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-    shared = inspect.signature(_shared_options, eval_str=True).parameters.values()
+    groups = {parameter.name: parameter.annotation for parameter in own if _is_group(parameter)}
+    parameters = [*_flattened(own), *inspect.signature(_shared_options, eval_str=True).parameters.values()]
 
     def run(*, json_document: bool, quiet: bool, **options: Any) -> int | None:
+        for group, kind in groups.items():
+            options[group] = kind(**{part.name: options.pop(part.name) for part in fields(kind)})
         with Output(as_json=json_document, quiet=quiet) as out:
             return function(out, **options)
 
-    parameters = [*own, *shared]
     run.__doc__ = function.__doc__
     run.__name__ = name
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -50,6 +57,19 @@ def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int
     )
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _flattened(parameters: Iterable[inspect.Parameter]) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command, those of a dataclass one by one."""
+    for parameter in parameters:
+        if _is_group(parameter):
+            yield from inspect.signature(parameter.annotation, eval_str=True).parameters.values()
+        else:
+            yield parameter
+
+
+def _is_group(parameter: inspect.Parameter) -> bool:
+    return is_dataclass(parameter.annotation)
 
 
 def _shared_options(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from pucli.data.training_rows import RowSource
 
 MethodName = Annotated[str, typer.Option("--method", "-m", help="Method; `pucli list methods` shows all.")]
 DatasetName = Annotated[
@@ -71,6 +76,40 @@ Mirror = Annotated[
 Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """The options that name the rows to learn from; their meaning stands in `pucli.data.training_rows.RowSource`."""
+
+    dataset: DatasetName = None
+    data: DataFile = None
+    label: LabelColumn = None
+    positive: PositiveValue = None
+    scenario: Scenario = "case-control"
+    label_frequency: LabelFrequency = 0.5
+    seed: Seed = 0
+    split: SplitFile = None
+    repeat: Repeat = 0
+    mirror: Mirror = None
+    offline: Offline = False
+
+    @property
+    def source(self) -> RowSource:
+        """The same for the reader of the rows."""
+        from pucli.data.training_rows import RowSource
+
+        return RowSource(**vars(self))
+
+    @property
+    def words(self) -> str:
+        """The options that give the same rows again, as a shell reads them; data files are in the cache by now."""
+        said: list[str] = []
+        for name in ("dataset", "data", "label", "positive", "split", "repeat", "scenario", "label_frequency", "seed"):
+            value = getattr(self, name)
+            if value != getattr(type(self), name):
+                said += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
+        return " ".join(said)
+
+
 def scalar(text: str) -> Any:
     """Return the YAML scalar in `text`: a number, true, false, null or text. ``1e-3`` is a number here."""
     for kind in (int, float):
@@ -129,7 +168,9 @@ def _value(method: str, name: str, text: str) -> Any:
     """
     import inspect
 
-    default = inspect.signature(estimator(method)).parameters[name].default
+    from pucli.models import estimator_of
+
+    default = inspect.signature(estimator_of(method)).parameters[name].default
     if isinstance(default, tuple):
         return tuple(scalar(part.strip()) for part in text.strip("()[]").split(",") if part.strip())
     value = scalar(text)
@@ -144,25 +185,12 @@ def _names_series(text: str) -> bool:
 
 def check_names(method: str, names: Iterable[str]) -> None:
     """Raise UsageError for a name that is no parameter of `method`; the nearest ones are suggested."""
-    known = estimator(method)._get_param_names()
+    from pucli.models import estimator_of
+
+    known = estimator_of(method)._get_param_names()
     for name in names:
         if name not in known:
             raise unknown(f"parameter of {method}", name, known)
-
-
-def estimator(method: str) -> Any:
-    """Return the estimator class of `method`; a missing optional package becomes a UsageError that says what to do."""
-    from pucli.methods import estimator_class, get_method
-
-    entry = get_method(method)
-    try:
-        return estimator_class(entry)
-    except ImportError as error:
-        if not entry.extra:
-            raise
-        raise UsageError(
-            f"method {method!r} needs {error.name!r}, which is not installed; `pip install 'pucli[{entry.extra}]'`."
-        ) from error
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:

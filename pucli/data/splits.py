@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from pucli.arrays import Ints
 from pucli.data.atomic import replacing
 from pucli.errors import RunError, UsageError, unknown
 from pucli.seeding import stream
@@ -294,3 +295,56 @@ def _check_share(name: str, value: float, *, top: bool = False) -> None:
 def _nearest(value: float) -> int:
     """Return the nearest whole number, halves upwards; a hair below a half counts as one."""
     return int(np.floor(value + 0.5 + 1e-9))
+
+
+def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tuple[Ints, Ints]:
+    """Return the numbers of a random share `train` of n rows and of the others, both in order."""
+    order = np.random.default_rng([seed, repeat]).permutation(n)
+    held = order[round(train * n) :]
+    return np.sort(order[: n - len(held)]), np.sort(held)
+
+
+def hidden_classes(
+    classes: Ints, label_frequency: float, *, seed: int, repeat: int, unlabeled: int, train: float = 0.7
+) -> tuple[Ints, Ints, Ints]:
+    """Split rows of several classes and hide the class of most training rows; both draws are stratified.
+
+    Parameters
+    ----------
+    classes : array of shape (n,)
+        Class of each row.
+    label_frequency : float
+        Share of the training rows whose class is kept, between 0 and 1, both excluded.
+    seed, repeat : int
+        What the draws depend on.
+    unlabeled : int
+        The class written where it is hidden.
+    train : float
+        Share of the rows in the training set.
+
+    Returns
+    -------
+    train, test : arrays of row numbers
+    y : array
+        Classes of the training rows, `unlabeled` where hidden.
+
+    Raises
+    ------
+    UsageError
+        The share is out of range, or a class is too small for it.
+    """
+    from sklearn.model_selection import train_test_split
+
+    if not 0 < label_frequency < 1:
+        raise UsageError(f"--label-frequency must be above 0 and below 1, not {label_frequency}.")
+    random = np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
+    try:
+        kept, test = train_test_split(np.arange(len(classes)), train_size=train, stratify=classes, random_state=random)
+        labelled, _ = train_test_split(
+            np.arange(len(kept)), train_size=label_frequency, stratify=classes[kept], random_state=random
+        )
+    except ValueError as error:
+        raise UsageError(f"--label-frequency {label_frequency}: {error}") from error
+    y = np.full(len(kept), unlabeled)
+    y[labelled] = classes[kept][labelled]
+    return kept, test, y

@@ -150,7 +150,7 @@ def _numbers(path: Path, table: Table, column: pd.Series) -> Floats:
     numbers = (
         pd.to_numeric(column, errors="coerce") if column.dtype.kind not in "mMc" else pd.Series(np.nan, column.index)
     )
-    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
     wrong = np.isnan(values) & column.notna().to_numpy()
     if wrong.any():
         row = int(wrong.argmax())

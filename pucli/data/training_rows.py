@@ -1,17 +1,22 @@
-"""The rows a model is trained on: from a declared data set and a split, or from the user's file."""
+"""The rows a model is trained on, from a declared data set and a split or from the user's own file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.cli.options import choice
-from pucli.errors import UsageError
-from pucli.methods import Method
+from pucli.arrays import AnyArray, Bools, Floats, Ints
+from pucli.data.label_column import LabelColumn, in_order
+from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, load_splits, make_split, split_stream
+from pucli.data.tables import read_labelled
+from pucli.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from pucli.data.datasets import Dataset
 
 # With fewer labelled rows than this a fit or an estimate says little.
 FEW_LABELLED = 10
@@ -19,8 +24,32 @@ UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in s
 
 
 @dataclass(frozen=True)
-class DataOptions:
-    """Where the rows come from, as said on the command line."""
+class RowSource:
+    """Where rows come from: a declared data set and how its labels are hidden, or a file and its label column.
+
+    Parameters
+    ----------
+    dataset : str or None
+        Name of a declared data set. Either this or `data` is given.
+    data : Path or None
+        A file.
+    label : str or None
+        Label column of `data`.
+    positive : str or None
+        Class in that column that marks labelled positives; None if the column settles it.
+    scenario : str
+        "case-control" or "single-training-set". Of a file it settles the denominator of PUF.
+    label_frequency : float
+        Share of the training positives (or of the training rows of each class) that is labelled.
+    seed : int
+        Seed of the split.
+    split : Path or None
+        File of splits that replaces `scenario`, `label_frequency` and `seed`.
+    repeat : int
+        Number of the split, from 0.
+    mirror, offline : str or None, bool
+        Where data files are taken from, see `pucli.data.fetch`.
+    """
 
     dataset: str | None = None
     data: Path | None = None
@@ -41,23 +70,36 @@ class TrainingRows:
 
     Parameters
     ----------
-    X : (n, m); y : (n,) what `fit` takes: 1 labelled positive and 0 unlabeled, or classes and -1 unlabeled.
-    feature_names : m names.
-    X_test, y_test : held-out rows and their true labels (PU: 1 and 0); None where there are none.
-    denominator : of PUF, "unlabeled" (case-control, and files) or "all" (single training set).
-    about : JSON values that say where the rows come from.
-    title : the same in words.
-    label_column : of the file, "" for a declared data set.
-    words : label -> what the user calls it.
-    notes : what the reader of the data had to remark.
-    unlabeled : the label in `y` of an unlabeled row.
+    X : array of shape (n, m)
+        Features. NaN where a cell is empty and the method takes missing cells.
+    y : array of shape (n,) or None
+        What `fit` takes: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows. None
+        for a density, which learns from no labels.
+    feature_names : list of str
+        Names of the m features.
+    X_test, y_test : arrays or None
+        Held-out rows and their true labels (PU: 1 and 0); None where there are none.
+    denominator : str
+        Rows in the denominator of PUF: "unlabeled" (case-control, and files) or "all" (single training set).
+    about : dict
+        JSON values that say where the rows come from.
+    title : str
+        The same in words.
+    label_column : str
+        Label column of the file, "" for a declared data set.
+    words : dict
+        Label -> what the user calls it.
+    notes : tuple of str
+        Remarks of the reader.
+    unlabeled : int
+        The label in `y` of an unlabeled row.
     """
 
-    X: np.ndarray
-    y: np.ndarray
+    X: Floats
+    y: AnyArray | None
     feature_names: list[str]
-    X_test: np.ndarray | None
-    y_test: np.ndarray | None
+    X_test: Floats | None
+    y_test: AnyArray | None
     denominator: str
     about: dict[str, Any]
     title: str
@@ -67,49 +109,177 @@ class TrainingRows:
     unlabeled: int = 0
 
     @property
+    def labelled(self) -> Bools:
+        """Which rows are labelled (n,): the labelled positives, or the rows with a class."""
+        return np.zeros(len(self.X), dtype=bool) if self.y is None else self.y != self.unlabeled
+
+    @property
     def n_labelled(self) -> int:
-        """Number of labelled rows: labelled positives, or rows with a class."""
-        return int(np.count_nonzero(self.y != self.unlabeled))
+        """Number of labelled rows."""
+        return int(np.count_nonzero(self.labelled))
 
 
-def training_rows(method: Method, options: DataOptions) -> TrainingRows:
-    """Return the rows that `method` is to be trained on.
+class Shape(NamedTuple):
+    """What is worth mentioning about a matrix: names of constant features, rows that repeat an earlier one."""
 
-    Raises UsageError where the options do not say which rows, or where the rows cannot be used.
+    constant_features: list[str]
+    duplicate_rows: int
+
+
+def training_rows(kind: str, source: RowSource) -> TrainingRows:
+    """Return the rows that a method of a `kind` is trained on.
+
+    Parameters
+    ----------
+    kind : str
+        "pu" or "semi-supervised", the kind of the method (`pucli.methods.Method`).
+    source : RowSource
+        Where the rows come from.
+
+    Raises
+    ------
+    UsageError
+        The source does not settle which rows are meant, or the rows cannot be used.
     """
-    answers = {"density": "models a density and learns from no labels", "clustering": "answers clusters, not labels"}
-    if method.kind in answers:
-        raise UsageError(
-            f"{method.name} {answers[method.kind]}; use {method.estimator.partition(':')[2]} from Python. "
-            "`pucli list methods` shows the kind of each method."
-        )
-    if (options.dataset is None) == (options.data is None):
-        raise UsageError("say which rows: either --dataset NAME (`pucli list datasets`) or --data FILE --label COLUMN.")
-    if options.dataset is not None:
-        if options.label is not None or options.positive is not None:
+    _one_source(source, "--data FILE --label COLUMN")
+    if source.dataset is not None:
+        if source.label is not None or source.positive is not None:
             raise UsageError("--label and --positive belong to --data; a declared data set has its own labels.")
-        return _declared(method, options)
-    if options.split is not None:
-        raise UsageError("--split belongs to --dataset; a file of your own says itself which rows are labelled.")
-    if options.label is None:
-        raise UsageError(f"--data {options.data} needs --label COLUMN, the column that says which rows are labelled.")
-    return _own_file(method, options)
+        return _declared(kind, source)
+    if source.split is not None:
+        raise UsageError("--split belongs to --dataset; the label column of a file marks its labelled rows.")
+    if source.label is None:
+        raise UsageError(f"--data {source.data} needs --label COLUMN, the column that marks the labelled rows.")
+    return _own_file(kind, source)
 
 
-def _declared(method: Method, options: DataOptions) -> TrainingRows:
+def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> TrainingRows:
+    """Return rows without labels, and the held-out rows of a declared data set.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method, for messages.
+    source : RowSource
+        Where the rows come from; without label column and split file.
+    allow_missing : bool
+        Whether cells of a file may be empty.
+    """
+    if source.label is not None or source.positive is not None or source.split is not None:
+        raise UsageError(
+            f"{method} models a density and learns from no labels: leave out --label, --positive and --split; "
+            "the file must hold the features alone."
+        )
+    _one_source(source, "--data FILE")
+    if source.data is not None:
+        X, _, names = read_labelled(source.data, allow_missing=allow_missing)
+        about: dict[str, Any] = {"file": str(source.data)}
+        return TrainingRows(X, None, names, None, None, "all", about, title=str(source.data))
+    dataset = _loaded(source, multiclass=False)
+    train, test = held_out_rows(len(dataset.X), source.seed, source.repeat)
+    about = {"dataset": dataset.name, "content_sha256": dataset.content_sha256}
+    about |= {"seed": source.seed, "repeat": source.repeat}
+    names = list(dataset.feature_names)
+    return TrainingRows(
+        dataset.X[train], None, names, dataset.X[test], None, "all", about, title=dataset.name, notes=dataset.notes
+    )
+
+
+def training_split(kind: str, about: dict[str, Any], source: RowSource) -> TrainingRows:
+    """Return the rows of the split that a saved model was trained on.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the method.
+    about : dict
+        What the model kept of its rows (`TrainingRows.about`).
+    source : RowSource
+        The data set, and another split file if one is given.
+
+    Raises
+    ------
+    UsageError
+        The model was trained on other data, or the data set has changed since.
+    """
+    from pucli.data.catalogue import dataset_key
+
+    name = str(source.dataset)
+    if about.get("dataset") != dataset_key(name):
+        raise UsageError(
+            f"the model was trained on {about.get('dataset') or about.get('file')}, so none of the rows of {name} are "
+            "its held-out rows; give rows of your own with --data FILE --label COLUMN."
+        )
+    known = {key: about[key] for key in ("scenario", "label_frequency", "seed") if key in about}
+    split = source.split or (Path(about["split_file"]) if "split_file" in about else None)
+    rows = training_rows(kind, replace(source, split=split, **known))
+    if about.get("content_sha256") != rows.about["content_sha256"]:
+        raise UsageError(f"{name} has changed since the model was trained; train it again.")
+    return rows
+
+
+def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
+    """Return 1 for positives and 0 for the rest, and what the file calls the two.
+
+    Without `positive` the column must hold two classes; the greater one is positive.
+    """
+    marked = labels.positive_class(positive)
+    others = [value for value in labels.present if value != marked]
+    rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
+    return (labels.text == marked).astype(np.int64), {"1": marked, "0": rest}
+
+
+def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
+    """Return integer classes with -1 for unlabeled rows, and what the file calls each class.
+
+    An empty cell and the label -1 both mark an unlabeled row.
+    """
+    classes = labels.classes(UNLABELED)
+    present = in_order({str(value) for value in classes.tolist()} - {str(UNLABELED)})
+    numbers = {value: int(value) if classes.dtype.kind in "iu" else code for code, value in enumerate(present)}
+    numbers[str(UNLABELED)] = UNLABELED
+    y = np.array([numbers[str(value)] for value in classes.tolist()], dtype=np.int64)
+    return y, {str(numbers[value]): value for value in present}
+
+
+def shape(X: Floats, feature_names: Iterable[str]) -> Shape:
+    """Return the constant features and the number of rows that repeat an earlier one; both are allowed."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of what is there, where cells are missing
+    constant = [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
+    return Shape(constant, len(X) - len(np.unique(X, axis=0)))
+
+
+def _one_source(source: RowSource, file_options: str) -> None:
+    if (source.dataset is None) == (source.data is None):
+        raise UsageError(f"name the rows: either --dataset NAME (`pucli list datasets`) or {file_options}.")
+
+
+def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
+    from pucli.data.datasets import load_dataset
+
+    return load_dataset(
+        str(source.dataset), multiclass=multiclass, mirror=source.mirror, offline=source.offline or None
+    )
+
+
+def _declared(kind: str, source: RowSource) -> TrainingRows:
     """Hide labels of a declared data set as the split says; the held-out rows keep their true labels."""
-    from pucli.data import load_dataset
-
-    kind = {"multiclass": True} if method.kind != "pu" else {}
-    dataset = load_dataset(str(options.dataset), mirror=options.mirror, offline=options.offline or None, **kind)
-    if method.kind == "pu":
-        train, test, y, about = _pu_labels(dataset, options)
+    dataset = _loaded(source, multiclass=kind != "pu")
+    if kind == "pu":
+        train, test, y, about = _pu_labels(dataset, source)
         truth = (dataset.y == np.unique(dataset.y)[-1]).astype(int)
         words = {"1": "positive", "0": "negative"}
     else:
+        if source.split is not None:
+            raise UsageError(
+                "--split holds labelled positives; this method learns from classes, use --seed and --repeat."
+            )
         classes, truth = np.unique(dataset.y, return_inverse=True)
         words = {str(code): str(name) for code, name in enumerate(classes.tolist())}
-        train, test, y, about = _hidden_classes(truth, options)
+        train, test, y = hidden_classes(
+            truth, source.label_frequency, seed=source.seed, repeat=source.repeat, unlabeled=UNLABELED
+        )
+        about = {"label_frequency": source.label_frequency, "seed": source.seed, "repeat": source.repeat}
     settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in about.items())
     return TrainingRows(
         X=dataset.X[train],
@@ -122,134 +292,50 @@ def _declared(method: Method, options: DataOptions) -> TrainingRows:
         title=f"{dataset.name} ({settings})",
         words=words,
         notes=tuple(dataset.notes),
-        unlabeled=0 if method.kind == "pu" else UNLABELED,
+        unlabeled=0 if kind == "pu" else UNLABELED,
     )
 
 
-def _pu_labels(dataset: Any, options: DataOptions) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return train and test row numbers, s (1 labelled, 0 unlabeled), and what the split was."""
-    from pucli.data import SCENARIOS, load_splits, make_split
-    from pucli.data.splits import split_stream
-
-    if options.split is not None:
-        saved = load_splits(options.split, content_sha256=dataset.content_sha256, rows=len(dataset.y))
-        if not 0 <= options.repeat < len(saved.splits):
-            raise UsageError(
-                f"--repeat {options.repeat}: {options.split} has the repeats 0 to {len(saved.splits) - 1}."
-            )
-        split = saved.splits[options.repeat]
-        about = {**saved.settings, "repeat": options.repeat, "split_file": str(options.split)}
+def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, dict[str, Any]]:
+    """Return train and test row numbers, s (1 labelled, 0 unlabeled), and the settings of the split."""
+    if source.split is not None:
+        saved = load_splits(source.split, content_sha256=dataset.content_sha256, rows=len(dataset.y))
+        if not 0 <= source.repeat < len(saved.splits):
+            raise UsageError(f"--repeat {source.repeat}: {source.split} has the repeats 0 to {len(saved.splits) - 1}.")
+        split = saved.splits[source.repeat]
+        about = {**saved.settings, "repeat": source.repeat, "split_file": str(source.split)}
     else:
-        scenario = choice("scenario", options.scenario, SCENARIOS)
+        if source.scenario not in SCENARIOS:
+            raise unknown("scenario", source.scenario, SCENARIOS)
         about = {
-            "scenario": scenario,
-            "label_frequency": options.label_frequency,
-            "seed": options.seed,
-            "repeat": options.repeat,
+            "scenario": source.scenario,
+            "label_frequency": source.label_frequency,
+            "seed": source.seed,
+            "repeat": source.repeat,
         }
-        rng = split_stream(options.seed, dataset.name, scenario, options.label_frequency, options.repeat)
-        split = make_split(scenario, dataset.y, options.label_frequency, rng=rng)
-    return split.train, split.test, split.s.astype(int), about
+        rng = split_stream(source.seed, dataset.name, source.scenario, source.label_frequency, source.repeat)
+        split = make_split(source.scenario, dataset.y, source.label_frequency, rng=rng)
+    return split.train, split.test, split.s.astype(np.int64), about
 
 
-def _hidden_classes(
-    classes: np.ndarray, options: DataOptions
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return train (70 %) and test row numbers, classes with all but the labelled share hidden, and what was done."""
-    from sklearn.model_selection import train_test_split
-
-    if options.split is not None:
-        raise UsageError("--split holds labelled positives; this method learns from classes, use --seed and --repeat.")
-    if not 0 < options.label_frequency < 1:
-        raise UsageError(f"--label-frequency must be above 0 and below 1, not {options.label_frequency}.")
-    seed = [options.seed, options.repeat]
-    random = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
-    rows = np.arange(len(classes))
-    try:
-        train, test = train_test_split(rows, train_size=0.7, stratify=classes, random_state=random)
-        labelled, _ = train_test_split(
-            np.arange(len(train)), train_size=options.label_frequency, stratify=classes[train], random_state=random
-        )
-    except ValueError as error:
-        raise UsageError(f"--label-frequency {options.label_frequency}: {error}") from error
-    y = np.full(len(train), UNLABELED)
-    y[labelled] = classes[train][labelled]
-    return train, test, y, {"label_frequency": options.label_frequency, "seed": options.seed, "repeat": options.repeat}
-
-
-def _own_file(method: Method, options: DataOptions) -> TrainingRows:
-    """Read the user's file; its label column says which rows are labelled."""
-    path, label = options.data, str(options.label)
-    if method.kind == "pu":
-        X, y, names, words = labelled_positives(path, label, options.positive)
-    else:
-        if options.positive is not None:
-            raise UsageError("--positive marks labelled positives; this method learns from classes, leave it out.")
-        X, y, names, words = partly_labelled(path, label)
+def _own_file(kind: str, source: RowSource) -> TrainingRows:
+    """Read the user's file; its label column marks the labelled rows."""
+    if kind != "pu" and source.positive is not None:
+        raise UsageError("--positive marks labelled positives; this method learns from classes, leave it out.")
+    X, labels, names = read_labelled(str(source.data), label=source.label)
+    assert labels is not None
+    y, words = labelled_positives(labels, source.positive) if kind == "pu" else partly_labelled(labels)
+    about = {"file": str(source.data), "label": source.label}
     return TrainingRows(
         X=X,
         y=y,
         feature_names=names,
         X_test=None,
         y_test=None,
-        denominator="all" if options.scenario == "single-training-set" else "unlabeled",
-        about={"file": str(path), "label": label, "positive": words.get("1") if method.kind == "pu" else None},
-        title=f"{path}, label column {label!r}",
-        label_column=label,
+        denominator="all" if source.scenario == "single-training-set" else "unlabeled",
+        about={**about, "positive": words["1"] if kind == "pu" else None},
+        title=f"{source.data}, label column {source.label!r}",
+        label_column=str(source.label),
         words=words,
-        unlabeled=0 if method.kind == "pu" else UNLABELED,
+        unlabeled=0 if kind == "pu" else UNLABELED,
     )
-
-
-def labelled_positives(
-    path: Any, label: str, positive: str | None, features: list[str] | None = None
-) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, str]]:
-    """Return X, 1 for positives and 0 for the rest, feature names, and what the file calls the two.
-
-    Without `positive` the column must hold two values, of which the greater one is positive.
-    """
-    from pucli.data import read_table
-
-    try:
-        X, classes, names = read_table(path, label=label, multiclass=True, features=features)
-        values = _in_order({str(value) for value in classes.tolist()})
-    except UsageError:
-        values = []  # some labels are empty, or there is more to say: below
-    if len(values) == 2 and (positive is None or positive in values):
-        marked = values[1] if positive is None else positive
-        other = values[0] if marked == values[1] else values[1]
-        return X, np.array([int(str(value) == marked) for value in classes.tolist()]), names, {"1": marked, "0": other}
-    X, y, names = read_table(path, label=label, positive=positive, features=features)
-    return X, (y == 1).astype(int), names, {"1": str(positive), "0": f"not {positive}"}
-
-
-def partly_labelled(
-    path: Any, label: str, features: list[str] | None = None
-) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, str]]:
-    """Return X, integer classes with -1 for unlabeled rows, feature names, and what the file calls each class.
-
-    An empty label cell and a label -1 both say that the row is unlabeled.
-    """
-    from pucli.data import read_table
-
-    X, classes, names = read_table(path, label=label, multiclass=True, features=features, unlabeled=UNLABELED)
-    present = _in_order({str(value) for value in classes.tolist()} - {str(UNLABELED)})
-    numbers = {value: int(value) if classes.dtype.kind in "iu" else code for code, value in enumerate(present)}
-    numbers[str(UNLABELED)] = UNLABELED
-    y = np.array([numbers[str(value)] for value in classes.tolist()])
-    return X, y, names, {str(numbers[value]): value for value in present}
-
-
-def _in_order(values: set[str]) -> list[str]:
-    """Return class names by number where all are numbers, else as text."""
-    try:
-        return sorted(values, key=float)
-    except ValueError:
-        return sorted(values)
-
-
-def shape_remarks(X: np.ndarray, feature_names: list[str]) -> Mapping[str, Any]:
-    """Return the constant features and the number of rows that repeat an earlier one; both are allowed."""
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of what is there, where cells are missing
-    constant = [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
-    return {"constant_features": constant, "duplicate_rows": len(X) - len(np.unique(X, axis=0))}

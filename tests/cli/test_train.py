@@ -665,4 +665,4 @@ def test_few_labelled_rows_and_constant_features_are_said(pucli, tmp_path):
     rows = "".join(f"1,2,{'yes' if i == 0 else ''}\n" for i in range(30))
     (tmp_path / "constant.csv").write_text("a,b,bought\n" + rows)
     done = pucli("train", "--method", "gllc", "--data", "constant.csv", "--label", "bought", "--positive", "yes")
-    assert "every feature is constant" in done.err and "1 labelled rows are few" in done.err
+    assert "every feature is constant" in done.err and "only 1 labelled row:" in done.err

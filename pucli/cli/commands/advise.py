@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,7 @@ from pucli.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.advice import Advice
-    from pucli.cli.training_rows import DataOptions, TrainingRows
+    from pucli.data.training_rows import TrainingRows
 
 EXAMPLES = """
 pucli advise --data customers.csv --label bought --positive yes
@@ -30,10 +29,7 @@ RULE = "--score puf-lower-1se --cv-repeats 3"
 
 def command(
     out: Output,
-    dataset: opt.DatasetName = None,
-    data: opt.DataFile = None,
-    label: opt.LabelColumn = None,
-    positive: opt.PositiveValue = None,
+    where: opt.Rows,
     prior: Annotated[
         float | None,
         typer.Option("--prior", help="Share of positives among unlabeled rows, if you know it.", show_default=False),
@@ -44,38 +40,29 @@ def command(
             "--plot", help="Write a t-SNE picture of the rows to this file (png, svg, pdf).", show_default=False
         ),
     ] = None,
-    scenario: opt.Scenario = "case-control",
-    label_frequency: opt.LabelFrequency = 0.5,
-    seed: opt.Seed = 0,
-    split: opt.SplitFile = None,
-    repeat: opt.Repeat = 0,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> None:
-    """Say which method to try first.
+    """Suggest which method to try first.
 
     Asks what the flowchart of the GLPUAL thesis asks: are the positives in two parts around the negatives, are there
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
     from pucli.advice import advise
-    from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
-    from pucli.methods import get_method
+    from pucli.data.training_rows import FEW_LABELLED, training_rows
 
-    opt.keep_inputs("--plot", plot, data, split)
+    opt.keep_inputs("--plot", plot, where.data, where.split)
     if prior is not None and not 0 < prior < 1:
         raise UsageError(f"--prior must be above 0 and below 1, not {prior}; `pucli prior` estimates it.")
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"--plot {plot}: the file's ending must be .png, .svg or .pdf.")
-    where = DataOptions(dataset, data, label, positive, scenario, label_frequency, seed, split, repeat, mirror, offline)
-    rows = training_rows(get_method("glpual"), where)
+    rows = training_rows("pu", where.source)
     try:
-        found = advise(rows.X, rows.y == 1, prior, seed)
+        found = advise(rows.X, rows.labelled, prior, where.seed)
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error
     if rows.n_labelled < FEW_LABELLED:
-        out.warn(f"with {rows.n_labelled} labelled rows the answers are hardly more than guesses.")
-    next_command = f"pucli tune --method {found.method} {_same_rows(where)}{_settings(found)} {RULE}"
-    drawn = len(rows.X) if plot is None else _picture(rows, plot, seed)
+        out.warn(f"with {rows.n_labelled} labelled rows the answers are little more than guesses.")
+    next_command = f"pucli tune --method {found.method} {where.words}{_settings(found)} {RULE}"
+    drawn = len(rows.X) if plot is None else _picture(rows, plot, where.seed)
     irrelevant = [name for name, out_of_use in zip(rows.feature_names, found.irrelevant, strict=True) if out_of_use]
     out.document(
         {
@@ -103,25 +90,6 @@ def command(
         out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
 
 
-def _same_rows(where: DataOptions) -> str:
-    """Return the options that give the same rows again, as a shell reads them; files are in the cache by now."""
-    words = []
-    for option, value, usual in (
-        ("--dataset", where.dataset, None),
-        ("--data", where.data, None),
-        ("--label", where.label, None),
-        ("--positive", where.positive, None),
-        ("--split", where.split, None),
-        ("--repeat", where.repeat, 0),
-        ("--scenario", where.scenario, "case-control"),
-        ("--label-frequency", where.label_frequency, 0.5),
-        ("--seed", where.seed, 0),
-    ):
-        if value != usual:
-            words += [option, shlex.quote(str(value))]
-    return " ".join(words)
-
-
 def _settings(found: Advice) -> str:
     return "".join(
         [f" --param {key}={value}" for key, value in found.params.items()]
@@ -134,12 +102,12 @@ def _picture(rows: TrainingRows, path: Path, seed: int) -> int:
     import numpy as np
     from matplotlib.figure import Figure
     from sklearn.manifold import TSNE
-    from sklearn.preprocessing import StandardScaler
 
     from pucli.data.atomic import replacing
+    from pucli.data.preprocessing import Standardiser
 
     chosen = np.sort(np.random.default_rng(seed).permutation(len(rows.X))[:LARGEST_MAP])
-    X, labelled = StandardScaler().fit_transform(rows.X[chosen]), rows.y[chosen] == 1
+    X, labelled = Standardiser().fit_transform(rows.X[chosen]), rows.labelled[chosen]
     # the usual range, as far as so many rows have so many neighbours
     perplexity = min(float(np.clip(len(X) / 8, 5, 50)), 0.5 * len(X))
     points = TSNE(perplexity=perplexity, init="random" if X.shape[1] < 2 else "pca", random_state=seed).fit_transform(X)

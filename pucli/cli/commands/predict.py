@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.cli.options import keep_inputs
 from pucli.cli.output import Output
+
+if TYPE_CHECKING:
+    from pucli.persistence import SavedModel
 
 EXAMPLES = """
 pucli predict --model bought.model --data new.csv
@@ -27,47 +30,56 @@ def command(
 ) -> None:
     """Predict the label of every row of a file.
 
-    Prints one line a row: its number from 1, the predicted label, and the score (greater means more positive; where
-    it is above 0, the positive label is predicted), or of more than two classes the probability of the predicted one,
-    if the method has it; classtering answers the cluster as well. A model of a density gives the log-likelihood of
-    every row, and one that was made for missing cells (gaussian-mcpl) the row too, each missing cell at its expected
-    value.
+    Prints one line for each row: its number from 1, the predicted label, and the score. The greater the score, the
+    more likely the row is positive; above 0 it is predicted positive. A model of more than two classes gives the
+    probability of the predicted class instead, if the method has it, and classtering the cluster as well. A model of
+    a density gives the log-likelihood of each row; gaussian-mcpl, which is made for missing cells, also the row with
+    each missing cell at its expected value.
     """
-    from pucli.cli.scores import decision_values, words_of
-    from pucli.data import read_table
     from pucli.persistence import load_model
 
     keep_inputs("--out", destination, data, model)
     saved = load_model(model)
-    if saved.metadata.get("kind") == "density":
-        from pucli.cli.density import imputed, log_density, takes_missing
-
-        fills = takes_missing(saved.pipeline[-1])
-        X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills)
-        cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
-        said = log_density(saved.pipeline, X).tolist()
-        found = [(number, value, *row) for number, (value, row) in enumerate(zip(said, cells, strict=True), start=1)]
-        out.document({"model": model, "data": data, "rows": len(found), "file": destination})
-        _write(out, ["row", "log_likelihood", *(saved.feature_names if fills else [])], found, destination)
-        return
-    X, _, _ = read_table(data, features=saved.feature_names)
-    labels = words_of(saved, saved.pipeline.predict(X))
-    scores = decision_values(saved.pipeline, X)
-    columns, values = ["row", "prediction"], []
-    if scores is not None:
-        columns, values = [*columns, "score"], [scores.tolist()]
-    elif hasattr(saved.pipeline, "predict_proba"):
-        columns, values = [*columns, "probability"], [saved.pipeline.predict_proba(X).max(axis=1).tolist()]
-    if hasattr(saved.pipeline[-1], "predict_cluster"):
-        clusters = saved.pipeline[-1].predict_cluster(
-            saved.pipeline[:-1].transform(X) if len(saved.pipeline) > 1 else X
-        )
-        columns, values = [*columns, "cluster"], [*values, clusters.tolist()]
-    rows = list(zip(range(1, len(X) + 1), labels, *values, strict=True))
-    counts = {label: labels.count(label) for label in sorted(set(labels))}
-    out.document({"model": model, "data": data, "rows": len(rows), "counts": counts, "file": destination})
+    density = saved.metadata.get("kind") == "density"
+    columns, rows = _densities(saved, data) if density else _labels(saved, data)
+    out.document({"model": model, "data": data, "rows": len(rows), "file": destination})
+    if not density:
+        labels = [row[1] for row in rows]
+        counts = {label: labels.count(label) for label in sorted(set(labels))}
+        out.document({"counts": counts})
     _write(out, columns, rows, destination)
-    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in counts.items()))
+    if not density:
+        out.remark(", ".join(f"{count} rows predicted {label}" for label, count in counts.items()))
+
+
+def _labels(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and lines of a model that predicts labels."""
+    from pucli.data import read_table
+    from pucli.models import clusters, decision_values, predicted_words
+
+    X, _, _ = read_table(data, features=saved.feature_names)
+    columns: dict[str, list[Any]] = {"prediction": predicted_words(saved, X)}
+    scores, groups = decision_values(saved.pipeline, X), clusters(saved.pipeline, X)
+    if scores is not None:
+        columns["score"] = scores.tolist()
+    elif hasattr(saved.pipeline, "predict_proba"):
+        columns["probability"] = saved.pipeline.predict_proba(X).max(axis=1).tolist()
+    if groups is not None:
+        columns["cluster"] = groups.tolist()
+    return ["row", *columns], list(zip(range(1, len(X) + 1), *columns.values(), strict=True))
+
+
+def _densities(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and lines of a model of a density."""
+    from pucli.data import read_table
+    from pucli.models import imputed, log_density, takes_missing
+
+    fills = takes_missing(saved.method)
+    X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills)
+    cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
+    values = log_density(saved.pipeline, X).tolist()
+    rows = [(number, value, *row) for number, (value, row) in enumerate(zip(values, cells, strict=True), start=1)]
+    return ["row", "log_likelihood", *(saved.feature_names if fills else [])], rows
 
 
 def _write(out: Output, columns: list[str], rows: Sequence[Sequence[Any]], destination: Path | None) -> None:

@@ -19,10 +19,7 @@ pucli prior --dataset wifi --estimator tice --replicates 200 --json
 
 def command(
     out: Output,
-    dataset: opt.DatasetName = None,
-    data: opt.DataFile = None,
-    label: opt.LabelColumn = None,
-    positive: opt.PositiveValue = None,
+    where: opt.Rows,
     estimator: Annotated[
         str, typer.Option("--estimator", "-e", help="km2, tice, or all of them.", show_default=True)
     ] = "all",
@@ -30,38 +27,29 @@ def command(
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.95,
-    scenario: opt.Scenario = "case-control",
-    label_frequency: opt.LabelFrequency = 0.5,
-    seed: opt.Seed = 0,
-    split: opt.SplitFile = None,
-    repeat: opt.Repeat = 0,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
 
     km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) is fast
     and rougher. With a declared data set, split case-control, the true share is printed beside the estimates.
     """
-    from pucli.cli.training_rows import FEW_LABELLED, DataOptions, training_rows
-    from pucli.methods import get_method
+    from pucli.data.training_rows import FEW_LABELLED, training_rows
     from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
 
     if not 0 < confidence < 1:
         raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")
     names = PRIOR_METHODS if estimator == "all" else (opt.choice("estimator", estimator, PRIOR_METHODS),)
-    where = DataOptions(dataset, data, label, positive, scenario, label_frequency, seed, split, repeat, mirror, offline)
-    rows = training_rows(get_method("glpual"), where)
-    labelled = rows.y == 1
+    rows = training_rows("pu", where.source)
+    labelled = rows.labelled
     if labelled.sum() < FEW_LABELLED:
-        out.warn(f"with {labelled.sum()} labelled rows the estimates are hardly more than guesses.")
+        out.warn(f"with {labelled.sum()} labelled rows the estimates are little more than guesses.")
     found = []
     try:
         with out.progress("estimating", lines=True) as bar:
             for done, name in enumerate(names):
                 found.append(
                     estimate_prior(
-                        rows.X, labelled, name, replicates=replicates, confidence=confidence, random_state=seed
+                        rows.X, labelled, name, replicates=replicates, confidence=confidence, random_state=where.seed
                     )
                 )
                 bar(done + 1, len(names))

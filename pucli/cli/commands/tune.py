@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,8 @@ from pucli.cli.output import Output, number
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.cli.training_rows import TrainingRows
+    from pucli.data.training_rows import TrainingRows
+    from pucli.methods import Method
     from pucli.tuning import TuneResult
 
 EXAMPLES = """
@@ -26,10 +26,7 @@ pucli tune --method gllc --data customers.csv --label bought --positive yes --cv
 def command(
     out: Output,
     method: opt.MethodName,
-    dataset: opt.DatasetName = None,
-    data: opt.DataFile = None,
-    label: opt.LabelColumn = None,
-    positive: opt.PositiveValue = None,
+    where: opt.Rows,
     param: opt.Parameters = None,
     grid: Annotated[
         list[str] | None,
@@ -49,104 +46,69 @@ def command(
         typer.Option(
             "--greedy",
             metavar="STEP",
-            help="Refine the choice: each parameter in turn up and down by this share, e.g. 0.1.",
+            help="Refine the choice: move each parameter in turn up and down by this share, e.g. 0.1.",
             show_default=False,
         ),
     ] = None,
-    scenario: opt.Scenario = "case-control",
-    label_frequency: opt.LabelFrequency = 0.5,
-    seed: opt.Seed = 0,
-    split: opt.SplitFile = None,
-    repeat: opt.Repeat = 0,
     standardise: opt.Standardise = True,
     n_jobs: opt.Jobs = 1,
     trials: Annotated[
         Path | None,
         typer.Option("--trials", help="Write every point that was tried to this CSV file.", show_default=False),
     ] = None,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> None:
     """Choose parameters without true labels.
 
-    Cross-validates on a score of labelled positives and unlabeled rows. The default, PUF, is recall on labelled rows
-    squared over the share of rows predicted positive.
+    Cross-validates on a score of labelled positives and unlabeled rows. The default, PUF, is the squared recall on
+    labelled rows over the share of rows predicted positive.
     """
-    from pucli.cli.training_rows import DataOptions, training_rows
-
-    opt.keep_inputs("--trials", trials, data, split)
+    from pucli.cli.tuning import choose
+    from pucli.data.training_rows import training_rows
     from pucli.methods import get_method
+    from pucli.models import seeded
 
+    opt.keep_inputs("--trials", trials, where.data, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives; the scores of `pucli tune` are for those.")
-    params = {**entry.params, **opt.method_parameters(method, param)}
-    chosen_grid = opt.method_grid(method, grid)
-    if chosen_grid is None:
-        chosen_grid = {key: values for key, values in entry.grid.items() if key not in params}
-    both = sorted(set(chosen_grid) & set(params))
-    if both:
-        raise UsageError(f"{', '.join(both)}: given by --param and by --grid; keep one.")
-    if not chosen_grid:
-        raise UsageError("there is nothing to choose: give --grid K=V1,V2 for at least one parameter.")
     if greedy is not None and not 0 < greedy < 1:
         raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; 0.1 is usual.")
-    where = DataOptions(dataset, data, label, positive, scenario, label_frequency, seed, split, repeat, mirror, offline)
-    rows = training_rows(entry, where)
+    params = {**entry.params, **opt.method_parameters(method, param)}
+    chosen_grid = _grid(entry, params, opt.method_grid(method, grid))
+    rows = training_rows("pu", where.source)
     result = choose(
         out,
         method,
         rows,
-        params,
+        seeded(method, params, where.seed),
         chosen_grid,
         folds=folds,
         cv_repeats=cv_repeats,
         rule=score,
         greedy_step=greedy,
-        seed=seed,
+        seed=where.seed,
         standardise=standardise,
         n_jobs=n_jobs,
     )
-    _report(out, method, rows, result, chosen_grid, score, trials)
-    if trials is not None:  # after the choice is told, which must not be lost with a full disk
+    chosen = {key: value for key, value in result.params.items() if key in chosen_grid}
+    _report(out, method, rows, result, chosen, score, trials)
+    words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
+    raw = "" if standardise else " --raw"
+    out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
+    if trials is not None:  # last, so that a full disk does not cost the choice
         _write_trials(trials, result)
 
 
-def choose(
-    out: Output,
-    method: str,
-    rows: TrainingRows,
-    params: Mapping[str, Any],
-    grid: Mapping[str, Any],
-    *,
-    seed: int,
-    standardise: bool,
-    **settings: Any,
-) -> TuneResult:
-    """Return the tuned choice, with progress on stderr; features are scaled by the training rows, as in ``train``."""
-    from pucli.tuning import tune
-
-    X = rows.X
-    if standardise:
-        from sklearn.preprocessing import StandardScaler
-
-        X = StandardScaler().fit_transform(X)
-    out.if_interrupted = "Nothing was chosen; a smaller --grid or fewer --cv folds are faster."
-    try:
-        with out.progress("tuning") as bar:
-            return tune(
-                method,
-                X,
-                rows.y,
-                params=params,
-                grid=grid,
-                denominator=rows.denominator,
-                seed=seed,
-                progress=bar,
-                **settings,
-            )
-    except ValueError as error:
-        raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
+def _grid(entry: Method, params: dict[str, Any], given: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the grid to search: the one given, or the method's own without the fixed parameters."""
+    if given is None:
+        given = {key: values for key, values in entry.grid.items() if key not in params}
+    both = sorted(set(given) & set(params))
+    if both:
+        raise UsageError(f"{', '.join(both)}: given by --param and by --grid; keep one.")
+    if not given:
+        raise UsageError("there is nothing to choose: give --grid K=V1,V2 for at least one parameter.")
+    return given
 
 
 def _write_trials(path: Path, result: TuneResult) -> None:
@@ -163,11 +125,10 @@ def _report(
     method: str,
     rows: TrainingRows,
     result: TuneResult,
-    grid: Mapping[str, Any],
+    chosen: dict[str, Any],
     rule: str,
     trials: Path | None,
 ) -> None:
-    chosen = {key: value for key, value in result.params.items() if key in grid}
     best = max(result.trials, key=lambda trial: trial["params"] == chosen)
     out.document(
         {
@@ -185,8 +146,6 @@ def _report(
             "trials": trials,
         }
     )
-    for note in result.notes:
-        out.warn(note)
     share = (best["positive_labelled"] + best["positive_unlabeled"]) / (best["n_labelled"] + best["n_unlabeled"])
     out.text(f"{method} on {rows.title}")
     out.fields(
@@ -199,13 +158,3 @@ def _report(
             ("trials", trials),
         ]
     )
-    words = " ".join(f"--param {key}={value}" for key, value in result.params.items())
-    out.remark(f"To train with this choice: pucli train --method {method} {_data_words(rows)} {words}")
-
-
-def _data_words(rows: TrainingRows) -> str:
-    """Return the data options that give the same rows again."""
-    if "file" in rows.about:
-        positive = f" --positive {rows.about['positive']}" if rows.about.get("positive") else ""
-        return f"--data {rows.about['file']} --label {rows.about['label']}{positive}"
-    return f"--dataset {rows.about['dataset']}"

@@ -1,0 +1,115 @@
+"""What ``pucli train`` reports of a fitted model: a JSON document, and the summary that a person reads."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.output import Output, number
+
+if TYPE_CHECKING:
+    from pucli.models import Fitted
+
+COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
+
+
+def document_of(fitted: Fitted) -> dict[str, Any]:
+    """Return everything that is known about a fit, as one JSON document."""
+    from pucli.data.training_rows import shape
+
+    rows, statements = fitted.rows, fitted.statements
+    labels = {} if rows.y is None else {"labelled": rows.n_labelled, "unlabeled": len(rows.y) - rows.n_labelled}
+    return {
+        "method": fitted.method,
+        "params": fitted.params,
+        "data": rows.about,
+        "rows": len(rows.X),
+        **labels,
+        "features": rows.X.shape[1],
+        "missing_cells": int((rows.X != rows.X).sum()),
+        **shape(rows.X, rows.feature_names)._asdict(),
+        "standardised": fitted.standardised,
+        **statements,
+        "seconds": fitted.seconds,
+        "test": _test_scores(fitted),
+    }
+
+
+def _test_scores(fitted: Fitted) -> dict[str, Any] | None:
+    """Return the scores on the held-out rows, None where there are none."""
+    rows = fitted.rows
+    if rows.X_test is None:
+        return None
+    from pucli.models import log_density, true_label_scores
+
+    if rows.y_test is None:
+        return {"rows": len(rows.X_test), "log_likelihood": float(log_density(fitted.pipeline, rows.X_test).mean())}
+    scores = true_label_scores(fitted.pipeline, rows.X_test, rows.y_test)
+    return {"rows": len(rows.y_test), **whole_counts(scores)}
+
+
+def whole_counts(scores: dict[str, float]) -> dict[str, Any]:
+    """Return scores with the confusion counts as whole numbers."""
+    return {name: int(value) if name in COUNTS else value for name, value in scores.items()}
+
+
+def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
+    """Print the summary of a fit."""
+    out.text(f"{document['method']} on {fitted.rows.title}")
+    out.fields(
+        [
+            ("rows", _rows(document)),
+            ("features", f"{document['features']}, {'standardised' if document['standardised'] else 'as they are'}"),
+            ("constant features", ", ".join(document["constant_features"]) or None),
+            ("duplicate rows", document["duplicate_rows"] or None),
+            ("missing cells", _missing_cells(document)),
+            ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
+            ("components", None if "n_components" in document["params"] else document["n_components"]),
+            ("prior estimated", None if "prior" in document["params"] else document["prior"]),
+            ("objective", finite(document["objective"])),
+            ("certificate", None if fitted.rows.y is None else certificate_text(document)),
+            ("guarantee", document["guarantee"]),
+            ("converged", f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iterations"),
+            ("training time", f"{document['seconds']:.3f} s"),
+            *_test(document["test"]),
+            ("model", document["model"]),
+        ]
+    )
+
+
+def _rows(document: dict[str, Any]) -> str:
+    if "labelled" not in document:
+        return str(document["rows"])
+    return f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"
+
+
+def _missing_cells(document: dict[str, Any]) -> str | None:
+    if not document["missing_cells"]:
+        return None
+    pattern = "one block" if document["pattern"] == "one block" else "a monotone pattern"
+    complete = f"{document['n_complete']} of {document['rows']} rows are complete"
+    return f"{document['missing_cells']}, in {pattern}; {complete}"
+
+
+def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if test is None:
+        return []
+    if "log_likelihood" in test:
+        return [("test", f"mean log-likelihood {test['log_likelihood']:.4g} of {test['rows']} rows")]
+    scores = [(f"  {name}", value) for name, value in test.items() if isinstance(value, float)]
+    return [("test", f"{test['rows']} rows with true labels"), *scores]
+
+
+def certificate_text(document: dict[str, Any]) -> str:
+    """Return the certificate of a fit in words."""
+    gap, residual = finite(document["dual_gap"]), finite(document["residual"])
+    if gap is not None:
+        return f"within {gap:.2g} of the optimum, proven"
+    if residual is not None:
+        return f"none (not convex, or no fixed objective); residual {residual:.2g}"
+    return "none"
+
+
+def finite(value: Any) -> Any:
+    """Return a number that is finite, else None."""
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None

@@ -1,0 +1,54 @@
+"""Tuning with progress on the screen, for ``pucli tune`` and ``pucli train --tune``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.output import Output
+from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.data.training_rows import TrainingRows
+    from pucli.tuning import TuneResult
+
+
+def choose(
+    out: Output,
+    method: str,
+    rows: TrainingRows,
+    params: Mapping[str, Any],
+    grid: Mapping[str, Any],
+    *,
+    seed: int,
+    standardise: bool,
+    **settings: Any,
+) -> TuneResult:
+    """Return the tuned choice; its notes become warnings. Features are scaled by the training rows, as in ``train``."""
+    from pucli.tuning import tune
+
+    assert rows.y is not None
+    X = rows.X
+    if standardise:
+        from pucli.data.preprocessing import Standardiser
+
+        X = Standardiser().fit_transform(X)
+    out.if_interrupted = "Nothing was chosen; a smaller --grid or fewer --cv folds are faster."
+    try:
+        with out.progress("tuning") as bar:
+            result = tune(
+                method,
+                X,
+                rows.y,
+                params=params,
+                grid=grid,
+                denominator=rows.denominator,
+                seed=seed,
+                progress=bar,
+                **settings,
+            )
+    except ValueError as error:
+        raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
+    for note in result.notes:
+        out.warn(note)
+    return result

@@ -1,0 +1,261 @@
+"""A method of the list fitted on rows, and what the fitted model tells about other rows, in the rows' own units."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.arrays import AnyArray, Bools, Floats
+from pucli.errors import RunError, UsageError
+from pucli.methods import estimator_class, get_method
+from pucli.metrics import compute, pu_counts
+from pucli.persistence import SavedModel, make_pipeline
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from pucli.data.training_rows import TrainingRows
+
+# What estimators tell about their own solutions; a method has some of them.
+STATEMENTS = (
+    "objective",
+    "dual_gap",
+    "residual",
+    "n_iter",
+    "converged",
+    "guarantee",
+    "improvement",
+    "pattern",
+    "n_complete",
+    "prior",
+    "n_components",
+)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the list of methods.
+    pipeline : Pipeline
+        Preprocessing and estimator, fitted.
+    rows : TrainingRows
+        The rows that it was trained on.
+    standardised : bool
+        Whether features were scaled.
+    seconds : float
+        Time of the fit.
+    """
+
+    method: str
+    pipeline: Pipeline
+    rows: TrainingRows
+    standardised: bool
+    seconds: float
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted estimator without its preprocessing."""
+        return self.pipeline[-1]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Constructor parameters that are not None."""
+        return {key: value for key, value in self.estimator.get_params().items() if value is not None}
+
+    @property
+    def statements(self) -> dict[str, Any]:
+        """What the estimator tells about its solution, None where it tells nothing."""
+        return {name: getattr(self.estimator, f"{name}_", None) for name in STATEMENTS}
+
+    def to_save(self) -> SavedModel:
+        """Return the model with what is needed to apply it."""
+        rows = self.rows
+        metadata = {
+            "kind": get_method(self.method).kind,
+            "label_column": rows.label_column,
+            "words": rows.words,
+            "data": rows.about,
+            "denominator": rows.denominator,
+            "preprocessing": "standardise" if self.standardised else "none",
+        }
+        return SavedModel(self.pipeline, self.method, rows.feature_names, metadata)
+
+
+def estimator_of(method: str) -> type[Any]:
+    """Return the estimator class of `method`.
+
+    Raises
+    ------
+    UsageError
+        The method is unknown, or needs an optional package that is not installed.
+    """
+    entry = get_method(method)
+    try:
+        return estimator_class(entry)
+    except ImportError as error:
+        if not entry.extra:
+            raise
+        raise UsageError(
+            f"method {method!r} needs {error.name!r}, which is not installed; `pip install 'pucli[{entry.extra}]'`."
+        ) from error
+
+
+def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return `params` with `seed` as `random_state` where the method has that parameter and none is given."""
+    if "random_state" in params or "random_state" not in inspect.signature(estimator_of(method)).parameters:
+        return dict(params)
+    return {**params, "random_state": seed}
+
+
+def takes_missing(method: str) -> bool:
+    """Return whether the method takes rows with missing cells (NaN)."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator_of(method)()).input_tags.allow_nan)
+
+
+def fit(
+    method: str,
+    params: Mapping[str, Any],
+    rows: TrainingRows,
+    *,
+    standardise: bool,
+    report: Callable[[int, float], None] | None = None,
+) -> Fitted:
+    """Fit a method.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the list of methods.
+    params : dict
+        Constructor parameters.
+    rows : TrainingRows
+        The rows to train on.
+    standardise : bool
+        Whether features are scaled to zero mean and unit variance first.
+    report : callable, optional
+        Called with (iterations done, objective) now and then by methods that report while they train.
+
+    Raises
+    ------
+    UsageError
+        The parameters or the rows do not suit the method.
+    RunError
+        The optimiser broke down.
+    """
+    estimator = estimator_of(method)(**params)
+    reports = report is not None and "report" in estimator.get_params()
+    if reports:
+        estimator.set_params(report=report)
+    pipeline = make_pipeline(estimator, standardise=standardise)
+    started = time.perf_counter()
+    try:
+        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, rows.y)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    except FloatingPointError as error:
+        raise RunError(f"{method}: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{method} cannot be trained on {_described(rows)}: {_reason(rows, error)}") from error
+    if reports:
+        estimator.set_params(report=None)
+    return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
+
+
+def _described(rows: TrainingRows) -> str:
+    """Return where the rows come from, and which two clash if their missing cells follow no pattern."""
+    if not np.isnan(rows.X).any():
+        return rows.title
+    from pucli.solvers.safe.gaussian import clashing_rows
+
+    clash = clashing_rows(np.isnan(rows.X))
+    if clash is None:
+        return rows.title
+    lacking = [", ".join(np.array(rows.feature_names)[np.isnan(rows.X[row])]) for row in clash]
+    return f"{rows.title}, of which data row {clash[0] + 1} lacks {lacking[0]} and data row {clash[1] + 1} {lacking[1]}"
+
+
+def _reason(rows: TrainingRows, error: ValueError) -> str:
+    if rows.unlabeled != 0 and len(rows.words) == 1:  # the estimator knows the class by its number
+        (only,) = rows.words.values()
+        return f"every labelled row is of the class {only!r}; each class needs at least one."
+    return str(error)
+
+
+def decision_values(pipeline: Any, X: Floats) -> Floats | None:
+    """Return decision values (n,) of two classes, above 0 for the last one; None where there are none.
+
+    Of a model that has probabilities only: that of the last class less one half.
+    """
+    if hasattr(pipeline, "decision_function"):
+        values = np.asarray(pipeline.decision_function(X), dtype=np.float64)
+        return values if values.ndim == 1 else None
+    if hasattr(pipeline, "predict_proba"):
+        shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
+        return shares[:, -1] - 0.5 if shares.shape[1] == 2 else None
+    return None
+
+
+def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]:
+    """Return the metrics of rows X (n, m) that their true labels y (n,) allow; the last class is the positive one.
+
+    Of more than two classes those that name no positive class.
+    """
+    predictions = pipeline.predict(X)
+    given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
+    if len(np.unique(np.concatenate([y, predictions]))) <= 2:
+        decision = decision_values(pipeline, X)
+        # the AUC is NaN without decision values, not absent
+        given["decision"] = np.full(len(y), np.nan) if decision is None else decision
+        given["positive"] = pipeline.classes_[-1]
+    return compute(given)
+
+
+def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: str) -> dict[str, float]:
+    """Return the metrics that labelled and unlabeled rows alone allow, PUF among them.
+
+    `labelled` (n,) tells which rows are labelled positives; `denominator` is "unlabeled" (case-control) or "all".
+    """
+    counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
+    return compute({"counts": counts, "denominator": denominator})
+
+
+def predicted_words(saved: SavedModel, X: Floats) -> list[str]:
+    """Return the predicted labels of rows X as the file that the model was trained on writes them."""
+    words = saved.metadata.get("words", {})
+    return [words.get(str(label), str(label)) for label in saved.pipeline.predict(X).tolist()]
+
+
+def clusters(pipeline: Any, X: Floats) -> AnyArray | None:
+    """Return the cluster (n,) of each row, None for a model without clusters."""
+    if not hasattr(pipeline[-1], "predict_cluster"):
+        return None
+    found: AnyArray = pipeline[-1].predict_cluster(pipeline[:-1].transform(X) if len(pipeline) > 1 else X)
+    return found
+
+
+def log_density(pipeline: Any, X: Floats) -> Floats:
+    """Return the log-density (n,) in nats of rows X (n, d) in their own units; where cells miss, of the others."""
+    values: Floats = pipeline.score_samples(X)
+    there: Bools = ~np.isnan(X)
+    return values if len(pipeline) == 1 else values - there @ np.log(pipeline[0].scale_)
+
+
+def imputed(pipeline: Any, X: Floats) -> Floats:
+    """Return rows X (n, d) in their own units with each missing cell at its mean given the others of its row."""
+    if len(pipeline) == 1:
+        completed: Floats = pipeline[-1].impute(X)
+        return completed
+    scaler, model = pipeline[0], pipeline[-1]
+    completed = scaler.inverse_transform(model.impute(scaler.transform(X)))
+    return np.where(np.isnan(X), completed, X)
