@@ -4,6 +4,8 @@ For a pair (i, j) the dual of `pucli.solvers.rows.losses` is minimised along sig
 piecewise quadratic in t whose pieces are the four cases of Table I. Two rows with the same image in feature space
 (eta = 0) make it piecewise linear: the step then runs to a corner. Pairs are chosen by second-order gain (Fan, Chen
 and Lin 2005), inside a block of rows whose kernel matrix is at hand.
+
+Used by `usmo.blocks`, where a block is a working set, and by `rows.kernel`, where it is the whole problem.
 """
 
 from __future__ import annotations
@@ -11,33 +13,60 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pucli.arrays import Floats, Ints
+
 # Below this curvature K_ii + K_jj - 2 K_ij (relative to K_ii + K_jj) two rows count as duplicates: the step is linear.
 FLAT = 1e-12
 
 
 @njit(cache=True)
-def slope_right(sigma, knot, upper, left, right):
-    """Derivative of loss* as sigma grows; infinite at the upper end of the box."""
+def slope_right(sigma: float, knot: float, upper: float, left: float, right: float) -> float:
+    """Return the derivative of loss* as sigma grows; infinite at the upper end of the box."""
     if sigma >= upper:
         return np.inf
     return left if sigma < knot else right
 
 
 @njit(cache=True)
-def slope_left(sigma, lower, knot, left, right):
-    """Derivative of loss* as sigma shrinks; minus infinity at the lower end of the box."""
+def slope_left(sigma: float, lower: float, knot: float, left: float, right: float) -> float:
+    """Return the derivative of loss* as sigma shrinks; minus infinity at the lower end of the box."""
     if sigma <= lower:
         return -np.inf
     return left if sigma <= knot else right
 
 
 @njit(cache=True)
-def pair_step(slope, curvature, s_i, s_j, knot_i, upper_i, kink_i, lower_j, knot_j, kink_j):
+def pair_step(
+    slope: float,
+    curvature: float,
+    s_i: float,
+    s_j: float,
+    knot_i: float,
+    upper_i: float,
+    kink_i: float,
+    lower_j: float,
+    knot_j: float,
+    kink_j: float,
+) -> float:
     """Return the t >= 0 that minimises the dual along sigma_i + t, sigma_j - t.
 
-    slope : derivative at t = 0 (negative); curvature : eta = K_ii + K_jj - 2 K_ij >= 0; kink_* : right - left, the
-    jump of the derivative of loss* where sigma passes its knot. The minimiser over all four cases of Table I is found
-    by walking along the line from case to case, at most three of them, until the derivative changes sign.
+    Parameters
+    ----------
+    slope : float
+        Derivative at t = 0, negative.
+    curvature : float
+        eta = K_ii + K_jj - 2 K_ij >= 0.
+    s_i, s_j : float
+        The two dual variables.
+    knot_i, upper_i, lower_j, knot_j : float
+        Corners of their boxes.
+    kink_i, kink_j : float
+        right - left, the jump of the derivative of loss* where sigma passes its knot.
+
+    Notes
+    -----
+    The minimiser over all four cases of Table I is found by walking along the line from case to case, at most three of
+    them, until the derivative changes sign.
     """
     end = min(upper_i - s_i, s_j - lower_j)
     break_i = knot_i - s_i if s_i < knot_i else np.inf
@@ -62,7 +91,7 @@ def pair_step(slope, curvature, s_i, s_j, knot_i, upper_i, kink_i, lower_j, knot
 
 
 @njit(cache=True)
-def _snap(value, lower, knot, upper):
+def _snap(value: float, lower: float, knot: float, upper: float) -> float:
     """Put a dual variable that is within rounding of a corner exactly on it."""
     slack = 1e-13 * (upper - lower)
     if value <= lower + slack:
@@ -75,11 +104,80 @@ def _snap(value, lower, knot, upper):
 
 
 @njit(cache=True)
-def solve_block(K, G, sigma, lower, knot, upper, left, right, tolerance, max_pairs):
-    """Minimise over one block by pairs, in place in G and sigma; return (pairs taken, rise of the dual value).
+def _first_row(G: Floats, up: Floats, down: Floats) -> tuple[int, float, float]:
+    """Return the row i of the largest first-order violation, its G + up, and the largest G + down of any row."""
+    i = -1
+    best = np.inf
+    worst = -np.inf
+    for k in range(G.shape[0]):
+        value = G[k] + up[k]
+        if value < best:
+            best = value
+            i = k
+        value = G[k] + down[k]
+        if value > worst:
+            worst = value
+    return i, best, worst
 
-    K : (q, q) kernel of the block; G : (q,) its gradient without loss*; the other arguments have shape (q,). Pairs: i
-    maximises the first-order violation, j the second-order gain.
+
+@njit(cache=True)
+def _second_row(K: Floats, G: Floats, down: Floats, i: int, best: float) -> tuple[int, float]:
+    """Return the row j of the largest second-order gain with row i, and the curvature of the pair, zero if flat."""
+    j = -1
+    gain = -1.0
+    curvature_j = 0.0
+    for k in range(G.shape[0]):
+        difference = G[k] + down[k] - best
+        if difference > 0.0:
+            scale = K[i, i] + K[k, k]
+            curvature = scale - 2.0 * K[i, k]
+            if curvature <= FLAT * scale:
+                curvature = FLAT * scale if scale > 0.0 else FLAT
+            value = difference * difference / curvature
+            if value > gain:
+                gain = value
+                j = k
+                curvature_j = curvature
+    scale = K[i, i] + K[j, j]
+    if curvature_j <= FLAT * max(scale, 1.0):
+        curvature_j = 0.0
+    return j, curvature_j
+
+
+@njit(cache=True)
+def solve_block(
+    K: Floats,
+    G: Floats,
+    sigma: Floats,
+    lower: Floats,
+    knot: Floats,
+    upper: Floats,
+    left: Floats,
+    right: Floats,
+    tolerance: float,
+    max_pairs: int,
+) -> tuple[int, float]:
+    """Minimise the dual over one block by pairs; G and sigma are updated in place.
+
+    Parameters
+    ----------
+    K : ndarray of shape (q, q)
+        Kernel matrix of the block.
+    G : ndarray of shape (q,)
+        Gradient of the dual without loss*.
+    sigma, lower, knot, upper, left, right : ndarray of shape (q,)
+        Dual variables, and the fields of `RowLosses`.
+    tolerance : float
+        Largest violation of the optimality conditions at which to stop.
+    max_pairs : int
+        Pair steps after which to stop.
+
+    Returns
+    -------
+    pairs : int
+        Pair steps taken.
+    gained : float
+        Rise of the dual value.
     """
     q = sigma.shape[0]
     up = np.empty(q)
@@ -90,41 +188,14 @@ def solve_block(K, G, sigma, lower, knot, upper, left, right, tolerance, max_pai
     pairs = 0
     gained = 0.0
     while True:
-        i = -1
-        best = np.inf
-        worst = -np.inf
-        for k in range(q):
-            value = G[k] + up[k]
-            if value < best:
-                best = value
-                i = k
-            value = G[k] + down[k]
-            if value > worst:
-                worst = value
+        i, best, worst = _first_row(G, up, down)
         if i < 0 or worst - best <= tolerance or pairs >= max_pairs:
             return pairs, gained
-        j = -1
-        gain = -1.0
-        curvature_j = 0.0
-        for k in range(q):
-            difference = G[k] + down[k] - best
-            if difference > 0.0:
-                scale = K[i, i] + K[k, k]
-                curvature = scale - 2.0 * K[i, k]
-                if curvature <= FLAT * scale:
-                    curvature = FLAT * scale if scale > 0.0 else FLAT
-                value = difference * difference / curvature
-                if value > gain:
-                    gain = value
-                    j = k
-                    curvature_j = curvature
-        scale = K[i, i] + K[j, j]
-        if curvature_j <= FLAT * max(scale, 1.0):
-            curvature_j = 0.0
+        j, curvature = _second_row(K, G, down, i, best)
         slope = best - G[j] - down[j]
         step = pair_step(
             slope,
-            curvature_j,
+            curvature,
             sigma[i],
             sigma[j],
             knot[i],
@@ -156,7 +227,17 @@ def solve_block(K, G, sigma, lower, knot, upper, left, right, tolerance, max_pai
 
 
 @njit(cache=True)
-def critical_values(G, sigma, lower, knot, upper, left, right, up, down):
+def critical_values(
+    G: Floats,
+    sigma: Floats,
+    lower: Floats,
+    knot: Floats,
+    upper: Floats,
+    left: Floats,
+    right: Floats,
+    up: Floats,
+    down: Floats,
+) -> tuple[float, float]:
     """Fill up = G + right slope and down = G + left slope of each row; return (largest down, smallest up).
 
     Their difference is the violation of tau-optimality, conditions (13) in one: with f = b - G, m1 and m3 collect the
@@ -175,8 +256,8 @@ def critical_values(G, sigma, lower, knot, upper, left, right, up, down):
 
 
 @njit(cache=True)
-def add_rows(store, slots, weights, out):
-    """out += sum_k weights_k store[slots_k, :len(out)], a tile of columns at a time."""
+def add_rows(store: Floats, slots: Ints, weights: Floats, out: Floats) -> None:
+    """Add sum_k weights_k store[slots_k, :len(out)] to `out`, a tile of columns at a time."""
     n = out.shape[0]
     for start in range(0, n, 2048):
         stop = min(start + 2048, n)
