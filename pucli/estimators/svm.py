@@ -137,7 +137,7 @@ class BSVM(PUClassifier):
         most = min(PAIRS_BEFORE_FEATURES * len(X), self.max_iter)
         while True:
             found = solve_kernel_rows(K, losses, dual, aim, min(most, self.max_iter - n_iter))
-            n_iter += found.pairs
+            n_iter += found.n_iter
             # a pair step adds rounding to the scores: the certificate is of scores formed anew
             dual = _feasible(found.dual, losses)
             self._certify(losses, dual, K @ -dual, n_iter)
@@ -216,7 +216,7 @@ def _by_newton(X, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray, i
         found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
     except np.linalg.LinAlgError:  # a system that is not positive definite: columns of very different sizes
         return dual, 0, False
-    return found.sigma, found.n_iter, found.converged
+    return found.dual, found.n_iter, found.converged
 
 
 def _feasible(dual, losses: RowLosses) -> np.ndarray:

@@ -252,9 +252,9 @@ class UPU(PriorInObjective, FeatureModel):
             max_iter=self.max_iter,
             trivial=min(self.prior_, 1.0 - self.prior_) / self.lam,
         )
-        self._keep(np.append(result.coef, result.certificate.bias))
-        self.objective_ = self.lam * result.certificate.objective
-        self.dual_gap_ = self.lam * result.certificate.gap
+        self._keep(np.append(result.coef, result.bias))
+        self.objective_ = self.lam * result.objective
+        self.dual_gap_ = self.lam * result.gap
         self.n_iter_, self.converged_ = max(result.n_iter, 1), bool(result.converged)
 
     def decision_function(self, X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -11,9 +12,9 @@ from sklearn.utils import check_random_state
 
 from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.functions import Kernel
+from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.rows.losses import (
-    Certificate,
     bias_and_gap,
     dual_value,
     loss_values,
@@ -216,12 +217,12 @@ class USMO(_KernelPU):
             self._fit_start(problem, X, labelled)
         elif kernel.name == "linear" and keeps_w(*problem.X_u.shape):
             solution = self._solve_linear(problem)
-            self.coef_, self.intercept_ = solution.coef, solution.certificate.bias
+            self.coef_, self.intercept_ = solution.coef, solution.bias
             self.violation_ = np.nan
             self._record(solution)
         else:
             pairs = self._solve_pairs(problem)
-            rounding = self._keep_dual(X, labelled, problem, pairs.sigma, pairs.certificate.bias)
+            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.bias)
             self.violation_ = pairs.violation
             self._record(pairs)
             self._add_rounding(rounding, problem.trivial)
@@ -243,16 +244,16 @@ class USMO(_KernelPU):
             max_iter=self.max_iter,
             trivial=problem.trivial,
         )
-        bias, objective, gap = solution.certificate
+        bias = solution.bias
         intercept = bias - float(centre @ solution.coef)
         # what the rounding of a large intercept costs
         shift = float(np.longdouble(intercept) - bias + centre.astype(np.longdouble) @ solution.coef)
         f = X_u @ solution.coef + bias
-        rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.sigma * shift
+        rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.dual * shift
         cost = max(float(rise.sum()), 0.0)
-        converged = gap + cost <= self.tol * relative_scale(objective + cost, gap + cost, problem.trivial)
-        certificate = Certificate(intercept, objective + cost, gap + cost)
-        return solution._replace(certificate=certificate, converged=converged)
+        objective, gap = solution.objective + cost, solution.gap + cost
+        converged = gap <= self.tol * relative_scale(objective, gap, problem.trivial)
+        return replace(solution, bias=intercept, objective=objective, gap=gap, converged=converged)
 
     def _start(self, problem: DoubleHingeProblem) -> np.ndarray:
         if self.init == "subsample":
@@ -308,7 +309,8 @@ class USMO(_KernelPU):
         rounding = self._keep_dual(X, labelled, problem, sigma, bias)
         self.violation_ = np.nan
         converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
-        self._set_certificate(Certificate(bias, dual + gap, gap), 1, converged, np.empty((0, 3)))
+        self._set_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
+        self.trace_ = np.empty((0, 3))
         self._add_rounding(rounding, problem.trivial)
 
     def _keep_dual(
@@ -326,13 +328,13 @@ class USMO(_KernelPU):
         self.dual_gap_ += rounding
 
     def _record(self, solution: KernelSolution | LinearSolution) -> None:
-        self._set_certificate(solution.certificate, solution.n_iter, solution.converged, solution.trace)
+        self._set_certificate(solution)
+        self.trace_ = solution.trace
 
-    def _set_certificate(self, certificate: Certificate, n_iter: int, converged: bool, trace: np.ndarray) -> None:
+    def _set_certificate(self, certificate: Certificate) -> None:
         self.objective_, self.dual_gap_ = float(certificate.objective), float(certificate.gap)
-        self.n_iter_ = max(int(n_iter), 1)
-        self.converged_ = bool(converged)
-        self.trace_ = trace
+        self.n_iter_ = max(int(certificate.n_iter), 1)
+        self.converged_ = bool(certificate.converged)
 
 
 class RampPU(_KernelPU):

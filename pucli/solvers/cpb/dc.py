@@ -128,8 +128,8 @@ class _Problem:
         if self.K is None:
             linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, trivial=1e3)
             g = self.X @ linear.coef
-            bias, gap = linear.certificate.bias, linear.certificate.gap
-            return _Convex(g + bias, bias, linear.sigma, 0.5 * float(linear.coef @ linear.coef), gap)
+            half_norm = 0.5 * float(linear.coef @ linear.coef)
+            return _Convex(g + linear.bias, linear.bias, linear.dual, half_norm, linear.gap)
         found = solve_kernel_rows(self.K, losses, start, accuracy)
         return _Convex(found.f, found.bias, found.dual, found.half_norm, found.gap)
 

@@ -1,1 +1,1 @@
-"""Problems with one piecewise-linear loss per row, which USMO, the SVMs and the elastic methods share."""
+"""A quadratic plus one piecewise-linear loss per row: solvers that USMO, the SVMs, CPB and elastic GLPUAL share."""

@@ -1,4 +1,4 @@
-"""A quadratic plus one kinked linear loss per row, by coordinate ascent on the box dual.
+"""A quadratic plus one loss with one kink per row, by coordinate ascent on the box dual.
 
     min_w  1/2 w'Aw + b'w + sum_i phi_i(z_i'w),      phi_i(t) = max_{lower_i <= p <= upper_i} p (t - kink_i)
 
@@ -7,17 +7,21 @@ c |w_j| (-c, c, 0 on a unit row). With A positive definite the dual is a box pro
 
     max_p  -1/2 (b + Z'p)' A^-1 (b + Z'p) - kink'p,      w = -A^-1 (b + Z'p),
 
-solved by coordinate ascent with w maintained and a Newton step on the free coordinates now and then, as
-`pucli.solvers.glpual.dual` does for the hinge alone (Hsieh et al. 2008 is the same ascent for the SVM). The gap
+solved by coordinate ascent that keeps w up to date, with an occasional Newton step on the free coordinates, as
+`pucli.solvers.glpual.dual` does for the hinge alone (Hsieh et al. 2008 use the same ascent for the SVM). The gap
 between the two is a sum of non-negative terms, phi_i(t_i) - p_i (t_i - kink_i).
 
-Rows of the matrix come first; after them `len(p) - len(Z)` unit rows, the first coordinates of w.
+The rows of the matrix come first. After them come `len(p) - len(Z)` unit rows, the first coordinates of w.
+
+Used by the elastic methods (`elastic.dual`, `elastic.path`), whose L1 penalty makes unit rows.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from pucli.arrays import Floats
 
 # Sweeps between Newton steps: sweeps find the free set, Newton solves on it.
 NEWTON_EVERY = 5
@@ -26,10 +30,10 @@ NEWTON_SIZE = 600
 
 
 @njit(cache=True)
-def _score(Z, w, i):
+def _score(Z: Floats, w: Floats, i: int) -> float:
     """Return t_i, the product of row i with w."""
     if i >= Z.shape[0]:
-        return w[i - Z.shape[0]]
+        return float(w[i - Z.shape[0]])
     r = w.shape[0]
     even = 0.0
     odd = 0.0
@@ -42,19 +46,57 @@ def _score(Z, w, i):
 
 
 @njit(cache=True)
-def row_loss(t, lower, upper, kink):
+def row_loss(t: float, lower: float, upper: float, kink: float) -> float:
     """Return phi(t)."""
     d = t - kink
     return upper * d if d > 0.0 else lower * d
 
 
 @njit(cache=True)
-def ascend(Z, V, w, p, lower, upper, kink, half_b, constant, tol, max_iter):
+def ascend(
+    Z: Floats,
+    V: Floats,
+    w: Floats,
+    p: Floats,
+    lower: Floats,
+    upper: Floats,
+    kink: Floats,
+    half_b: Floats,
+    constant: float,
+    tol: float,
+    max_iter: int,
+) -> tuple[int, float, float]:
     """Raise the dual until the gap is below `tol` times the size of the objective.
 
-    Z : (n, r) rows; V : (n_rows, r) rows times A^-1, unit rows last; w (r,), p (n_rows,) are updated in place and
-    stay consistent, w = -A^-1 (b + Z'p); lower, upper, kink : (n_rows,); half_b = b/2. `constant` is added to the
-    objective before its size is taken. Returns (sweeps, gap, objective).
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Rows of the matrix.
+    V : ndarray of shape (n_rows, r)
+        All rows times A^-1, unit rows last.
+    w : ndarray of shape (r,)
+        Start, updated in place; w = -A^-1 (b + Z'p) throughout.
+    p : ndarray of shape (n_rows,)
+        Dual variables to start from, updated in place.
+    lower, upper, kink : ndarray of shape (n_rows,)
+        The losses.
+    half_b : ndarray of shape (r,)
+        b / 2.
+    constant : float
+        Added to the objective before its size is taken.
+    tol : float
+        Gap at which to stop, relative to the objective.
+    max_iter : int
+        Largest number of sweeps.
+
+    Returns
+    -------
+    n_iter : int
+        Sweeps.
+    gap : float
+        Objective minus dual value.
+    objective : float
+        Value of the primal, `constant` included.
     """
     n_rows = p.shape[0]
     r = w.shape[0]
@@ -91,7 +133,7 @@ def ascend(Z, V, w, p, lower, upper, kink, half_b, constant, tol, max_iter):
 
 
 @njit(cache=True)
-def _newton(Z, V, w, p, lower, upper, kink):
+def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Floats, kink: Floats) -> None:
     """Move the free coordinates towards their joint optimum; update p and w in place."""
     n_rows = p.shape[0]
     r = w.shape[0]
@@ -122,11 +164,18 @@ def _newton(Z, V, w, p, lower, upper, kink):
 
 
 @njit(cache=True)
-def box_newton(M, g, x, lower, upper):
+def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats) -> Floats:
     """Return a move of x within its box that raises g'd - d'Md/2, or zeros where none is found.
 
-    The Newton move, each coordinate clipped at the box; if that does not rise, the same direction up to the first
-    bound. M : (k, k) positive semi-definite; g, x, lower, upper : (k,).
+    The Newton move is tried first, each coordinate clipped at the box; if that does not rise, the same direction up to
+    the first bound.
+
+    Parameters
+    ----------
+    M : ndarray of shape (k, k)
+        Positive semi-definite.
+    g, x, lower, upper : ndarray of shape (k,)
+        Gradient, current point, and its box.
     """
     k = g.shape[0]
     ridged = M.copy()
@@ -135,7 +184,7 @@ def box_newton(M, g, x, lower, upper):
     direction = np.linalg.solve(ridged, g)
     if not np.all(np.isfinite(direction)):
         return np.zeros(k)
-    move = np.minimum(np.maximum(x + direction, lower), upper) - x
+    move: Floats = np.minimum(np.maximum(x + direction, lower), upper) - x
     if np.dot(g, move) - 0.5 * np.dot(move, np.dot(M, move)) > 0.0:
         return move
     step = 1.0
@@ -148,4 +197,5 @@ def box_newton(M, g, x, lower, upper):
     curvature = np.dot(direction, np.dot(M, direction))
     if not (rise > 0.0 and curvature > 0.0):
         return np.zeros(k)
-    return np.minimum(np.maximum(x + min(step, rise / curvature) * direction, lower), upper) - x
+    shorter: Floats = np.minimum(np.maximum(x + min(step, rise / curvature) * direction, lower), upper) - x
+    return shorter

@@ -1,7 +1,7 @@
-"""Kernel rows for USMO: made a block at a time, kept in a least-recently-used store of given size, never all at once.
+"""Kernel rows for `usmo.blocks`: computed a block at a time and kept in a least-recently-used store of fixed size.
 
-Rows of the problem are held in an order of their own, the active ones first, so that kernel rows are made over the
-active columns only and shrinking the problem moves entries about instead of copying them.
+The store keeps the rows of the problem in its own order, active rows first. Kernel rows are then computed for active
+columns only, and shrinking the problem swaps entries instead of copying them.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pucli.arrays import Floats, Ints
 from pucli.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
 
-# A tile of kernel entries that stays in the second-level cache while it is made: 64 x 2048 numbers, 1 MB.
+# A tile of kernel entries that stays in the second-level cache while it is computed: 64 x 2048 numbers, 1 MB.
 TILE_ROWS, TILE_COLUMNS = 64, 2048
 
 
 @njit(cache=True)
-def swap_rows(A, first, second):
-    """Swap the rows first_k and second_k of A (n, m) in place."""
+def swap_rows(A: Floats, first: Ints, second: Ints) -> None:
+    """Exchange the rows first_k and second_k of A (n, m) in place."""
     for k in range(first.shape[0]):
         for c in range(A.shape[1]):
             A[first[k], c], A[second[k], c] = A[second[k], c], A[first[k], c]
 
 
 @njit(cache=True)
-def _swap_columns(store, slots, first, second):
+def _swap_columns(store: Floats, slots: Ints, first: Ints, second: Ints) -> None:
     for slot in slots:
         row = store[slot]
         for k in range(first.shape[0]):
@@ -36,12 +37,19 @@ class RowStore:
 
     Parameters
     ----------
-    X : (n, m) rows. kernel : the kernel function. cache_bytes : size of the store of kernel rows, at least `block` of
-    them. block : the largest number of rows asked for at once. overwrite : use the memory of X, which is then lost,
-    instead of a copy.
+    X : ndarray of shape (n, m)
+        Rows.
+    kernel : Kernel
+        The kernel function.
+    cache_bytes : float
+        Size of the store of kernel rows. It holds at least `block` rows.
+    block : int
+        Largest number of rows requested at once.
+    overwrite : bool
+        Use the memory of X, whose content is lost, instead of a copy.
     """
 
-    def __init__(self, X: np.ndarray, kernel: Kernel, cache_bytes: float, block: int, *, overwrite: bool = False):
+    def __init__(self, X: Floats, kernel: Kernel, cache_bytes: float, block: int, *, overwrite: bool = False) -> None:
         self.kernel = kernel
         n = len(X)
         self.Z = np.ascontiguousarray(X) if overwrite else np.array(X, order="C")
@@ -57,20 +65,20 @@ class RowStore:
         self.used = np.zeros(self.capacity, np.int64)
         self.clock = 0
 
-    def entries(self, rows: np.ndarray, columns: slice) -> np.ndarray:
-        """Return the kernel of some rows with a range of columns."""
+    def entries(self, rows: Ints, columns: slice) -> Floats:
+        """Return the kernel entries of some rows for a range of columns."""
         if self.kernel.name == "rbf":
             return rbf_of_centred(self.Z[rows], self.Z[columns], self.half_norms[rows], self.half_norms[columns])
-        K = self.Z[rows] @ self.Z[columns].T
+        K: Floats = self.Z[rows] @ self.Z[columns].T
         if self.kernel.name == "polynomial":
             K += self.kernel.coef0
             K **= self.kernel.degree
         return K
 
-    def fetch(self, block: np.ndarray, active: int) -> np.ndarray:
-        """Return the slots of the rows of `block`, making those that are missing over the first `active` columns."""
+    def fetch(self, block: Ints, active: int) -> Ints:
+        """Return the slots of the rows of `block`, computing missing ones for the first `active` columns."""
         self.clock += 1
-        slots = self.slot[block]
+        slots: Ints = self.slot[block]
         self.used[slots[slots >= 0]] = self.clock
         missing = block[slots < 0]
         if len(missing) == 0:
@@ -85,9 +93,10 @@ class RowStore:
         self.slot[missing] = free
         self.owner[free] = missing
         self.used[free] = self.clock
-        return self.slot[block]
+        filled: Ints = self.slot[block]
+        return filled
 
-    def product(self, weights: np.ndarray, columns: slice) -> np.ndarray:
+    def product(self, weights: Floats, columns: slice) -> Floats:
         """Return sum_i weights_i k(x_i, x_c) for a range of columns c, skipping zero weights; nothing is stored."""
         rows = np.flatnonzero(weights)
         out = np.zeros(columns.stop - columns.start)
@@ -99,7 +108,7 @@ class RowStore:
                 part += weights[chosen] @ self.entries(chosen, slice(start, stop))
         return out
 
-    def swap(self, first: np.ndarray, second: np.ndarray) -> None:
+    def swap(self, first: Ints, second: Ints) -> None:
         """Exchange the rows first_k and second_k of the problem, and the columns of the stored kernel rows."""
         swap_rows(self.Z, first, second)
         _swap_columns(self.store, np.flatnonzero(self.owner >= 0), first, second)

@@ -1,20 +1,25 @@
-"""Rows with one kink each on a kernel matrix at hand: pair steps and Newton steps on the free rows, in turns.
+"""Losses with one kink per row, given the kernel matrix: pair steps and Newton steps on the free rows, in turns.
 
     min_{g, b}  1/2 |g|_H^2 + sum_i loss_i(g(x_i) + b),      loss_i' = lower_i below kink_i, upper_i above
 
-is the problem of `pucli.solvers.rows.losses` with one kink a row and nothing that pulls on g or b; its dual has a box
-for each row and 1'sigma = 0. Steps by pairs (`pucli.solvers.rows.pairs`) find which rows are free, but crawl once they
-are known where the boxes are wide: libsvm, which has nothing else, stalls there. On the free rows alone the dual is a
-linear system, whose solution a Newton step takes up to the first bound (Scheinberg 2006 solves all of the SVM so).
+is the problem of `pucli.solvers.rows.losses` with one kink per row and no linear term in g or b. Its dual has a box
+for each row and 1'sigma = 0. Steps by pairs (`pucli.solvers.rows.pairs`) find which rows are free, but where the boxes
+are wide they converge slowly from there on; libsvm, which has nothing else, stalls. On the free rows alone the dual is
+a linear system, and a Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM
+this way).
+
+Used by the biased SVM (`svm.biased`, `estimators.svm`) and CPB-GLPUAL (`cpb.dc`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total
+from pucli.arrays import Floats
+from pucli.solvers.result import Certificate
+from pucli.solvers.rows.losses import RowLosses, bias_and_gap, loss_values, restore_total
 from pucli.solvers.rows.pairs import solve_block
 
 # Above this many rows the kernel matrix is not formed.
@@ -26,40 +31,59 @@ FIRST_VIOLATION = 1e-3
 SMALLEST_VIOLATION = 1e-13
 MAX_PAIRS = 1_000_000
 # Pair steps, times the number of rows, and Newton steps on the free rows take turns.
-PAIRS_A_ROW = 2
+PAIRS_PER_ROW = 2
 NEWTON_STEPS = 5
 
 
-class KernelRows(NamedTuple):
-    """Solution: f (n,) scores, bias, dual (n,), half the squared norm of g, gap (objective less optimum), pairs taken.
+@dataclass(frozen=True, kw_only=True)
+class KernelRows(Certificate):
+    """Solution of the problem above; `n_iter` counts pair steps.
 
-    g = -sum_i dual_i k(x_i, .).
+    Attributes
+    ----------
+    f : ndarray of shape (n,)
+        Scores of the rows.
+    bias : float
+        b.
+    dual : ndarray of shape (n,)
+        Dual variables: g = -sum_i dual_i k(x_i, .).
+    half_norm : float
+        1/2 |g|_H^2.
     """
 
-    f: np.ndarray
+    f: Floats
     bias: float
-    dual: np.ndarray
+    dual: Floats
     half_norm: float
-    gap: float
-    pairs: int
 
 
 def solve_kernel_rows(
-    K: np.ndarray, losses: RowLosses, start: np.ndarray, accuracy: float, max_pairs: int = MAX_PAIRS
+    K: Floats, losses: RowLosses, start: Floats, accuracy: float, max_pairs: int = MAX_PAIRS
 ) -> KernelRows:
     """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`.
 
     Parameters
     ----------
-    K : (n, n) kernel matrix; losses : of its rows, with knot = upper and right = left.
-    start : (n,) dual variables to start from, feasible or not; accuracy : in units of the objective.
-    max_pairs : pair steps after which to stop, at the end of a turn.
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    losses : RowLosses
+        Losses with one kink: knot = upper and right = left.
+    start : ndarray of shape (n,)
+        Dual variables to start from, feasible or not.
+    accuracy : float
+        Gap at which to stop, in units of the objective.
+    max_pairs : int
+        Pair steps after which to stop, at the end of a turn.
+
+    Returns
+    -------
+    KernelRows
     """
     dual = restore_total(np.clip(start, losses.lower, losses.upper), losses, 0.0)
     G = K @ dual
     tolerance, pairs = FIRST_VIOLATION, 0
     while True:
-        turn = min(PAIRS_A_ROW * len(dual), max_pairs - pairs)
+        turn = min(PAIRS_PER_ROW * len(dual), max_pairs - pairs)
         taken, _ = solve_block(K, G, dual, *losses, tolerance, turn)
         pairs += taken
         for _ in range(NEWTON_STEPS):
@@ -70,11 +94,21 @@ def solve_kernel_rows(
             break
         if taken < turn:
             tolerance *= 0.1
-    return KernelRows(bias - G, bias, dual, 0.5 * float(dual @ G), gap, pairs)
+    f, half_norm = bias - G, 0.5 * float(dual @ G)
+    return KernelRows(
+        objective=half_norm + float(loss_values(losses, f).sum()),
+        gap=gap,
+        n_iter=pairs,
+        converged=gap <= accuracy,
+        f=f,
+        bias=bias,
+        dual=dual,
+        half_norm=half_norm,
+    )
 
 
-def newton_step(K, G, dual, losses: RowLosses) -> bool:
-    """Move the free rows towards their joint optimum, up to the first bound; return whether one stood in the way.
+def newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
+    """Move the free rows towards their joint optimum, up to the first bound; return whether a bound was reached.
 
     At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0. G (n,) and
     dual (n,) are updated in place.

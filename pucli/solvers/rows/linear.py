@@ -1,23 +1,27 @@
-"""USMO's problem with the linear kernel, at any number of rows: w and the bias are kept, kernel rows never formed.
+"""The rows' problem with the linear kernel, for any number of rows: w and the bias are kept, kernel rows never formed.
 
 The problem of `pucli.solvers.rows.losses` for g(x) = w.x is solved by the augmented Lagrangian of the splitting
 z_i = f(x_i), whose multipliers are the dual variables sigma, and whose inner problems, smooth and piecewise quadratic
 in (w, b), are solved by semismooth Newton steps (Li, Sun and Toh 2018 for the lasso). A step costs a few passes over
 the data and one (m + 1)-square system built from the rows on a kink alone. Every outer iteration ends with a feasible
 dual point, so the duality gap is known and proven.
+
+Used by USMO and RampPU with the linear kernel, by uPU with the double hinge, by the biased SVM and by CPB-GLPUAL.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
+from pucli.arrays import Bools, Floats
+from pucli.solvers.result import Solution
 from pucli.solvers.rows.losses import (
-    Certificate,
     RowLosses,
     best_bias,
     bias_and_gap,
@@ -35,14 +39,15 @@ ROWS_PER_FEATURE = 2
 # whichever is wider; each outer iteration divides it.
 FIRST_ZONE = 1.0
 ZONE_DIVISOR = 5.0
-# Where f starts with a wider spread, w is divided by ten while that helps: with large features it is far too long.
+# Where f starts with a wider spread than this, w is divided by ten while that helps: with large features it is far too
+# long.
 WIDEST_START = 1000.0
 MAX_NEWTON = 60
 # Steps are halved down to the first, then divided by ten.
 SHORT_STEP, SHORTEST_STEP = 1e-3, 1e-20
 # The smoothed problem is solved to this share of the tolerance.
 INNER_ACCURACY = 0.05
-# Narrowing that many times without a smaller gap means that rounding has the last word.
+# If the gap has not fallen after so many narrowings, rounding sets its limit.
 MAX_STALLED = 9
 # Relative rounding of an inner product, as it enters the gap.
 ROUNDING = 4.0 * np.finfo(float).eps
@@ -55,24 +60,48 @@ def keeps_w(n: int, m: int) -> bool:
     return m <= LINEAR_FEATURES and n >= ROWS_PER_FEATURE * m
 
 
-class LinearSolution(NamedTuple):
-    """Solution with the linear kernel.
+@dataclass(frozen=True, kw_only=True)
+class LinearSolution(Solution):
+    """Solution with the linear kernel; `n_iter` counts Newton steps.
 
-    coef : (m,) w; sigma : (n,) dual variables; certificate : bias, objective and gap; n_iter : Newton steps;
-    converged : whether the relative gap is below the tolerance; trace : (outer iterations, 3) array of elapsed
-    seconds, dual value and gap.
+    Attributes
+    ----------
+    bias : float
+        b, which `coef` does not hold.
+    dual : ndarray of shape (n,)
+        Dual variables sigma.
+    trace : ndarray of shape (outer iterations, 3)
+        Elapsed seconds, dual value and gap.
     """
 
-    coef: np.ndarray
-    sigma: np.ndarray
-    certificate: Certificate
-    n_iter: int
-    converged: bool
-    trace: np.ndarray
+    bias: float
+    dual: Floats
+    trace: Floats
+
+
+class _Point(NamedTuple):
+    """Feasible dual variables (n,), a w (m,) with its best bias, and the certificate of both."""
+
+    dual: Floats
+    coef: Floats
+    bias: float
+    objective: float
+    gap: float
 
 
 @njit(cache=True)
-def smoothed(f, sigma, mu, lower, knot, upper, left, right, multiplier, on_kink):
+def smoothed(
+    f: Floats,
+    sigma: Floats,
+    mu: float,
+    lower: Floats,
+    knot: Floats,
+    upper: Floats,
+    left: Floats,
+    right: Floats,
+    multiplier: Floats,
+    on_kink: Bools,
+) -> float:
     """Fill `multiplier` with the new dual variables and `on_kink`; return the value of the smoothed losses.
 
     The smoothed loss at v = f + sigma / mu is min_z loss(z) + mu/2 (v - z)^2; its derivative is the multiplier, which
@@ -95,10 +124,10 @@ def smoothed(f, sigma, mu, lower, knot, upper, left, right, multiplier, on_kink)
 
 
 def solve_linear(
-    X: np.ndarray,
+    X: Floats,
     losses: RowLosses,
     total: float,
-    a: np.ndarray,
+    a: Floats,
     *,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -108,38 +137,59 @@ def solve_linear(
 
     Parameters
     ----------
-    X : (n, m) float64 rows that carry a loss; losses : their losses; total : coefficient of the bias; a : (m,).
-    tol : relative duality gap at which to stop; max_iter : largest number of Newton steps; trivial : value of the
-        best constant f, the floor of what the gap is relative to.
+    X : ndarray of shape (n, m)
+        Rows that carry a loss.
+    losses : RowLosses
+        Their losses.
+    total : float
+        Coefficient of the bias.
+    a : ndarray of shape (m,)
+        Coefficients of w.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int
+        Largest number of Newton steps.
+    trivial : float
+        Value of the best constant f, which bounds from below what the gap is relative to.
+
+    Returns
+    -------
+    LinearSolution
     """
     began = time.perf_counter()
     state = _Smoothed(X, losses, total, a)
-    best = Certificate(0.0, np.inf, np.inf)
-    coef, sigma = state.w, state.sigma
+    best = _Point(state.sigma, state.w, 0.0, np.inf, np.inf)
     n_newton = stalled = 0
     history, converged = [], False
     while not converged and n_newton < max_iter and stalled < MAX_STALLED:
         scale = relative_scale(best.objective, 0.0, trivial) if np.isfinite(best.objective) else abs(trivial)
         n_newton += state.minimise(INNER_ACCURACY * tol * scale, min(MAX_NEWTON, max_iter - n_newton))
-        new_sigma, new_coef, certificate = state.certify(either=stalled > 0)
-        history.append((time.perf_counter() - began, certificate.objective - certificate.gap, certificate.gap))
-        stalled = 0 if certificate.gap < 0.9 * best.gap else stalled + 1
-        if certificate.gap < best.gap:
-            best, coef, sigma = certificate, new_coef, new_sigma
+        point = state.certify(either=stalled > 0)
+        history.append((time.perf_counter() - began, point.objective - point.gap, point.gap))
+        stalled = 0 if point.gap < 0.9 * best.gap else stalled + 1
+        best = point if point.gap < best.gap else best
         converged = best.gap < np.inf and best.gap <= tol * relative_scale(best.objective, best.gap, trivial)
         state.sharpen()
-    bias = best.bias - float(state.centre @ coef)
-    return LinearSolution(coef, sigma, best._replace(bias=bias), n_newton, bool(converged), np.array(history))
+    return LinearSolution(
+        coef=best.coef,
+        bias=best.bias - float(state.centre @ best.coef),
+        dual=best.dual,
+        objective=best.objective,
+        gap=best.gap,
+        n_iter=n_newton,
+        converged=bool(converged),
+        trace=np.array(history),
+    )
 
 
 class _Smoothed:
-    """The smoothed problem about multipliers `sigma`, at a point (w, b), with the features centred.
+    """The smoothed problem around multipliers `sigma`, at a point (w, b), with the features centred.
 
-    Centring changes the bias alone, and keeps it apart from w. f = (X - centre) w + b is kept at all rows, with the
+    Centring changes the bias alone, and decouples it from w. f = (X - centre) w + b is kept at all rows, with the
     multipliers that it implies and which rows sit on a kink.
     """
 
-    def __init__(self, X: np.ndarray, losses: RowLosses, total: float, a: np.ndarray):
+    def __init__(self, X: Floats, losses: RowLosses, total: float, a: Floats) -> None:
         n = len(X)
         self.X, self.losses, self.total = X, losses, total
         self.centre = X.mean(axis=0)
@@ -163,17 +213,18 @@ class _Smoothed:
         rows = float(loss_values(self.losses, f + bias).sum())
         return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * bias
 
-    def apply(self, w: np.ndarray) -> np.ndarray:
+    def apply(self, w: Floats) -> Floats:
         """Return the centred rows times w."""
-        f = self.X @ w
+        f: Floats = self.X @ w
         f -= self.centre @ w
         return f
 
-    def pull_back(self, sigma: np.ndarray) -> np.ndarray:
+    def pull_back(self, sigma: Floats) -> Floats:
         """Return the centred rows, transposed, times sigma."""
-        return sigma @ self.X - sigma.sum() * self.centre
+        pulled: Floats = sigma @ self.X - sigma.sum() * self.centre
+        return pulled
 
-    def value(self, f: np.ndarray, w: np.ndarray, b: float) -> float:
+    def value(self, f: Floats, w: Floats, b: float) -> float:
         """Return the smoothed objective and set `multiplier` and `on_kink`."""
         rows = smoothed(f, self.sigma, self.mu, *self.losses, self.multiplier, self.on_kink)
         return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * b
@@ -196,7 +247,7 @@ class _Smoothed:
             value = self._line_search(value, gradient_w, gradient_b)
         return most
 
-    def _line_search(self, value: float, gradient_w: np.ndarray, gradient_b: float) -> float:
+    def _line_search(self, value: float, gradient_w: Floats, gradient_b: float) -> float:
         """Go along Newton's direction, halving the step until the objective falls enough; return its value."""
         step_w, step_b = _newton_step(self.X, self.centre, self.on_kink, self.mu, gradient_w, gradient_b)
         step_f = self.apply(step_w)
@@ -211,11 +262,11 @@ class _Smoothed:
                 return new
             t *= 0.5 if t > SHORT_STEP else 0.1
 
-    def certify(self, either: bool = False) -> tuple[np.ndarray, np.ndarray, Certificate]:
-        """Return feasible dual variables, a w, and the certificate (with the bias of the centred features).
+    def certify(self, either: bool = False) -> _Point:
+        """Return feasible dual variables and a w with their certificate; the bias is that of the centred features.
 
-        w is the one of the dual variables, a - X'sigma, or, with `either`, Newton's if its gap is smaller: where the
-        features differ much in size, rounding of a - X'sigma moves f more than the tolerance.
+        w is a - X'sigma, that of the dual variables. With `either` it is Newton's w if that one has the smaller gap:
+        where the features differ much in size, rounding in a - X'sigma moves f by more than the tolerance.
         """
         sigma = restore_total(self.multiplier.copy(), self.losses, self.total)
         w = w_dual = self.a - self.pull_back(sigma)
@@ -227,9 +278,9 @@ class _Smoothed:
             gap_newton += 0.5 * float((self.w - w_dual) @ (self.w - w_dual))
             if gap_newton < gap:
                 w, bias, gap = self.w, bias_newton, gap_newton
-        return sigma, w, Certificate(bias, lower_bound + gap, gap + self.rounding(sigma, w))
+        return _Point(sigma, w, bias, lower_bound + gap, gap + self.rounding(sigma, w))
 
-    def rounding(self, sigma: np.ndarray, w: np.ndarray) -> float:
+    def rounding(self, sigma: Floats, w: Floats) -> float:
         """Return what rounding may hide from the gap.
 
         w differs from a - X'sigma by at most e = 4 eps (|a| + |X|'|sigma|), and f from its rows' w.x + b by that share
@@ -239,12 +290,14 @@ class _Smoothed:
         return float(error @ np.abs(w)) + 0.5 * float(error @ error)
 
     def sharpen(self) -> None:
-        """Take the multipliers over and narrow the zone about the kinks."""
+        """Adopt the multipliers and narrow the zone around the kinks."""
         self.sigma = self.multiplier.copy()
         self.mu *= ZONE_DIVISOR
 
 
-def _best_shift(f, sigma, mu, losses: RowLosses, total, multiplier, on_kink) -> float:
+def _best_shift(
+    f: Floats, sigma: Floats, mu: float, losses: RowLosses, total: float, multiplier: Floats, on_kink: Bools
+) -> float:
     """Return the change of the bias at which the multipliers sum to `total`, by bisection.
 
     Between kinks the smoothed problem has no curvature along the bias, and Newton's step is not defined.
@@ -262,7 +315,9 @@ def _best_shift(f, sigma, mu, losses: RowLosses, total, multiplier, on_kink) -> 
     return middle
 
 
-def _newton_step(X, centre, on_kink, mu, gradient_w, gradient_b):
+def _newton_step(
+    X: Floats, centre: Floats, on_kink: Bools, mu: float, gradient_w: Floats, gradient_b: float
+) -> tuple[Floats, float]:
     """Solve (I + mu Z'Z) step = -gradient with Z the centred rows on a kink and a column of ones."""
     m = X.shape[1]
     rows = np.flatnonzero(on_kink)
@@ -280,17 +335,18 @@ def _newton_step(X, centre, on_kink, mu, gradient_w, gradient_b):
     return step[:m], float(step[m])
 
 
-def _solve_scaled(H, right_side):
+def _solve_scaled(H: Floats, right_side: Floats) -> Floats:
     """Solve H x = right_side for a positive definite H, with its diagonal scaled to ones first.
 
-    So the units of the columns cost no digits. Where rounding has made H indefinite all the same, eigenvalues below its
-    size are raised to it, which still gives a direction of descent.
+    Scaling removes the effect of the columns' units on the rounding. Where rounding has made H indefinite all the same,
+    eigenvalues below its size are raised to it, which still gives a direction of descent.
     """
     scale = 1.0 / np.sqrt(np.diagonal(H))
     S = H * scale * scale[:, None]
     try:
-        return scale * cho_solve(cho_factor(S, lower=True, check_finite=False), scale * right_side)
+        step: Floats = scale * cho_solve(cho_factor(S, lower=True, check_finite=False), scale * right_side)
     except LinAlgError:
         values, vectors = eigh(S, check_finite=False)
         values = np.maximum(values, len(S) * np.finfo(float).eps * values[-1])
-        return scale * (vectors @ (vectors.T @ (scale * right_side) / values))
+        step = scale * (vectors @ (vectors.T @ (scale * right_side) / values))
+    return step

@@ -19,45 +19,48 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pucli.arrays import Floats, Ints
+
 
 class RowLosses(NamedTuple):
     """One loss per row, z -> lower z + (knot - lower) [z - left]_+ + (upper - knot) [z - right]_+.
 
-    All fields have shape (n,). lower, knot, upper : slopes, and the box of the dual variable; left, right : kinks.
+    Attributes
+    ----------
+    lower, knot, upper : ndarray of shape (n,)
+        Slopes. The dual variable of a row lies between `lower` and `upper`.
+    left, right : ndarray of shape (n,)
+        Kinks. With one kink, `knot` equals `upper` and `right` equals `left`.
     """
 
-    lower: np.ndarray
-    knot: np.ndarray
-    upper: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    lower: Floats
+    knot: Floats
+    upper: Floats
+    left: Floats
+    right: Floats
 
-    def take(self, rows: np.ndarray) -> RowLosses:
+    def take(self, rows: Ints) -> RowLosses:
         """Return the losses of some rows."""
         return RowLosses(*(field[rows] for field in self))
 
 
-class Certificate(NamedTuple):
-    """Value of a solution: bias, objective (primal value), gap (objective minus dual value, never negative)."""
-
-    bias: float
-    objective: float
-    gap: float
-
-
-def loss_values(losses: RowLosses, z: np.ndarray) -> np.ndarray:
+def loss_values(losses: RowLosses, z: Floats) -> Floats:
     """Return loss_i(z_i), shape (n,)."""
     lower, knot, upper, left, right = losses
-    return lower * z + (knot - lower) * np.maximum(z - left, 0.0) + (upper - knot) * np.maximum(z - right, 0.0)
+    values: Floats = (
+        lower * z + (knot - lower) * np.maximum(z - left, 0.0) + (upper - knot) * np.maximum(z - right, 0.0)
+    )
+    return values
 
 
-def conjugate_values(losses: RowLosses, sigma: np.ndarray) -> np.ndarray:
+def conjugate_values(losses: RowLosses, sigma: Floats) -> Floats:
     """Return loss_i*(sigma_i), shape (n,), for sigma inside the box."""
     lower, knot, _, left, right = losses
-    return left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
+    values: Floats = left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
+    return values
 
 
-def best_bias(losses: RowLosses, total: float, g: np.ndarray) -> float:
+def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
     """Return the bias b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
 
     The slope is a step function of b: the minimiser is a weighted quantile of the kinks. Where the interval is
@@ -66,39 +69,50 @@ def best_bias(losses: RowLosses, total: float, g: np.ndarray) -> float:
     breaks = np.concatenate([losses.left - g, losses.right - g])
     jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
     if jumps[0] > 0.0 and jumps.min() == jumps.max():
-        return _equal_jumps(breaks, (total - losses.lower.sum()) / jumps[0])
+        return _equal_jumps(breaks, float((total - losses.lower.sum()) / jumps[0]))
     order = np.argsort(breaks)
     slope = losses.lower.sum() - total + np.cumsum(jumps[order])
     slack = 1e-12 * max(abs(total), float(np.abs(losses.upper).sum()))
     first = min(int(np.searchsorted(slope, -slack)), len(breaks) - 1)
     last = min(int(np.searchsorted(slope, slack)), len(breaks) - 1)
-    return 0.5 * (breaks[order[first]] + breaks[order[last]])
+    return 0.5 * float(breaks[order[first]] + breaks[order[last]])
 
 
-def _equal_jumps(breaks: np.ndarray, count: float) -> float:
-    """Minimiser where every kink raises the slope by the same amount: `count` kinks lie at or below it."""
+def _equal_jumps(breaks: Floats, count: float) -> float:
+    """Return the minimiser where every kink raises the slope by the same amount: `count` kinks lie at or below it."""
     position = int(np.clip(np.ceil(count - 1e-9), 1, len(breaks)))
     flat = abs(count - position) < 1e-9 and position < len(breaks)
     ordered = np.partition(breaks, [position - 1, position] if flat else [position - 1])
-    return 0.5 * (ordered[position - 1] + ordered[position]) if flat else ordered[position - 1]
+    return 0.5 * float(ordered[position - 1] + ordered[position]) if flat else float(ordered[position - 1])
 
 
-def bias_and_gap(losses: RowLosses, total: float, sigma: np.ndarray, G: np.ndarray) -> tuple[float, float]:
+def bias_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> tuple[float, float]:
     """Return the best bias and the duality gap of a feasible sigma (n,), with G = K sigma - a(X) at the rows.
 
-    The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i, each at least zero, so
-    it loses no digits.
+    The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i. Each is at least zero,
+    so no digits cancel.
     """
     bias = best_bias(losses, total, -G)
     f = bias - G
     gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
-    return float(bias), max(gap, 0.0)
+    return bias, max(gap, 0.0)
 
 
-def dual_value(losses: RowLosses, sigma: np.ndarray, G: np.ndarray, a_X: np.ndarray, a_norm: float) -> float:
+def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm: float) -> float:
     """Return the value of the dual, a lower bound of the primal, at a feasible sigma (n,).
 
-    G : K sigma - a(X), shape (n,); a_X : a(x_i), shape (n,); a_norm : |a|_H^2.
+    Parameters
+    ----------
+    losses : RowLosses
+        Losses of the rows.
+    sigma : ndarray of shape (n,)
+        Feasible dual variables.
+    G : ndarray of shape (n,)
+        K sigma - a(X).
+    a_X : ndarray of shape (n,)
+        a(x_i).
+    a_norm : float
+        |a|_H^2.
     """
     return -0.5 * a_norm - 0.5 * float(sigma @ (G - a_X)) - float(conjugate_values(losses, sigma).sum())
 
@@ -106,13 +120,13 @@ def dual_value(losses: RowLosses, sigma: np.ndarray, G: np.ndarray, a_X: np.ndar
 def relative_scale(objective: float, gap: float, trivial: float) -> float:
     """Return the number that a relative gap is relative to.
 
-    The larger modulus of primal and dual value, but at least a thousandth of `trivial`, the value of the best
-    constant f, so that an optimum that happens to be zero can be reached.
+    It is the larger modulus of primal and dual value, but at least a thousandth of `trivial`, the value of the best
+    constant f, so that the tolerance can be reached where the optimum happens to be zero.
     """
     return max(abs(objective), abs(objective - gap), 1e-3 * abs(trivial))
 
 
-def restore_total(sigma: np.ndarray, losses: RowLosses, total: float) -> np.ndarray:
+def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
     """Return sigma moved, each row in proportion to its room, so that it sums to `total`; `sigma` is overwritten.
 
     Rows strictly between their corners move first, then all of them.

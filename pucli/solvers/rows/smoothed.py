@@ -1,12 +1,14 @@
-"""A start for rows with one kink each: Newton steps on losses that are rounded off less and less.
+"""A starting point for losses with one kink per row: Newton steps on losses that are rounded off less and less.
 
     min_{v, b}  1/2 |v|^2 + sum_i loss_i(x_i'v + b),      loss_i' = lower_i below kink_i, upper_i above
 
 Between kink - width and kink + width the slope is made to rise evenly, so that the loss is quadratic there and differs
 from the true one by at most (upper - lower) width / 4 a row. The slopes at the minimum are feasible dual variables of
-the true problem, free where |f_i - kink_i| < width: with few columns a handful of steps of n m^2 finds nearly all of
-the active set, for which steps by pairs of rows need about as many steps as there are rows. Madsen and Nielsen (1993)
-solve the whole of a piecewise-linear problem so; here the rest is left to an exact method.
+the true problem, free where |f_i - kink_i| < width. With few columns, a handful of steps of n m^2 operations finds
+nearly all of the active set, for which steps by pairs of rows need about as many steps as there are rows. Madsen and
+Nielsen (1993) solve a whole piecewise-linear problem this way; here an exact method does the rest.
+
+Used by CPB-GLPUAL (`cpb.dc`).
 """
 
 from __future__ import annotations
@@ -14,23 +16,39 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pucli.arrays import Floats
+
 # In units of f, whose kinks are at -1 and 1: at first every row is on the even slope.
 WIDTHS = np.array([4.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001])
-# At each width; more of them, or the exact minimum, save nothing later.
+# At each width. More steps, or the exact minimum, save nothing later.
 STEPS = 3
-# Of a step of the intercept, in widths.
+# Longest step of the intercept, in widths.
 LONGEST = 10.0
+# Share of the predicted fall that a step must reach, the shortest step, and the relative fall that ends the steps.
 SUFFICIENT = 1e-4
 SHORTEST = 1e-6
 STATIONARY = 1e-12
 
 
 @njit(cache=True)
-def smoothed_slopes(X, lower, upper, kink, widths, steps):
-    """Return the slopes (n,) of the losses at the minimum of the problem rounded off by the last of `widths`.
+def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, widths: Floats, steps: int) -> Floats:
+    """Return the slopes of the losses at the minimum of the problem rounded off by the last of `widths`.
 
-    X : (n, m); lower, upper, kink : (n,). From v = 0, b = 0; at most `steps` Newton steps at each width. The slopes
-    lie in their boxes; they sum to zero as far as the last minimum was reached.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    lower, upper, kink : ndarray of shape (n,)
+        The losses.
+    widths : ndarray
+        Half-widths of the rounded zone, one after the other.
+    steps : int
+        Largest number of Newton steps at each width, from v = 0 and b = 0.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Inside their boxes. They sum to zero as far as the last minimum was reached.
     """
     n, m = X.shape
     w = np.zeros(m + 1)
@@ -64,13 +82,14 @@ def smoothed_slopes(X, lower, upper, kink, widths, steps):
 
 
 @njit(cache=True)
-def _slope(d, lower, upper, width):
+def _slope(d: float, lower: float, upper: float, width: float) -> float:
+    """Return the slope of a rounded loss at a distance `d` from its kink."""
     slope = 0.5 * (lower + upper) + 0.5 * (upper - lower) * d / width
     return min(max(slope, lower), upper)
 
 
 @njit(cache=True)
-def _value(X, w, lower, upper, kink, width, f):
+def _value(X: Floats, w: Floats, lower: Floats, upper: Floats, kink: Floats, width: float, f: Floats) -> float:
     """Return the rounded objective at w = (v, b); fill f (n,) with the scores."""
     n, m = X.shape
     total = 0.0
@@ -89,7 +108,9 @@ def _value(X, w, lower, upper, kink, width, f):
 
 
 @njit(cache=True)
-def _derivatives(X, w, lower, upper, kink, width, f):
+def _derivatives(
+    X: Floats, w: Floats, lower: Floats, upper: Floats, kink: Floats, width: float, f: Floats
+) -> tuple[Floats, Floats]:
     """Return gradient (m + 1,) and Hessian (m + 1, m + 1) at w, whose scores are f (n,)."""
     n, m = X.shape
     gradient = np.zeros(m + 1)
@@ -114,6 +135,6 @@ def _derivatives(X, w, lower, upper, kink, width, f):
     for k in range(m + 1):
         for other in range(k):
             hessian[other, k] = hessian[k, other]
-    # where hardly a row is on the even slope little bends the intercept, and its step would be far too long
+    # with hardly any row on the even slope the intercept has little curvature, and its step would be far too long
     hessian[m, m] = max(hessian[m, m], abs(gradient[m]) / (LONGEST * width), 1e-9)
     return gradient, hessian

@@ -3,62 +3,74 @@
 Sansone, De Natale and Zhou (2019), "Efficient training for positive unlabeled learning", minimise the dual of
 `pucli.solvers.rows.losses` by pairs of rows, each solved in closed form, until the tau-optimality conditions (13)
 hold. Here the pairs are taken inside a block of rows, as in SVM-light (Joachims 1999) and ThunderSVM (Wen et al.
-2018): kernel rows are made a block at a time by one matrix product, pairs are solved on the block's own small matrix,
-and f at all other rows follows by one product. f is kept for the active rows (the paper's function cache); rows whose
-corner is settled are left out, and f is rebuilt for them at the end. It stops on the duality gap, which (13) bounds.
+2018): kernel rows are computed a block at a time by one matrix product, pairs are solved on the block's own small
+matrix, and f at all other rows follows by one product. f is kept for the active rows (the paper's function cache); rows
+whose corner is settled are left out, and f is recomputed for them at the end. The stopping rule is the duality gap,
+which (13) bounds.
 """
 
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
+from pucli.arrays import Floats, Ints
 from pucli.kernels.functions import Kernel
+from pucli.solvers.result import Certificate
 from pucli.solvers.rows.cache import RowStore
-from pucli.solvers.rows.losses import Certificate, RowLosses, bias_and_gap, dual_value, relative_scale
+from pucli.solvers.rows.losses import RowLosses, bias_and_gap, dual_value, relative_scale
 from pucli.solvers.rows.pairs import add_rows, critical_values, solve_block
 
 # Rows of a block; pairs are solved in it until a tenth of the violation is left.
 BLOCK = 256
 BLOCK_ACCURACY = 0.1
 MAX_PAIRS = 100_000
-# So many blocks, or two passes over the rows, without the gap falling by a tenth mean that the pairs get nowhere, as
-# with features of very different size.
+# If the gap has not fallen by a tenth in so many blocks, or in two passes over the rows, the pairs make no progress:
+# features of very different size do that.
 MAX_STALLED = 200
-# Rows are left out every so many blocks, if at least this share of the active ones can go.
+# Settled rows are left out every so many blocks, if they are at least this share of the active ones.
 SHRINK_EVERY = 10
 SHRINK_SHARE = 0.1
 
 
-class KernelSolution(NamedTuple):
-    """Solution of the kernel problem.
+@dataclass(frozen=True, kw_only=True)
+class KernelSolution(Certificate):
+    """Solution of the kernel problem; `n_iter` counts blocks.
 
-    sigma : (n,) dual variables; values : (n,) f at the rows; certificate : bias, objective and gap; violation : tau of
-    (13), the largest violation by any pair; n_iter : blocks; n_pairs : pair steps; converged : whether the relative
-    gap is below the tolerance; trace : (blocks + 1, 3) array of elapsed seconds, dual value and gap (of the active
-    rows).
+    Attributes
+    ----------
+    dual : ndarray of shape (n,)
+        Dual variables sigma.
+    scores : ndarray of shape (n,)
+        f at the rows.
+    bias : float
+        b.
+    violation : float
+        tau of (13), the largest violation by any pair.
+    n_pairs : int
+        Pair steps.
+    trace : ndarray of shape (blocks + 1, 3)
+        Elapsed seconds, dual value, and gap of the active rows.
     """
 
-    sigma: np.ndarray
-    values: np.ndarray
-    certificate: Certificate
+    dual: Floats
+    scores: Floats
+    bias: float
     violation: float
-    n_iter: int
     n_pairs: int
-    converged: bool
-    trace: np.ndarray
+    trace: Floats
 
 
 def solve_kernel(
-    X: np.ndarray,
+    X: Floats,
     kernel: Kernel,
     losses: RowLosses,
     total: float,
-    a_X: np.ndarray,
+    a_X: Floats,
     a_norm: float,
-    start: np.ndarray,
+    start: Floats,
     *,
     tol: float = 1e-6,
     max_iter: int = 100_000,
@@ -71,15 +83,41 @@ def solve_kernel(
 
     Parameters
     ----------
-    X : (n, m) float64 rows that carry a loss; losses : their losses; total : coefficient of the bias.
-    a_X : (n,) the fixed element a at the rows; a_norm : |a|_H^2; start : (n,) feasible dual variables.
-    tol : relative duality gap at which to stop; max_iter : largest number of blocks; cache_bytes : size of the store
-        of kernel rows; trivial : value of the best constant f, the floor of what the gap is relative to.
-    shrinking : leave settled rows out. overwrite_X : use the memory of X, whose content is then lost.
+    X : ndarray of shape (n, m)
+        Rows that carry a loss.
+    kernel : Kernel
+        The kernel.
+    losses : RowLosses
+        Losses of the rows.
+    total : float
+        Coefficient of the bias.
+    a_X : ndarray of shape (n,)
+        The fixed element a at the rows.
+    a_norm : float
+        |a|_H^2.
+    start : ndarray of shape (n,)
+        Feasible dual variables.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int
+        Largest number of blocks.
+    cache_bytes : float
+        Size of the store of kernel rows.
+    trivial : float
+        Value of the best constant f, which bounds from below what the gap is relative to.
+    shrinking : bool
+        Whether to leave settled rows out.
+    overwrite_X : bool
+        Use the memory of X, whose content is lost.
 
-    It ends unconverged where the gap has not fallen by a tenth in `MAX_STALLED` blocks.
+    Returns
+    -------
+    KernelSolution
+        Not converged where the gap has not fallen by a tenth in `MAX_STALLED` blocks.
 
-    Memory: a copy of X unless overwritten, some twenty vectors of n, and the store.
+    Notes
+    -----
+    Memory: a copy of X unless overwritten, some twenty vectors of length n, and the store.
     """
     began = time.perf_counter()
     n = len(X)
@@ -124,16 +162,18 @@ def solve_kernel(
         n_pairs += pairs
         if shrinking and n_iter % SHRINK_EVERY == 0:
             state.shrink(highest, lowest)
-    if not converged and n_iter < max_iter:  # it got nowhere: leave behind what rounding has piled up in G
+    if not converged and n_iter < max_iter:  # no progress: drop the rounding that has accumulated in G
         state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]
         bias, gap = bias_and_gap(state.losses, total, state.sigma, state.G)
     sigma, G = np.empty(n), np.empty(n)
     sigma[state.order], G[state.order] = state.sigma, state.G
     objective = dual_value(losses, sigma, G, a_X, a_norm) + gap
     return KernelSolution(
-        sigma=sigma,
-        values=bias - G,
-        certificate=Certificate(bias, objective, gap),
+        objective=objective,
+        gap=gap,
+        dual=sigma,
+        scores=bias - G,
+        bias=bias,
         violation=max(highest - lowest, 0.0),
         n_iter=n_iter,
         n_pairs=n_pairs,
@@ -142,7 +182,7 @@ def solve_kernel(
     )
 
 
-def _violators(up, down, active: int, highest: float, lowest: float, largest: int) -> np.ndarray:
+def _violators(up: Floats, down: Floats, active: int, highest: float, lowest: float, largest: int) -> Ints:
     """Return the rows that take part in the largest violations: half may rise, half may fall."""
     half = max(min(BLOCK, largest) // 2, 1)
     last = min(half, active) - 1
@@ -152,9 +192,9 @@ def _violators(up, down, active: int, highest: float, lowest: float, largest: in
 
 
 class _State:
-    """The dual variables and G = K sigma - a(X), in an order that has the active rows first."""
+    """The dual variables and G = K sigma - a(X), in an order with the active rows first."""
 
-    def __init__(self, rows: RowStore, losses: RowLosses, a_X: np.ndarray, start: np.ndarray):
+    def __init__(self, rows: RowStore, losses: RowLosses, a_X: Floats, start: Floats) -> None:
         n = len(start)
         self.rows = rows
         self.losses = RowLosses(*(field.copy() for field in losses))
@@ -163,18 +203,20 @@ class _State:
         self.sigma = start.copy()
         self.G = rows.product(start, slice(0, n)) - a_X
         self.up, self.down = np.empty(n), np.empty(n)
-        # sigma and G when G was last right everywhere
+        # sigma and G when G was last exact at all rows
         self.sigma_then, self.G_then = self.sigma, self.G
 
-    def active_part(self) -> tuple[np.ndarray, np.ndarray, RowLosses]:
+    def active_part(self) -> tuple[Floats, Floats, RowLosses]:
+        """Return sigma, G and the losses of the active rows."""
         k = self.active
         return self.sigma[:k], self.G[:k], RowLosses(*(field[:k] for field in self.losses))
 
     def frozen_sum(self) -> float:
+        """Return the sum of sigma over the rows that are left out."""
         return float(self.sigma[self.active :].sum())
 
     def shrink(self, highest: float, lowest: float) -> None:
-        """Leave out the rows that no violating pair can hold: rising is above `highest`, falling below `lowest`."""
+        """Leave out the rows that no violating pair can contain: up is above `highest` and down below `lowest`."""
         up, down = self.up[: self.active], self.down[: self.active]
         settled = (up > highest) & (down < lowest)
         count = int(settled.sum())
@@ -191,7 +233,7 @@ class _State:
         self.active = keep
 
     def restore(self) -> None:
-        """Take all rows back and bring G up to date for those left out, from what changed since it was right."""
+        """Take all rows back and update G for those left out, from the change of sigma since G was exact."""
         n, k = len(self.sigma), self.active
         change = self.rows.product(self.sigma - self.sigma_then, slice(k, n))
         self.G[k:] = self.G_then[k:] + change

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats
 from pucli.kernels.functions import Kernel
 from pucli.solvers.rows.losses import RowLosses
 
@@ -28,27 +29,48 @@ def double_hinge_losses(n: int, c2: float) -> RowLosses:
 class DoubleHingeProblem(NamedTuple):
     """The double-hinge problem of one training set, with the constants that do not depend on the solution.
 
-    X_p : (p, m) labelled rows; X_u : (n, m) unlabeled rows; c1 = prior / (2 lam p); c2 = 1 / (2 lam n); losses : of
-    the unlabeled rows; total : c1 p; a_X : c1 sum_p k(x_u, x_p), shape (n,); a_norm : c1^2 sum of the kernel over pairs
-    of labelled rows; trivial : value of the best constant f.
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    X_p : ndarray of shape (p, m)
+        Labelled rows.
+    X_u : ndarray of shape (n, m)
+        Unlabeled rows.
+    c1, c2 : float
+        prior / (2 lam p) and 1 / (2 lam n).
+    losses : RowLosses
+        Losses of the unlabeled rows.
+    total : float
+        c1 p.
+    a_X : ndarray of shape (n,)
+        c1 sum_p k(x_u, x_p).
+    a_norm : float
+        c1^2 times the sum of the kernel over pairs of labelled rows.
+    trivial : float
+        Value of the best constant f.
     """
 
     kernel: Kernel
-    X_p: np.ndarray
-    X_u: np.ndarray
+    X_p: Floats
+    X_u: Floats
     c1: float
     c2: float
     losses: RowLosses
     total: float
-    a_X: np.ndarray
+    a_X: Floats
     a_norm: float
     trivial: float
 
 
-def double_hinge_problem(
-    X: np.ndarray, labelled: np.ndarray, kernel: Kernel, prior: float, lam: float
-) -> DoubleHingeProblem:
-    """Set up -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2 for rows X (N, m), labelled (N,) bool."""
+def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:
+    """Return the problem of rows X (N, m), the positives among them marked by `labelled` (N,).
+
+    Raises
+    ------
+    ValueError
+        The prior is outside [0, 1], so that there is no solution.
+    """
     X_p, X_u = X[labelled], X[~labelled]
     c1, c2 = prior / (2.0 * lam * len(X_p)), 1.0 / (2.0 * lam * len(X_u))
     weights = np.full(len(X_p), c1)
@@ -76,6 +98,5 @@ def check_total(losses: RowLosses, total: float) -> None:
     if not low - slack <= total <= high + slack:
         raise ValueError(
             f"no solution: the dual variables lie in a box whose sums range from {low:.6g} to {high:.6g}, but they "
-            f"must sum to c1 p = {total:.6g}. For the double hinge this means a class prior outside [0, 1]: "
-            "give the prior as a proportion."
+            f"must sum to c1 p = {total:.6g}. The class prior is outside [0, 1]; give it as a proportion."
         )

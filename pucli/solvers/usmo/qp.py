@@ -1,12 +1,13 @@
-"""The double-hinge dual by a general interior-point solver, Clarabel (Goulart and Chen 2024): the live oracle.
+"""The dual of the double-hinge problem by a general interior-point solver, Clarabel (Goulart and Chen 2024).
 
-It forms the n x n kernel matrix, as the method of du Plessis et al. (2015) does; it is there to be compared with.
+It forms the n x n kernel matrix, as the method of du Plessis et al. (2015) does. It serves as a reference for USMO.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from pucli.arrays import Floats
 from pucli.solvers.rows.losses import restore_total
 from pucli.solvers.usmo.problem import DoubleHingeProblem
 
@@ -14,12 +15,31 @@ from pucli.solvers.usmo.problem import DoubleHingeProblem
 LARGEST = 5000
 
 
-def solve_qp(problem: DoubleHingeProblem, *, tol: float = 1e-8) -> np.ndarray:
-    """Return sigma (n,), the solution of the dual (6) of Sansone et al. in sigma and t = delta / 2.
+def solve_qp(problem: DoubleHingeProblem, *, tol: float = 1e-8) -> Floats:
+    """Return the solution of the dual (6) of Sansone et al. in sigma and t = delta / 2.
 
-    min 1/2 sigma'K sigma - a(X)'sigma - 1't subject to 1'sigma = c1 p, t <= sigma, t <= c2 - sigma, t >= 0, all
-    variables scaled to [0, 1]. With the linear kernel and m < n features, v = X'sigma is a variable and K is not
-    formed. Raises ValueError above `LARGEST` rows and ImportError where Clarabel is missing.
+    It is min 1/2 sigma'K sigma - a(X)'sigma - 1't subject to 1'sigma = c1 p, t <= sigma, t <= c2 - sigma, t >= 0, with
+    all variables scaled to [0, 1]. With the linear kernel and m < n features, v = X'sigma is a variable and K is not
+    formed.
+
+    Parameters
+    ----------
+    problem : DoubleHingeProblem
+        The problem.
+    tol : float
+        Clarabel's tolerance on gap and feasibility.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        sigma, feasible.
+
+    Raises
+    ------
+    ValueError
+        There are more than `LARGEST` unlabeled rows.
+    ImportError
+        Clarabel is not installed.
     """
     try:
         import clarabel  # type: ignore[import-untyped]

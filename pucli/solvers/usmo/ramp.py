@@ -6,16 +6,18 @@ For f = g + b, with R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and
 
 is the PU risk with a loss that satisfies R(z) + R(-z) = 1, over 2 lam and up to a constant. Since R(z) = 1/2 [1 - z]_+
 - 1/2 [-1 - z]_+, each step replaces the concave part by its tangent and solves a convex problem with one kink per row
-(Collobert et al. 2006); the objective never rises.
+(Collobert et al. 2006). The objective never rises.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats
 from pucli.kernels.functions import Kernel
+from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import keeps_w, solve_linear
 from pucli.solvers.rows.losses import RowLosses, loss_values, relative_scale, restore_total
 from pucli.solvers.usmo.blocks import solve_kernel
@@ -24,29 +26,34 @@ from pucli.solvers.usmo.blocks import solve_kernel
 INNER_ACCURACY = 0.1
 
 
-class RampSolution(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class RampSolution(Certificate):
     """Stationary point of the ramp problem.
 
-    weights : (N,) coefficients of g = sum_i weights_i k(x_i, .); bias; objective; residual : how much lower the convex
-    majorant at f may still reach, zero exactly at a stationary point; n_iter : convex problems solved; converged;
-    objectives : (n_iter + 1,) values along the way, never rising.
+    `residual` is how much lower the convex majorant at f may still reach, zero exactly at a stationary point; `n_iter`
+    counts convex problems.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (N,)
+        Coefficients of g = sum_i weights_i k(x_i, .).
+    bias : float
+        b.
+    objectives : ndarray of shape (n_iter + 1,)
+        The objective along the way, never rising.
     """
 
-    weights: np.ndarray
+    weights: Floats
     bias: float
-    objective: float
-    residual: float
-    n_iter: int
-    converged: bool
-    objectives: np.ndarray
+    objectives: Floats
 
 
-def ramp(z: np.ndarray) -> np.ndarray:
+def ramp(z: Floats) -> Floats:
     """Return R(z) = 1/2 max(0, min(2, 1 - z))."""
     return 0.5 * np.clip(1.0 - z, 0.0, 2.0)
 
 
-def tangent_losses(f: np.ndarray, labelled: np.ndarray, c1: float, c2: float) -> RowLosses:
+def tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLosses:
     """Return the convex majorants at f (N,), up to a constant per row: the concave part becomes its tangent.
 
     Labelled rows: c1 [1 - z]_+ + c1 z where f < -1; unlabeled rows: c2/2 [1 + z]_+ - c2/2 z where f > 1.
@@ -58,8 +65,8 @@ def tangent_losses(f: np.ndarray, labelled: np.ndarray, c1: float, c2: float) ->
 
 
 def solve_ramp(
-    X: np.ndarray,
-    labelled: np.ndarray,
+    X: Floats,
+    labelled: Bools,
     kernel: Kernel,
     prior: float,
     lam: float,
@@ -68,9 +75,30 @@ def solve_ramp(
     max_iter: int = 100,
     cache_bytes: float = 200e6,
 ) -> RampSolution:
-    """Run the procedure from f = 0, where nothing is cut off, until the majorant cannot fall by `tol` (relative).
+    """Run the procedure from f = 0, where no loss is cut off.
 
-    X : (N, m) rows; labelled : (N,) bool. Above `max_iter` convex problems it stops unconverged.
+    Parameters
+    ----------
+    X : ndarray of shape (N, m)
+        Rows.
+    labelled : ndarray of bool, shape (N,)
+        True for labelled positives.
+    kernel : Kernel
+        The kernel.
+    prior : float
+        Share of positives among the unlabeled rows.
+    lam : float
+        Ridge.
+    tol : float
+        Stop where the majorant at f cannot fall by more than this, relative to the objective.
+    max_iter : int
+        Largest number of convex problems.
+    cache_bytes : float
+        Size of the store of kernel rows.
+
+    Returns
+    -------
+    RampSolution
     """
     c1 = prior / (2.0 * lam * labelled.sum())
     c2 = 1.0 / (2.0 * lam * (~labelled).sum())
@@ -86,8 +114,8 @@ def solve_ramp(
         inner_tol = INNER_ACCURACY * accuracy / max(abs(majorant), accuracy / tol)
         if linear:
             in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, trivial=trivial)
-            sigma, certificate = in_w.sigma, in_w.certificate
-            new_f, new_norm = X @ in_w.coef + certificate.bias, float(in_w.coef @ in_w.coef)
+            sigma, new_bias, lower_bound = in_w.dual, in_w.bias, in_w.objective - in_w.gap
+            new_f, new_norm = X @ in_w.coef + new_bias, float(in_w.coef @ in_w.coef)
         else:
             start = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
             pairs = solve_kernel(
@@ -102,14 +130,14 @@ def solve_ramp(
                 cache_bytes=cache_bytes,
                 trivial=trivial,
             )
-            sigma, certificate = pairs.sigma, pairs.certificate
-            new_f, new_norm = pairs.values, -float(sigma @ (pairs.values - certificate.bias))
+            sigma, new_bias, lower_bound = pairs.dual, pairs.bias, pairs.objective - pairs.gap
+            new_f, new_norm = pairs.scores, -float(sigma @ (pairs.scores - new_bias))
         n_iter += 1
-        residual = max(majorant - (certificate.objective - certificate.gap), 0.0)
+        residual = max(majorant - lower_bound, 0.0)
         value = _objective(new_f, labelled, c1, c2, new_norm)
         if residual <= accuracy or value >= objectives[-1]:
             break
-        f, norm, weights, bias = new_f, new_norm, -sigma, certificate.bias
+        f, norm, weights, bias = new_f, new_norm, -sigma, new_bias
         objectives.append(value)
     return RampSolution(
         weights=weights,
@@ -122,5 +150,5 @@ def solve_ramp(
     )
 
 
-def _objective(f, labelled, c1, c2, norm) -> float:
+def _objective(f: Floats, labelled: Bools, c1: float, c2: float, norm: float) -> float:
     return float(2.0 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * norm)

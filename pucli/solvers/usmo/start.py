@@ -1,14 +1,15 @@
-"""Starting points for USMO: any feasible point does, a good one saves most of the kernel rows.
+"""Starting points for USMO. Any feasible point will do; a good one saves most of the kernel rows.
 
-`subsample_start` solves the problem on an eighth of the rows and reads the dual variables of all rows off its f;
+`subsample_start` solves the problem on an eighth of the rows and reads the dual variables of all rows off its f.
 `one_class_start` is the heuristic of Sansone et al. (2019), section 4.5: a one-class machine on the labelled rows
-ranks the unlabeled ones, and five groups along the ranking take the five kinds of corner.
+ranks the unlabeled ones, and five groups along the ranking are put at the five kinds of corner.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from pucli.arrays import Floats
 from pucli.solvers.rows.losses import (
     RowLosses,
     best_bias,
@@ -25,15 +26,15 @@ SUBSAMPLE_TOL = 1e-2
 ONE_CLASS_NU = 0.5
 
 
-def uniform_start(losses: RowLosses, total: float) -> np.ndarray:
-    """Return the dual variables that all lie at one and the same share of their box, shape (n,)."""
+def uniform_start(losses: RowLosses, total: float) -> Floats:
+    """Return dual variables (n,) that all lie at the same share of their box."""
     return restore_total(losses.lower.copy(), losses, total)
 
 
-def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, cache_bytes: float) -> np.ndarray:
+def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, cache_bytes: float) -> Floats:
     """Return dual variables (n,) read off the solution on a random eighth of the unlabeled rows.
 
-    With fewer than 4000 rows it is `uniform_start`. The problem on the part is solved from its own subsample.
+    With fewer than 4000 rows it is `uniform_start`. The subproblem is itself started from a subsample.
     """
     n = len(problem.X_u)
     size = n // SUBSAMPLE_SHARE
@@ -53,7 +54,7 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
         tol=SUBSAMPLE_TOL,
         cache_bytes=cache_bytes,
         trivial=part.trivial,
-    ).sigma
+    ).dual
     support = np.flatnonzero(sigma)
     f = problem.a_X - problem.kernel.combination(problem.X_u, part.X_u[support], sigma[support])
     f += best_bias(problem.losses, problem.total, f)
@@ -61,8 +62,8 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
     return restore_total(problem.c2 * corner, problem.losses, problem.total)
 
 
-def averaged_bias(problem: DoubleHingeProblem, sigma: np.ndarray) -> float:
-    """Return the paper's bias (16): the mean over rows between corners of what puts their f on the kink, else zero."""
+def averaged_bias(problem: DoubleHingeProblem, sigma: Floats) -> float:
+    """Return the paper's bias (16), the mean over rows between corners of the bias that puts f on the kink, or zero."""
     support = np.flatnonzero(sigma)
     g = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support])
     knot, c2 = problem.losses.knot, problem.c2
@@ -70,19 +71,19 @@ def averaged_bias(problem: DoubleHingeProblem, sigma: np.ndarray) -> float:
     return float(np.where(sigma < knot, -1.0 - g, 1.0 - g)[between].mean()) if between.any() else 0.0
 
 
-def one_class_start(problem: DoubleHingeProblem, prior: float) -> np.ndarray:
+def one_class_start(problem: DoubleHingeProblem, prior: float) -> Floats:
     """Return the dual variables (n,) of section 4.5.
 
-    (18) asks for group sizes whose sum is nearest to c1 p: with equally large second and fourth groups of log(n) rows
-    at a quarter and three quarters of the box it is met by the largest share `a` of rows at its two ends. What
-    rounding leaves is spread over the rows between corners.
+    (18) asks for group sizes whose sum is nearest to c1 p. With second and fourth groups of log(n) rows each, at three
+    quarters and one quarter of the box, the largest share of rows at its two ends meets it. What rounding leaves is
+    spread over the rows between corners.
     """
     p, n, c2 = len(problem.X_p), len(problem.X_u), problem.c2
     bound = np.full(p, 1.0 / max(ONE_CLASS_NU * p, 1.0))
     machine = RowLosses(np.zeros(p), bound, bound, np.zeros(p), np.zeros(p))
     zero = np.zeros(p)
     start = uniform_start(machine, 1.0)
-    weights = solve_kernel(problem.X_p, problem.kernel, machine, 1.0, zero, 0.0, start, tol=1e-3).sigma
+    weights = solve_kernel(problem.X_p, problem.kernel, machine, 1.0, zero, 0.0, start, tol=1e-3).dual
     order = np.argsort(-problem.kernel.combination(problem.X_u, problem.X_p, weights), kind="stable")
     between = min(max(int(np.log(n)), 1), n // 4)
     at_ends = max(n - 2 * between - 1, 0)

@@ -1,4 +1,4 @@
-"""The double-hinge problem by scikit-learn's SVR on stacked rows: the peer that USMO is timed against.
+"""The double-hinge problem by scikit-learn's SVR on stacked rows, which USMO is compared with.
 
 With epsilon = 0 and targets far beyond any |f|, weighted absolute deviations add up to the double hinge: labelled rows
 with target +M and weight c1; unlabeled rows with targets -1 and +1 and weight c2/4 each, and -M with weight c2/2.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pucli.arrays import Floats
 from pucli.kernels.functions import Kernel
 from pucli.solvers.rows.losses import restore_total
 from pucli.solvers.usmo.problem import DoubleHingeProblem
@@ -28,10 +29,31 @@ def svr_kernel(kernel: Kernel) -> dict[str, object]:
 
 def solve_svr(
     problem: DoubleHingeProblem, *, tol: float = 1e-3, cache_size: float = 200.0, first_target: float = FIRST_TARGET
-) -> tuple[np.ndarray, float]:
-    """Return (sigma (n,), M) from SVR with libsvm's tolerance `tol` and a cache of `cache_size` MB.
+) -> tuple[Floats, float]:
+    """Solve the problem by SVR.
 
-    M starts at `first_target` and grows tenfold until the labelled rows lie below it and the unlabeled ones above -M.
+    Parameters
+    ----------
+    problem : DoubleHingeProblem
+        The problem.
+    tol : float
+        libsvm's tolerance.
+    cache_size : float
+        libsvm's cache in MB.
+    first_target : float
+        First value of M. It grows tenfold until the labelled rows lie below M and the unlabeled ones above -M.
+
+    Returns
+    -------
+    sigma : ndarray of shape (n,)
+        Dual variables of the double-hinge problem, feasible.
+    M : float
+        The target that was used last.
+
+    Raises
+    ------
+    ValueError
+        There are more than `LARGEST` unlabeled rows.
     """
     from sklearn.svm import SVR
 

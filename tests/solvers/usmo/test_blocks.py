@@ -83,10 +83,8 @@ def test_objective_equals_cvxpy_on_random_problems(seed, kernel, prior, lam):
     solution = solve(problem)
     scale = max(abs(optimum), 1e-3 * problem.trivial)
     assert solution.converged
-    assert solution.certificate.objective == pytest.approx(optimum, abs=1e-6 * scale)
-    assert primal(problem, solution.sigma, solution.certificate.bias) == pytest.approx(
-        solution.certificate.objective, abs=1e-8 * scale
-    )
+    assert solution.objective == pytest.approx(optimum, abs=1e-6 * scale)
+    assert primal(problem, solution.dual, solution.bias) == pytest.approx(solution.objective, abs=1e-8 * scale)
 
 
 @settings(max_examples=12, deadline=None)
@@ -106,21 +104,19 @@ def test_linear_path_equals_cvxpy_and_the_pairs(seed, prior, lam, m):
     optimum = cvxpy_value(problem)
     scale = max(abs(optimum), 1e-3 * problem.trivial)
     assert solution.converged
-    assert solution.certificate.objective == pytest.approx(optimum, abs=1e-6 * scale)
-    w = problem.c1 * problem.X_p.sum(axis=0) - solution.sigma @ problem.X_u
+    assert solution.objective == pytest.approx(optimum, abs=1e-6 * scale)
+    w = problem.c1 * problem.X_p.sum(axis=0) - solution.dual @ problem.X_u
     assert np.allclose(w, solution.coef, atol=1e-6 * (1 + np.abs(w).max()))
-    assert primal(problem, solution.sigma, solution.certificate.bias) == pytest.approx(
-        solution.certificate.objective, abs=1e-7 * scale
-    )
+    assert primal(problem, solution.dual, solution.bias) == pytest.approx(solution.objective, abs=1e-7 * scale)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_kkt_and_tau_optimality_hold_from_outside(kernel):
     problem = make(3, n=150, kernel=kernel, lam=0.01)
     solution = solve(problem, tol=1e-11)
-    sigma, c2 = solution.sigma, problem.c2
-    f = problem.a_X - problem.kernel.matrix(problem.X_u, problem.X_u) @ sigma + solution.certificate.bias
-    assert np.allclose(f, solution.values, atol=1e-7)
+    sigma, c2 = solution.dual, problem.c2
+    f = problem.a_X - problem.kernel.matrix(problem.X_u, problem.X_u) @ sigma + solution.bias
+    assert np.allclose(f, solution.scores, atol=1e-7)
     assert sigma.sum() == pytest.approx(problem.total, rel=1e-10)
     assert np.all((sigma >= 0) & (sigma <= c2))
     tau = max(solution.violation, 1e-6)
@@ -140,7 +136,7 @@ def test_kkt_and_tau_optimality_hold_from_outside(kernel):
 def test_result_does_not_depend_on_cache_shrinking_start_or_row_order():
     problem = make(5, n=900, p=40, lam=1e-3)
     reference = solve(problem, tol=1e-8)
-    objective = reference.certificate.objective
+    objective = reference.objective
     others = [
         solve(problem, tol=1e-8, cache_bytes=1.0),
         solve(problem, tol=1e-8, cache_bytes=1e9),
@@ -153,8 +149,8 @@ def test_result_does_not_depend_on_cache_shrinking_start_or_row_order():
     others.append(solve(shuffled, tol=1e-8))
     for other in others:
         assert other.converged
-        assert other.certificate.objective == pytest.approx(objective, rel=2e-8)
-    assert np.allclose(others[-1].values, reference.values[order], atol=1e-2)
+        assert other.objective == pytest.approx(objective, rel=2e-8)
+    assert np.allclose(others[-1].scores, reference.scores[order], atol=1e-2)
 
 
 def test_shrinking_leaves_rows_out_and_rebuilds_f_for_them(monkeypatch):
@@ -167,8 +163,8 @@ def test_shrinking_leaves_rows_out_and_rebuilds_f_for_them(monkeypatch):
     solution = solve(problem, tol=1e-7)
     assert restored
     assert min(restored) < 2500
-    f = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u, solution.sigma) + solution.certificate.bias
-    assert np.allclose(f, solution.values, atol=1e-8)
+    f = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u, solution.dual) + solution.bias
+    assert np.allclose(f, solution.scores, atol=1e-8)
 
 
 def test_rows_are_left_alone_unless_they_may_be_overwritten():
@@ -177,8 +173,8 @@ def test_rows_are_left_alone_unless_they_may_be_overwritten():
     reference = solve(problem)
     assert np.array_equal(problem.X_u, before)
     in_place = solve(problem._replace(X_u=np.asfortranarray(before)), overwrite_X=True)
-    assert in_place.certificate.objective == pytest.approx(reference.certificate.objective, rel=1e-8)
-    assert np.allclose(in_place.sigma, reference.sigma, atol=1e-2 * problem.c2)
+    assert in_place.objective == pytest.approx(reference.objective, rel=1e-8)
+    assert np.allclose(in_place.dual, reference.dual, atol=1e-2 * problem.c2)
 
 
 @pytest.mark.parametrize("start", ["uniform", "one-class", "subsample"])
@@ -201,7 +197,7 @@ def test_all_rows_equal():
         solution = solve(problem, tol=1e-8)
         assert solution.converged
         # f is one constant z: the risk is -prior z + max(0, 1/2 + z/2, z) plus a ridge, and z = -1 costs no ridge
-        assert solution.certificate.objective == pytest.approx(cvxpy_value(problem), rel=1e-6)
+        assert solution.objective == pytest.approx(cvxpy_value(problem), rel=1e-6)
 
 
 def test_one_labelled_row_and_few_unlabeled_ones():
@@ -211,7 +207,7 @@ def test_one_labelled_row_and_few_unlabeled_ones():
         problem = double_hinge_problem(X, np.arange(n + 1) < 1, KERNELS["rbf"], 0.5, 0.1)
         solution = solve(problem, tol=1e-9)
         assert solution.converged
-        assert solution.certificate.objective == pytest.approx(cvxpy_value(problem), rel=1e-6)
+        assert solution.objective == pytest.approx(cvxpy_value(problem), rel=1e-6)
 
 
 def test_total_outside_the_box_is_refused_with_the_way_out():
@@ -225,7 +221,7 @@ def test_trace_ends_at_the_solution_and_the_dual_never_falls():
     assert len(seconds) >= solution.n_iter
     assert np.all(np.diff(seconds) >= 0)
     assert np.all(np.diff(dual) >= -1e-9 * np.abs(dual).max())
-    assert dual[-1] + gap[-1] == pytest.approx(solution.certificate.objective, rel=1e-9)
+    assert dual[-1] + gap[-1] == pytest.approx(solution.objective, rel=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
