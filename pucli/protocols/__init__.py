@@ -5,10 +5,11 @@ A protocol is a module here, chosen by the key `protocol` of a declared experime
     cells(experiment, scope) -> list[Cell]
     run_cell(cell, experiment, context) -> CellResult
 
-and may have `warm_up(cell)`, called before the first cell of its method in a process and not timed, and
+and may have `warm_up(cell)`, called before the first cell of its method in a process and not timed. A module `report`
+in the same folder has
 
-    report_extras(experiment, cells, stored) -> list of (file name, title, text or matplotlib Figure)
+    extras(experiment, cells, rows) -> list[pucli.report.extras.Extra]
 
-for what a report has beside the table; a figure's file name has no ending. An exception in `run_cell` makes a failed
+for the texts and figures that a report shows beside the table. An exception in `run_cell` makes a failed
 cell; the runner takes care of processes, threads, the store and the table.
 """

@@ -11,10 +11,11 @@ from pucli.errors import unknown
 from pucli.metrics import get_metric
 from pucli.report.cells import cells_csv
 from pucli.report.comparisons import Comparison, Ranking, compare_pairs, rank_methods
+from pucli.report.extras import extras_of
 from pucli.report.files import PROVENANCE, csv_text, output_folder, write
 from pucli.report.summary import summarise
 from pucli.report.table import Samples, TableRow, count_flags, table_rows
-from pucli.runner.cells import Cell, json_values, protocol_module
+from pucli.runner.cells import Cell, json_values
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
 from pucli.runner.run import describe, planned_cells, planned_scope, results_folder
@@ -217,13 +218,12 @@ def _add_extras(
     figures: bool,
 ) -> None:
     """Write what the experiment's protocol has beside the table."""
-    extras = getattr(protocol_module(experiment.protocol), "report_extras", None)
-    for name, title, content in extras(experiment, cells, stored) if extras else []:
-        if isinstance(content, str):
-            report.files.append(write(report.folder / name, content))
-            report.texts.append((name, title))
+    for extra in extras_of(experiment.protocol)(experiment, cells, stored):
+        if isinstance(extra.content, str):
+            report.files.append(write(report.folder / extra.path, extra.content))
+            report.texts.append((extra.path, extra.title))
         elif figures:
-            _write_figure(report, name, title, content)
+            _write_figure(report, extra.path, extra.title, extra.content)
 
 
 def _write_tables(report: Report, formats: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from scipy.stats import norm
 from pucli.data.mixtures import cake, embedded_gaussians, embedding, g50c, gaussian_grid, grid_centres, toes
 from pucli.errors import UsageError
 from pucli.protocols.classtering import protocol
+from pucli.report.extras import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 
 DECLARED = {
@@ -122,7 +123,7 @@ def test_figures_of_done_cells():
     made = experiment(options={"task": "clustering", "labels": [8]})
     cell = plan(made)[0]
     stored = {cell.key: vars(protocol.run_cell(cell, made, Context()))}
-    names = [name for name, _, _ in protocol.report_extras(made, plan(made), stored)]
+    names = [extra.path for extra in extras_of("classtering")(made, plan(made), stored)]
     assert names == ["figures/labels-iris"]
 
 
@@ -134,9 +135,9 @@ def test_sets_that_can_be_drawn_are_mapped_with_their_classes():
     cells = [cell for cell in plan(made) if cell.dataset == "toes" and cell.repeat == 0]
     stored = {cell.key: vars(protocol.run_cell(cell, made, Context())) for cell in cells}
     assert all(len(row["details"]["X"]) == 1000 for row in stored.values())
-    extras = protocol.report_extras(made, cells, stored)
-    assert [name for name, _, _ in extras] == ["figures/labels-toes", "figures/map-toes"]
-    assert [axis.get_title() for axis in extras[1][2].axes] == ["true classes", "k", "spread"]
+    extras = extras_of("classtering")(made, cells, stored)
+    assert [extra.path for extra in extras] == ["figures/labels-toes", "figures/map-toes"]
+    assert [ax.get_title() for ax in extras[1].content.axes] == ["true classes", "k", "spread"]
 
 
 def test_some_classes_and_rows_can_be_kept():

@@ -11,7 +11,9 @@ from scipy.stats import norm
 from pucli.data.mixtures import embedding, grid_centres, stacked
 from pucli.deep import models, require_torch
 from pucli.errors import RunError, UsageError
+from pucli.metrics.density import nearest_centres, share_near
 from pucli.protocols.deep import protocol as deep
+from pucli.report.extras import extras_of
 from pucli.runner import Context, parse_experiment, plan, run
 
 torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
@@ -46,8 +48,8 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     assert result.params["n_iterations"] == 4
     assert np.shape(result.details["images"]) == (5, 8, 192)
     assert np.shape(result.details["neighbours"]) == (6, 8, 192)
-    figures = deep.report_extras(made, cells, {cells[0].key: vars(result)})
-    assert [name for name, _, _ in figures] == ["figures/images-digits", "figures/neighbours-digits"]
+    figures = extras_of("deep")(made, cells, {cells[0].key: vars(result)})
+    assert [extra.path for extra in figures] == ["figures/images-digits", "figures/neighbours-digits"]
 
 
 def test_a_profile_can_shrink_networks_and_leave_the_generating_out():
@@ -70,8 +72,8 @@ def test_looks_on_the_way_are_those_of_shorter_runs():
         alone = deep.run_cell(plan(shorter)[0], shorter, Context())
         assert alone.metrics["log_likelihood"] == look["log_likelihood"]
         assert "curve" not in alone.details
-    figures = deep.report_extras(made, [cell], {cell.key: vars(result)})
-    assert figures[0][0] == "figures/curve-digits"
+    figures = extras_of("deep")(made, [cell], {cell.key: vars(result)})
+    assert figures[0].path == "figures/curve-digits"
 
 
 def test_looks_need_a_likelihood():
@@ -117,21 +119,21 @@ def test_generated_rows_of_the_grid_are_counted_and_scored():
     result = deep.run_cell(cells[0], made, Context())
     assert sum(result.details["counts"]) == 40
     assert 0.0 <= result.metrics["near"] <= 1.0
-    figures = deep.report_extras(made, cells, {cells[0].key: vars(result)})
-    assert [name for name, _, _ in figures] == ["figures/generated-gaussian-grid", "figures/counts-gaussian-grid"]
+    figures = extras_of("deep")(made, cells, {cells[0].key: vars(result)})
+    assert [extra.path for extra in figures] == ["figures/generated-gaussian-grid", "figures/counts-gaussian-grid"]
 
 
 def test_modes_and_nearness_of_the_true_density():
     rng = np.random.default_rng(0)
     centres = grid_centres(10.5)
     rows = centres[np.arange(500) % 25] + 0.316 * rng.normal(size=(500, 2))
-    counts, near = deep._counts(rows, centres, 0.316)
-    np.testing.assert_array_equal(counts, 20)
-    assert near == 1.0
-    assert deep._counts(rows + 5.0, centres, 0.316)[1] < 0.05
+    nearest, _ = nearest_centres(rows, centres)
+    np.testing.assert_array_equal(np.bincount(nearest), 20)
+    assert share_near(rows, centres, 0.316) == 1.0
+    assert share_near(rows + 5.0, centres, 0.316) < 0.05
     means, basis = embedding(5.0)
     inside = (means[np.arange(200) % 10] + rng.normal(size=(200, 10))) @ basis
-    assert deep._counts(inside, means @ basis, 1.0)[1] > 0.99
+    assert share_near(inside, means @ basis, 1.0) > 0.99
 
 
 def test_bandwidth_is_chosen_on_training_rows():

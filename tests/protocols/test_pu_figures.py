@@ -10,7 +10,8 @@ from pucli.errors import UsageError
 from pucli.methods import make_estimator
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu_figures import protocol as pu_figures
-from pucli.protocols.pu_figures.tsne_maps import extras
+from pucli.protocols.pu_figures import tsne_maps
+from pucli.report.extras import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 
 METHODS = {
@@ -140,9 +141,9 @@ def test_the_classes_on_the_map_belong_to_their_rows():
 def test_nothing_is_drawn_before_a_cell_is_done(maps):
     made, results = maps
     cells = [cell for cell, _ in results]
-    assert extras(made, pu_figures.options_of(made).maps, cells, {}) == []
+    assert tsne_maps.draw(made, pu_figures.options_of(made).maps, cells, {}) == []
     one = {results[0][0].key: {**vars(results[0][1])}}
-    assert [name for name, _, _ in pu_figures.report_extras(made, cells, one)] == [
+    assert [extra.path for extra in extras_of("pu_figures")(made, cells, one)] == [
         "figures/map",
         "figures/maps",
         "figures/maps-wrong",

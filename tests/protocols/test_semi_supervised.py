@@ -9,8 +9,8 @@ from pucli.errors import UsageError
 from pucli.protocols.adversarial_labels import protocol as adversarial_labels
 from pucli.protocols.semi_supervised import protocol as semi_supervised
 from pucli.protocols.semi_supervised.report import curves_of, harm_markdown, harm_rows
+from pucli.report.extras import extras_of, no_extras
 from pucli.runner import Context, load_experiment, parse_experiment, plan
-from pucli.runner.cells import protocol_module
 from pucli.runner.profiles import scope
 
 CURVES = {
@@ -145,7 +145,7 @@ def test_declared_experiments_load_and_plan(name):
     declared = load_experiment(name)
     for profile in declared.profiles:
         assert plan(declared, profile)
-    assert hasattr(protocol_module(declared.protocol), "report_extras")
+    assert extras_of(declared.protocol) is not no_extras
     assert all(entry.method in methods.METHODS for entry in declared.methods.values())
 
 
@@ -169,14 +169,14 @@ def test_examples_of_section_4_3():
         assert np.ptp(contrast, axis=1).max() < 1e-4  # CL is constant in the label of u
     middle = rows[cells[0].key]["details"]["one"]["soft_labels"][5]
     np.testing.assert_allclose(middle, 0.5, atol=1e-6)  # u = 0, by symmetry
-    drawn = adversarial_labels.report_extras(made, cells, rows)
-    assert [name.rsplit("-", 1)[1] for name, _, _ in drawn] == ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6"]
-    assert adversarial_labels.report_extras(made, cells, {}) == []
+    drawn = extras_of("adversarial_labels")(made, cells, rows)
+    assert [extra.path.rsplit("-", 1)[1] for extra in drawn] == ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6"]
+    assert extras_of("adversarial_labels")(made, cells, {}) == []
 
 
 def test_learning_curve_extras(stored):
     cells, rows = stored
-    names = [name for name, _, _ in semi_supervised.report_extras(experiment(), cells, rows)]
+    names = [extra.path for extra in extras_of("semi_supervised")(experiment(), cells, rows)]
     assert names == ["harm.md", "harm.csv", "figures/curves-wine"]
     assert scope(experiment(), "full").repeats == 3
 

@@ -13,6 +13,7 @@ from pucli.metrics.classification import f_of_class, majority_class
 from pucli.protocols.usmo import protocol as usmo
 from pucli.protocols.usmo import report as usmo_scores
 from pucli.protocols.usmo_curves import protocol as usmo_curves
+from pucli.report.extras import extras_of
 from pucli.runner import Context, load_experiment, plan
 from pucli.runner.cells import Cell
 from tests.helpers import SHARED
@@ -142,7 +143,7 @@ def test_report_has_a_figure_for_each_kernel_with_the_peers_on_the_same_axes():
     experiment = load_experiment("usmo-figures-4-7")
     cells = plan(experiment)
     stored = {cell.key: stored_curve(cell, [250, 500]) for cell in cells if cell.repeat < 2}
-    found = {name: content for name, _, content in usmo_curves.report_extras(experiment, cells, stored)}
+    found = {extra.path: extra.content for extra in extras_of("usmo_curves")(experiment, cells, stored)}
     assert list(found) == ["curves.csv", "figures/curves-linear", "figures/curves-rbf"]
     for kernel, methods in (("linear", 4), ("rbf", 6)):
         axes = found[f"figures/curves-{kernel}"].axes
@@ -160,12 +161,12 @@ def test_report_of_fits_at_one_number_has_their_trace():
     experiment = load_experiment("usmo-figure-1")
     cells = plan(experiment)
     stored = {cell.key: stored_curve(cell, [6000]) for cell in cells}
-    found = {name: content for name, _, content in usmo_curves.report_extras(experiment, cells, stored)}
+    found = {extra.path: extra.content for extra in extras_of("usmo_curves")(experiment, cells, stored)}
     assert list(found) == ["curves.csv", "figures/trace"]
     time, objective = found["figures/trace"].axes
     np.testing.assert_allclose(time.lines[0].get_ydata(), [0.1, 0.2])
     np.testing.assert_allclose(objective.lines[0].get_ydata(), [3.0, 1.0, 0.9])  # minimised, as in the paper
-    assert usmo_curves.report_extras(experiment, cells, {}) == []
+    assert extras_of("usmo_curves")(experiment, cells, {}) == []
 
 
 def test_report_sets_the_three_scorings_and_the_difference_side_by_side():
@@ -177,7 +178,7 @@ def test_report_sets_the_three_scorings_and_the_difference_side_by_side():
         if cell.method.startswith("usmo"):
             metrics["objective_difference_ppm"] = 0.1 * cell.repeat
         stored[cell.key] = {"status": "done", "metrics": metrics, "flags": [], "notes": [], "seconds": {}}
-    (_, _, text), (_, _, table) = usmo.report_extras(experiment, cells, stored)
+    text, table = (extra.content for extra in extras_of("usmo")(experiment, cells, stored))
     lines = [line.split(",") for line in table.splitlines()]
     assert lines[0][1:] == ["lam", "method", "repeats", "published", *usmo_scores.SCORINGS, lines[0][-1]]
     assert len(lines) == 1 + 2 * 4 * 4
@@ -187,7 +188,7 @@ def test_report_sets_the_three_scorings_and_the_difference_side_by_side():
         assert row[3:8] == ["10", figure, "64.5", "70", "80"]
         assert row[8] == ("9e-07" if method == "usmo" else "")
     assert text.count("## lambda") == 4
-    assert usmo.report_extras(experiment, cells, {}) == []
+    assert extras_of("usmo")(experiment, cells, {}) == []
 
 
 def test_wrong_options_are_named():

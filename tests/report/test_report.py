@@ -12,6 +12,7 @@ import yaml
 
 from pucli.errors import UsageError
 from pucli.report import assemble, build_report
+from pucli.report.extras import Extra, extras_of, no_extras
 from pucli.report.files import csv_text
 from pucli.report.markdown import grid
 from pucli.report.verdict import Sample, judge
@@ -244,14 +245,12 @@ def test_files_and_their_contents(experiment, tmp_path):
 def test_protocols_may_add_texts_and_figures(experiment, tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 
-    from pucli.protocols.pu import protocol as pu
-
     def extras(declared, cells, stored):
         figure = Figure()
         figure.subplots().plot([1, 2])
-        return [("counts.csv", "Counts", f"cells\n{len(stored)}\n"), ("figures/curve", "A curve", figure)]
+        return [Extra("counts.csv", "Counts", f"cells\n{len(stored)}\n"), Extra("figures/curve", "A curve", figure)]
 
-    monkeypatch.setattr(pu, "report_extras", extras, raising=False)
+    monkeypatch.setattr("pucli.report.extras_of", lambda protocol: extras)
     cells = plan(experiment)
     report = build_report(experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "out")
     assert (tmp_path / "out" / "counts.csv").read_text() == "cells\n96\n"
@@ -262,6 +261,13 @@ def test_protocols_may_add_texts_and_figures(experiment, tmp_path, monkeypatch):
         experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "plain", figures=False
     )
     assert not without.figures and without.texts == report.texts
+
+
+def test_extras_are_found_by_the_name_of_the_protocol():
+    assert extras_of("pu") is no_extras
+    assert extras_of("usmo").__module__ == "pucli.protocols.usmo.report"
+    with pytest.raises(UsageError, match="did you mean 'usmo'"):
+        extras_of("usmoo")
 
 
 def test_files_are_the_same_each_time(experiment, tmp_path):

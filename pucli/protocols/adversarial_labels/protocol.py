@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,15 +119,6 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         details=details,
         certificate={"dual_gap": metrics["largest_gap"], "converged": True},
     )
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure): the thesis' figures 4.1 to 4.6, as far as their cells are done."""
-    from pucli.protocols.adversarial_labels.report import extras
-
-    return extras(cells, stored)
 
 
 def _fits(cell: Cell, X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> dict[str, np.ndarray]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.report.extras import Extra, StoredRows, done_rows
 from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,25 +18,29 @@ if TYPE_CHECKING:
 Details = Mapping[tuple[int, str], Mapping[str, Any]]
 
 
-def extras(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure) for each figure whose cells are done."""
+def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
+    """Return the figures whose cells are done and have kept their curves."""
     details = {
-        (int(cell.setting["example"]), cell.method): stored[cell.key]["details"]
-        for cell in cells
-        if cell.key in stored and stored[cell.key]["status"] == "done"
+        (int(cell.setting["example"]), cell.method): row["details"]
+        for cell, row in done_rows(cells, rows)
+        if row["details"]
     }
-    drawn: list[tuple[str, str, Any]] = []
+    found: list[Extra] = []
+
+    def add(number: str, title: str, figure: Figure) -> None:
+        found.append(Extra(f"figures/figure-{number}", f"Figure {number}: {title}", figure))
+
     if (1, "unit") in details:
-        drawn.append(("figures/figure-4.1", "Figure 4.1: supervised densities", _densities(details[1, "unit"])))
-        drawn.append(("figures/figure-4.2", "Figure 4.2: two classes, one unlabeled point", _one(details[1, "unit"])))
+        add("4.1", "supervised densities", _densities(details[1, "unit"]))
+        add("4.2", "two classes, one unlabeled point", _one(details[1, "unit"]))
     if (2, "unit") in details:
-        drawn.append(("figures/figure-4.3", "Figure 4.3: three classes, one unlabeled point", _one(details[2, "unit"])))
+        add("4.3", "three classes, one unlabeled point", _one(details[2, "unit"]))
     if (3, "fixed") in details and (3, "free") in details:
-        drawn.append(("figures/figure-4.4", "Figure 4.4: variances fixed or free", _compared(details)))
+        add("4.4", "variances fixed or free", _compared(details))
         if "two" in details[3, "fixed"]:
-            drawn.append(("figures/figure-4.5", "Figure 4.5: posterior at u1, by u2", _by_second_point(details)))
-            drawn.append(("figures/figure-4.6", "Figure 4.6: adversarial labels of u1, by u1 and u2", _maps(details)))
-    return drawn
+            add("4.5", "posterior at u1, by u2", _by_second_point(details))
+            add("4.6", "adversarial labels of u1, by u1 and u2", _maps(details))
+    return found
 
 
 def _figure(rows: int, columns: int) -> tuple[Figure, np.ndarray]:
@@ -80,9 +86,9 @@ def _one(found: Mapping[str, Any]) -> Figure:
     drawn = axes[1, 1].contourf(u, q, surface.T, levels=20)
     figure.colorbar(drawn, ax=axes[1, 1])
     axes[1, 1].set_title("the same, between classes 1 (q = 1) and 2", fontsize=9)
-    for axis in axes.ravel()[:3]:
-        axis.legend(frameon=False, fontsize=7)
-        axis.set_xlabel("u")
+    for ax in axes.ravel()[:3]:
+        ax.legend(frameon=False, fontsize=7)
+        ax.set_xlabel("u")
     axes[1, 1].set_xlabel("u")
     axes[1, 1].set_ylabel("q")
     return figure
@@ -104,9 +110,9 @@ def _compared(details: Details) -> Figure:
         axes[1, column].set_ylabel("q, class 1")
     axes[0, 0].set_title("adversarial label of u, class 1", fontsize=9)
     axes[0, 1].set_title("posterior of class 1 at u (supervised dotted)", fontsize=9)
-    for axis in axes[0]:
-        axis.legend(frameon=False, fontsize=7)
-        axis.set_xlabel("u")
+    for ax in axes[0]:
+        ax.legend(frameon=False, fontsize=7)
+        ax.set_xlabel("u")
     return figure
 
 

@@ -16,7 +16,7 @@ import functools
 import itertools
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -169,15 +169,6 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
             "answers": np.unique(answers, return_inverse=True)[1][shown].tolist(),
         }
     return result
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure): curves over the number of labels, and maps of sets that can be drawn."""
-    from pucli.protocols.classtering.report import extras
-
-    return extras(experiment.metrics[0], cells, stored)
 
 
 def _answers(model: Any, X: np.ndarray, *, labelled: bool) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of the answers."""
+"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of the predictions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pucli.report.extras import Extra, StoredRows, done_rows
 from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,16 +16,18 @@ if TYPE_CHECKING:
 Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
 
 
-def extras(metric: str, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure) for each data set, as far as cells are done."""
-    found: list[tuple[str, str, Any]] = []
-    done = [(cell, stored[cell.key]) for cell in cells if stored.get(cell.key, {}).get("status") == "done"]
+def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
+    """Return a figure of the first metric for each data set, and a map of the predictions where there is one."""
+    metric = experiment.metrics[0]
+    found: list[Extra] = []
+    done = done_rows(cells, rows)
     for dataset in dict.fromkeys(cell.dataset for cell, _ in done):
         own = [(cell, row) for cell, row in done if cell.dataset == dataset]
-        found.append((f"figures/labels-{dataset}", f"{metric} on {dataset}", curves(metric, dataset, own)))
+        found.append(Extra(f"figures/labels-{dataset}", f"{metric} on {dataset}", curves(metric, dataset, own)))
         maps = [(cell, row) for cell, row in own if row["details"].get("X")]
         if maps:
-            found.append((f"figures/map-{dataset}", f"What each method answers on {dataset}", answers(dataset, maps)))
+            title = f"Predictions of each method on {dataset}"
+            found.append(Extra(f"figures/map-{dataset}", title, predictions(dataset, maps)))
     return found
 
 
@@ -32,7 +36,7 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.0, 3.6), layout="constrained")
-    axis = figure.subplots()
+    ax = figure.subplots()
     for label in dict.fromkeys(cell.method for cell, _ in rows):
         values: dict[int, list[float]] = {}
         for cell, row in rows:
@@ -41,20 +45,20 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
         x = sorted(values)
         if x:
             mean = [statistics.fmean(values[n]) for n in x]
-            axis.errorbar(x, mean, [statistics.pstdev(values[n]) for n in x], marker="o", ms=3, capsize=2, label=label)
-    axis.set_xlabel("labelled rows of each class")
-    axis.set_ylabel(metric)
-    axis.set_title(dataset)
-    axis.grid(alpha=0.3)
-    if axis.get_legend_handles_labels()[0]:
-        axis.legend(frameon=False, fontsize=8)
+            ax.errorbar(x, mean, [statistics.pstdev(values[n]) for n in x], marker="o", ms=3, capsize=2, label=label)
+    ax.set_xlabel("labelled rows of each class")
+    ax.set_ylabel(metric)
+    ax.set_title(dataset)
+    ax.grid(alpha=0.3)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize=8)
     return figure
 
 
-def answers(dataset: str, rows: Rows) -> Figure:
-    """Draw the rows in the plane or in space, coloured by their class and by what each method answers.
+def predictions(dataset: str, rows: Rows) -> Figure:
+    """Draw the rows in the plane or in space, coloured by their class and by each method's predictions.
 
-    Shown are the answers with the most labels.
+    Shown are the predictions with the most labels.
     """
     from matplotlib.figure import Figure
 
@@ -65,10 +69,10 @@ def answers(dataset: str, rows: Rows) -> Figure:
     solid = len(points[0]) == 3
     figure = Figure(figsize=(2.6 * len(panels), 3.0), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False, subplot_kw={"projection": "3d"} if solid else {})[0]
-    for axis, (title, colours) in zip(axes, panels, strict=True):
-        axis.scatter(*zip(*points, strict=True), c=colours, s=4, cmap="tab10", rasterized=True)
-        axis.set_title(title, fontsize=9)
-        axis.set(xticks=[], yticks=[], **({"zticks": []} if solid else {}))
-        axis.set_aspect("equal", "datalim")
+    for ax, (title, colours) in zip(axes, panels, strict=True):
+        ax.scatter(*zip(*points, strict=True), c=colours, s=4, cmap="tab10", rasterized=True)
+        ax.set_title(title, fontsize=9)
+        ax.set(xticks=[], yticks=[], **({"zticks": []} if solid else {}))
+        ax.set_aspect("equal", "datalim")
     figure.suptitle(f"{dataset}, {most} labelled rows of each class", fontsize=9)
     return figure

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -221,15 +221,6 @@ def _likelihood(generated: np.ndarray, drawn: Drawn) -> tuple[float, float]:
 
     scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
     return mean_log_likelihood(scored.log_likelihood), float(scored.bandwidth)
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure): generated rows, counts of modes, or images."""
-    from pucli.protocols.deep.report import extras
-
-    return extras(cells, stored)
 
 
 def _stacked_counts(generated: np.ndarray, images: Any, digits: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Figure 3.4 of Wang 2024, from the cells of the protocol pu_figures: where a method says negative."""
+"""Figure 3.4 of Wang 2024, from the cells of the protocol pu_figures: where a method predicts negative."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.report.extras import Extra, StoredRows, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
 
@@ -20,30 +21,23 @@ FIELDS = {"glpual": "pink", "gllc": "orange"}
 OTHER = "0.85"
 
 
-def extras(
-    experiment: Experiment,
-    figures: Mapping[str, FieldFigure],
-    cells: Sequence[Cell],
-    stored: Mapping[str, Mapping[str, Any]],
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure) for each declared figure with a finished cell, of the first repeat."""
+def draw(
+    experiment: Experiment, figures: Mapping[str, FieldFigure], cells: Sequence[Cell], rows: StoredRows
+) -> list[Extra]:
+    """Return each declared figure with a finished cell that has kept its field, of the first repeat."""
     drawn = []
     for name, figure in figures.items():
         chosen = [
             cell
-            for cell in cells
-            if cell.repeat == 0
-            and variant_name(cell.method) == figure.variant
-            and stored.get(cell.key, {}).get("status") == "done"
+            for cell, row in done_rows(cells, rows)
+            if cell.repeat == 0 and variant_name(cell.method) == figure.variant and row["details"]
         ]
         if chosen:
-            drawn.append((f"figures/{name}", figure.title, _draw(experiment, figure, chosen, stored)))
+            drawn.append(Extra(f"figures/{name}", figure.title, _draw(experiment, figure, chosen, rows)))
     return drawn
 
 
-def _draw(
-    experiment: Experiment, figure: FieldFigure, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> Figure:
+def _draw(experiment: Experiment, figure: FieldFigure, cells: Sequence[Cell], stored: StoredRows) -> Figure:
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,20 +127,6 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     said = np.where(model.predict(rows.X_test) == model.classes_[1], 1, -1)
     result.details = {**context.cache["map", cell.group], "wrong": (said != rows.y_test).astype(int).tolist()}
     return result
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure or text) of the figures whose cells are done, and the table of the maps."""
-    options = options_of(experiment)
-    if options.fields:
-        from pucli.protocols.pu_figures.decision_fields import extras
-
-        return extras(experiment, options.fields, cells, stored)
-    from pucli.protocols.pu_figures.tsne_maps import extras as maps
-
-    return maps(experiment, options.maps, cells, stored)
 
 
 def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], float]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.advice import APART, BETWEEN
+from pucli.report.extras import Extra, StoredRows, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 
@@ -21,29 +22,26 @@ COLUMNS = 3
 Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
 
 
-def extras(
-    experiment: Experiment,
-    figures: Mapping[str, MapFigure],
-    cells: Sequence[Cell],
-    stored: Mapping[str, Mapping[str, Any]],
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, figure or text): the maps, the test rows that each method gets wrong, the numbers."""
+def draw(
+    experiment: Experiment, figures: Mapping[str, MapFigure], cells: Sequence[Cell], rows: StoredRows
+) -> list[Extra]:
+    """Return the maps, the test rows that each method predicts wrong, and the numbers."""
     done: Rows = {
-        (cell.dataset, float(cell.setting["label_frequency"]), cell.method): stored[cell.key]
-        for cell in cells
-        if cell.repeat == 0 and stored.get(cell.key, {}).get("status") == "done"
+        (cell.dataset, float(cell.setting["label_frequency"]), cell.method): row
+        for cell, row in done_rows(cells, rows)
+        if cell.repeat == 0 and row["details"]
     }
     methods = [label for label in experiment.methods if any(key[2] == label for key in done)]
-    drawn: list[tuple[str, str, Any]] = []
+    drawn: list[Extra] = []
     for name, figure in figures.items():
         panels = [panel for panel in figure.panels if _details(done, panel)]
         if panels:
-            drawn.append((f"figures/{name}", figure.title, _classes(figure, panels, done)))
+            drawn.append(Extra(f"figures/{name}", figure.title, _classes(figure, panels, done)))
         if panels and figure.labelled:
-            title = f"{figure.title}: test rows that are told wrong"
-            drawn.append((f"figures/{name}-wrong", title, _wrong(panels, methods, done)))
+            title = f"{figure.title}: test rows that are predicted wrong"
+            drawn.append(Extra(f"figures/{name}-wrong", title, _wrong(panels, methods, done)))
     if drawn:
-        drawn.append(("maps.md", "What the maps show, in numbers", _table(figures, done)))
+        drawn.append(Extra("maps.md", "What the maps show, in numbers", _table(figures, done)))
     return drawn
 
 
@@ -87,7 +85,7 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
 
 
 def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figure:
-    """A row for each map, a column for each method: test rows, and a cross on those it tells wrong."""
+    """A row for each map, a column for each method: test rows, with a cross on those predicted wrong."""
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=(4.0 * len(methods), 3.4 * len(panels)), layout="constrained")

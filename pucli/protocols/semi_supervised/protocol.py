@@ -16,7 +16,6 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -152,15 +151,6 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     if not_converged:
         result.flags.append("not converged")
     return result
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, text or figure): the counts of harm and the learning curves."""
-    from pucli.protocols.semi_supervised.report import extras
-
-    return extras(cells, stored)
 
 
 def warm_up(cell: Cell) -> None:

@@ -9,8 +9,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pucli.report.extras import Extra, StoredRows, done_rows
 from pucli.runner.cells import Cell
-from pucli.runner.experiment import base_name, variant_name
+from pucli.runner.experiment import Experiment, base_name, variant_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,12 +31,11 @@ HARM_COLUMNS = (
 )
 
 
-def curves_of(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Curves:
-    """Return (data set, label) -> the curves of the repeats that are done."""
+def curves_of(cells: Sequence[Cell], rows: StoredRows) -> Curves:
+    """Return (data set, column) -> the curves of the repeats that are done and have kept them."""
     found: Curves = {}
-    for cell in cells:
-        row = stored.get(cell.key)
-        if row is not None and row["status"] == "done":
+    for cell, row in done_rows(cells, rows):
+        if "curve" in row["details"]:
             found.setdefault((cell.dataset, cell.method), []).append(row["details"]["curve"])
     return found
 
@@ -127,19 +127,20 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
     return figure
 
 
-def extras(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, text or figure) of what a report has beside the table, as far as cells are done."""
+def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
+    """Return the counts of harm and the learning curves, as far as cells are done and have kept their curves."""
     from pucli.report.files import csv_text
 
-    curves = curves_of(cells, stored)
+    curves = curves_of(cells, rows)
     if not curves:
         return []
-    rows = harm_rows(curves)
+    harm = harm_rows(curves)
+    lines = [[row[name] for name in HARM_COLUMNS] for row in harm]
     return [
-        ("harm.md", "How often a method is worse than supervised", harm_markdown(rows)),
-        ("harm.csv", "The same by data set", csv_text(HARM_COLUMNS, [[row[c] for c in HARM_COLUMNS] for row in rows])),
+        Extra("harm.md", "How often a method is worse than supervised", harm_markdown(harm)),
+        Extra("harm.csv", "The same by data set", csv_text(HARM_COLUMNS, lines)),
         *(
-            (f"figures/curves-{dataset}", f"Learning curves on {dataset}", curve_figure(dataset, curves))
+            Extra(f"figures/curves-{dataset}", f"Learning curves on {dataset}", curve_figure(dataset, curves))
             for dataset in dict.fromkeys(name for name, _ in curves)
         ),
     ]

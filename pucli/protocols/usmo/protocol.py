@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -123,15 +122,6 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         scale = max(abs(model.objective_), abs(other.objective_))
         result.metrics["objective_difference_ppm"] = 1e6 * abs(model.objective_ - other.objective_) / scale
     return result
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, text): the three scorings side by side."""
-    from pucli.protocols.usmo.report import extras
-
-    return list(extras(experiment, cells, stored))
 
 
 def warm_up(cell: Cell) -> None:

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pucli.report.extras import Extra, StoredRows
 from pucli.report.files import csv_text
 from pucli.report.table import Samples, TableRow, table_rows
 from pucli.runner.cells import Cell
@@ -22,16 +23,14 @@ DIFFERENCE = "objective_difference_ppm"
 COLUMNS = ("dataset", "lam", "method", "repeats", "published", *SCORINGS, "largest_objective_difference")
 
 
-def extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, str]]:
-    """Return (file name, title, text): the scorings as Markdown and as CSV; nothing before a cell is done."""
-    lines = score_lines(Samples.of(experiment, cells, stored))
+def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
+    """Return the three scorings as Markdown and as CSV; nothing before a cell is done."""
+    lines = score_lines(Samples.of(experiment, cells, rows))
     if not lines:
         return []
     return [
-        ("scorings.md", "The three scorings side by side, and the equality of objectives", scores_markdown(lines)),
-        ("scorings.csv", "The same as CSV", csv_text(COLUMNS, [[line[name] for name in COLUMNS] for line in lines])),
+        Extra("scorings.md", "The three scorings side by side, and the equality of objectives", scores_markdown(lines)),
+        Extra("scorings.csv", "The same as CSV", csv_text(COLUMNS, [[line[c] for c in COLUMNS] for line in lines])),
     ]
 
 

@@ -16,7 +16,7 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,15 +139,6 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     result.certificate = {name: last[name] for name in ("objective", "dual_gap")} | {"converged": model.converged_}
     result.seconds = {"tune": 0.0, "fit": float(sum(curve["seconds"])), "predict": 0.0}
     return result
-
-
-def report_extras(
-    experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, text or figure): the fits in figures, and curves or the trace drawn."""
-    from pucli.protocols.usmo_curves.report import extras
-
-    return extras(cells, stored)
 
 
 def measured(call: Callable[[], Any]) -> tuple[float, float]:

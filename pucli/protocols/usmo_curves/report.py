@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.report.extras import Extra, StoredRows, done_rows
 from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,36 +31,36 @@ KERNELS = {"linear": "linear", "rbf": "Gaussian", "polynomial": "polynomial"}
 CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb", "f1", "objective", "dual_gap")
 
 
-def extras(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
-    """Return (file name, title, text or figure) of what a report has beside the table, as far as cells are done.
+def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
+    """Return every fit as CSV, and figures, as far as cells are done and have kept their curves.
 
     Fits at several numbers of unlabeled rows give curves, a figure for each kernel, as in the paper; a single one
     gives the trace of the fits.
     """
     from pucli.report.files import csv_text
 
-    done = _done(cells, stored)
+    done = _done(cells, rows)
     if not done:
         return []
-    found: list[tuple[str, str, Any]] = [
-        ("curves.csv", "The curves in figures: every fit", csv_text(CURVE_COLUMNS, _curve_lines(cells, stored)))
-    ]
+    lines = _curve_lines(cells, rows)
+    found = [Extra("curves.csv", "The curves in figures: every fit", csv_text(CURVE_COLUMNS, lines))]
     if any(len(details["curve"]["unlabeled"]) > 1 for repeats in done.values() for details in repeats):
         for kernel in dict.fromkeys(_kernel(cell) for cell in cells):
-            drawn = curves([cell for cell in cells if _kernel(cell) == kernel], stored)
+            drawn = curves([cell for cell in cells if _kernel(cell) == kernel], rows)
             title = f"Time, memory and test F against the number of unlabeled rows, {KERNELS[kernel]} kernel"
-            found.append((f"figures/curves-{kernel}", title, drawn))
-    else:
-        found.append(("figures/trace", "Time and objective over the iterations", trace(cells, stored)))
+            if drawn is not None:
+                found.append(Extra(f"figures/curves-{kernel}", title, drawn))
+    elif (drawn := trace(cells, rows)) is not None:
+        found.append(Extra("figures/trace", "Time and objective over the iterations", drawn))
     return found
 
 
-def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Figure | None:
+def curves(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     """Draw seconds, peak memory and test F against n: a row for each data set, a line for each method.
 
     Lines are means over repeats. None before a cell is done.
     """
-    done = _done(cells, stored)
+    done = _done(cells, rows)
     if not done:
         return None
     from matplotlib.figure import Figure
@@ -89,12 +91,12 @@ def curves(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Fi
     return figure
 
 
-def trace(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Figure | None:
+def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     """Draw seconds per iteration and the dual objective (to be minimised) over iterations, of the first repeat.
 
     None before a cell with a trace is done.
     """
-    done = {key: found[0]["trace"] for key, found in _done(cells, stored).items() if found[0]["trace"]}
+    done = {key: found[0]["trace"] for key, found in _done(cells, rows).items() if found[0]["trace"]}
     if not done:
         return None
     from matplotlib.figure import Figure
@@ -111,11 +113,11 @@ def trace(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Fig
     return figure
 
 
-def _done(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], list[dict]]:
-    found: dict[tuple[str, str], list[dict]] = {}
-    for cell in cells:
-        row = stored.get(cell.key)
-        if row is not None and row["status"] == "done" and "curve" in row["details"]:
+def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return (data set, column) -> the details of the repeats that are done and have kept their curves."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell, row in done_rows(cells, rows):
+        if "curve" in row["details"]:
             found.setdefault((cell.dataset, cell.method), []).append(row["details"])
     return found
 
@@ -124,12 +126,11 @@ def _kernel(cell: Cell) -> str:
     return cell.settings["method"]["params"].get("kernel", "rbf")
 
 
-def _curve_lines(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
+def _curve_lines(cells: Sequence[Cell], rows: StoredRows) -> list[list[Any]]:
     """Return one line for each fit that is stored, in the order of the columns of curves.csv."""
     lines = []
-    for cell in cells:
-        row = stored.get(cell.key)
-        if row is not None and row["status"] == "done":
+    for cell, row in done_rows(cells, rows):
+        if "curve" in row["details"]:
             columns = (row["details"]["curve"][name] for name in CURVE_COLUMNS[3:])
             lines += [[cell.dataset, cell.method, cell.repeat, *point] for point in zip(*columns, strict=True)]
     return lines

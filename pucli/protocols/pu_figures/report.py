@@ -1,0 +1,19 @@
+"""Figures of the protocol pu_figures: decision fields, or t-SNE maps and a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pucli.protocols.pu_figures import decision_fields, tsne_maps
+from pucli.protocols.pu_figures.protocol import options_of
+from pucli.report.extras import Extra, StoredRows
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
+
+
+def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
+    """Return the declared figures whose cells are done, of the first repeat."""
+    options = options_of(experiment)
+    if options.fields:
+        return decision_fields.draw(experiment, options.fields, cells, rows)
+    return tsne_maps.draw(experiment, options.maps, cells, rows)
