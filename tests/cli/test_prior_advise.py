@@ -226,7 +226,7 @@ def test_bad_input(pucli, tmp_path, command):
 
 def test_a_large_file_is_judged_by_a_sample(pucli, tmp_path, monkeypatch):
     monkeypatch.setattr("pucli.advice.LARGEST_SAMPLE", 60)
-    monkeypatch.setattr("pucli.cli.commands.advise.LARGEST_MAP", 50)
+    monkeypatch.setattr("pucli.report.row_map.LARGEST_MAP", 50)
     path = table(tmp_path / "rows.csv", split=True, n=300, labelled=150)
     done = pucli("advise", "--data", path, *WORDS, "--plot", "map.png")
     assert done.code == 0

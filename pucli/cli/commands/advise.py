@@ -21,8 +21,6 @@ pucli advise --dataset wifi --label-frequency 0.25 --plot wifi.png
 pucli advise --dataset hd --prior 0.4
 """
 
-# More rows than this are drawn at random for the picture.
-LARGEST_MAP = 3000
 # The choice by PUF of one cross-validation is noisy with few labelled rows.
 RULE = "--score puf-lower-1se --cv-repeats 3"
 
@@ -98,32 +96,12 @@ def _settings(found: Advice) -> str:
 
 
 def _picture(rows: TrainingRows, path: Path, seed: int) -> int:
-    """Write the t-SNE map of the rows, labelled ones as triangles; return how many rows it has."""
-    import numpy as np
-    from matplotlib.figure import Figure
-    from sklearn.manifold import TSNE
+    """Write the map of the rows; return how many it shows."""
+    from pucli.report.row_map import write_row_map
 
-    from pucli.data.atomic import replacing
-    from pucli.data.preprocessing import Standardiser
-
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(rows.X))[:LARGEST_MAP])
-    X, labelled = Standardiser().fit_transform(rows.X[chosen]), rows.labelled[chosen]
-    # the usual range, as far as so many rows have so many neighbours
-    perplexity = min(float(np.clip(len(X) / 8, 5, 50)), 0.5 * len(X))
-    points = TSNE(perplexity=perplexity, init="random" if X.shape[1] < 2 else "pca", random_state=seed).fit_transform(X)
-    figure = Figure(figsize=(6, 5), layout="constrained")
-    axes = figure.subplots()
-    axes.scatter(points[~labelled, 0], points[~labelled, 1], s=10, c="tab:gray", label="unlabeled")
-    axes.scatter(points[labelled, 0], points[labelled, 1], s=22, c="tab:red", marker="^", label="labelled positive")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.set_title(rows.title, fontsize=9)
-    axes.legend(fontsize=8)
     try:
-        with replacing(path) as partial:
-            figure.savefig(partial, dpi=150)
+        return write_row_map(path, rows.X, rows.labelled, title=rows.title, seed=seed)
     except OSError as error:
         raise UsageError(
             f"--plot {path} cannot be written: {error.strerror or error}; give a place that can."
         ) from error
-    return len(X)

@@ -47,12 +47,15 @@ def command(
         raise UsageError(f"the benchmark {name!r} has one size only; run it without --full.")
     with out.progress(name, lines=True) as bar:
         found = module.run(progress=bar, **sizes)
-    folder, file = results / "bench", f"{name}-full" if full else name
-    _write(folder, file, found)
-    out.document({"name": name, "full": full, **found, "files": [folder / f"{file}.json", folder / f"{file}.md"]})
+    from pucli.bench._results import write_results
+
+    rows = _rows(found)
+    written = [[number(cell) for cell in row] for row in rows]
+    files = write_results(results / "bench", f"{name}-full" if full else name, plain(found), written)
+    out.document({"name": name, "full": full, **found, "files": files})
     out.text(found["title"])
-    out.table(["what", "seconds", "ratio", "target", "note"], _rows(found))
-    out.text(f"written to {folder / file}.json and .md")
+    out.table(["what", "seconds", "ratio", "target", "note"], rows)
+    out.text(f"written to {files[0]} and .md")
 
 
 def benchmarks() -> list[str]:
@@ -82,22 +85,3 @@ def _summary(module: ModuleType) -> str:
 def _rows(found: dict[str, Any]) -> list[list[Any]]:
     keys = ("name", "seconds", "ratio", "target", "note")
     return [[row.get(key, "") if row.get(key) is not None else "" for key in keys] for row in found["rows"]]
-
-
-def _write(folder: Path, name: str, found: dict[str, Any]) -> None:
-    """Write the result as JSON and as a Markdown table."""
-    import json
-
-    from pucli.data.atomic import replacing
-
-    lines = [
-        f"# {found['title']}",
-        "",
-        "| what | seconds | ratio | target | note |",
-        "| --- | ---: | ---: | ---: | --- |",
-    ]
-    lines += ["| " + " | ".join(number(cell).replace("|", "\\|") for cell in row) + " |" for row in _rows(found)]
-    with replacing(folder / f"{name}.json") as path:
-        path.write_text(json.dumps(plain(found), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    with replacing(folder / f"{name}.md") as path:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")

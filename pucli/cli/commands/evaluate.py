@@ -22,8 +22,6 @@ pucli evaluate --model bought.model --data customers.csv --label bought --positi
 pucli evaluate --model wifi.model --dataset wifi
 """
 
-NEEDS_TRUE, NEEDS_PU = "true labels", "labelled positives and unlabeled rows"
-
 
 def command(
     out: Output,
@@ -53,8 +51,8 @@ def command(
     """Score a model and state which scores need true labels.
 
     F1, precision, recall, accuracy, AUC and the confusion matrix need the true label of every row. Recall on labelled
-    positives and PUF (that recall squared over the share of rows predicted positive) do not. With --dataset the rows
-    are those that were held out when the model was trained.
+    positives and PUF (that recall squared over the share of rows predicted positive) do not; `pucli list metrics`
+    describes them all. With --dataset the rows are those that were held out when the model was trained.
     """
     from pucli.persistence import load_model
 
@@ -113,22 +111,27 @@ def _scores(saved: SavedModel, rows: ScoredRows, labels: str) -> dict[str, Any]:
 
     pu = saved.metadata.get("kind") == "pu"
     found = true_label_scores(saved.pipeline, rows.X, rows.y) if labels == "true" else {}
-    needs = dict.fromkeys(found, NEEDS_TRUE)
     if pu:
         # With true labels every row is "unlabeled" as well as known: the denominator is all rows.
         denominator = "all" if labels == "true" else saved.metadata.get("denominator", "unlabeled")
-        unsure = labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator)
+        found |= labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator)
         if labels == "true":
-            del unsure["recall_labelled"]  # the same as recall
-        found.update(unsure)
-        needs.update(dict.fromkeys(unsure, NEEDS_PU))
-        needs["predicted_positive"] = "no labels"
+            del found["recall_labelled"]  # the same as recall
     return {
         "rows": len(rows.y),
         "positive_rows": int((rows.y == 1).sum()) if pu else None,
         "scores": whole_counts(found),
-        "needs": needs,
+        "needs": {name: _needs(name) for name in found},
     }
+
+
+def _needs(name: str) -> str:
+    """Return which labels a metric takes."""
+    from pucli.metrics import get_metric
+
+    if name == "predicted_positive":
+        return "no labels"
+    return "true labels" if "truth" in get_metric(name).needs else "labelled positives and unlabeled rows"
 
 
 def _print(out: Output, document: dict[str, Any]) -> None:

@@ -18,10 +18,10 @@ pucli list experiments --json
 
 def command(
     out: Output,
-    what: Annotated[str, typer.Argument(metavar="datasets|methods|experiments", help="What to list.")],
+    what: Annotated[str, typer.Argument(metavar="datasets|methods|experiments|metrics", help="What to list.")],
 ) -> None:
-    """List the data sets, methods or experiments."""
-    listings = {"datasets": _datasets, "methods": _methods, "experiments": _experiments}
+    """List the data sets, methods, experiments or metrics."""
+    listings = {"datasets": _datasets, "methods": _methods, "experiments": _experiments, "metrics": _metrics}
     if what not in listings:
         raise unknown("listing", what, listings)
     columns, rows = listings[what]()
@@ -35,6 +35,14 @@ def _methods() -> tuple[list[str], list[list[Any]]]:
     return ["name", "kind", "source", "needs"], [
         [method.name, method.kind, method.source, f"pucli[{method.extra}]" if method.extra else ""]
         for method in METHODS.values()
+    ]
+
+
+def _metrics() -> tuple[list[str], list[list[Any]]]:
+    from pucli.metrics import all_metrics
+
+    return ["name", "unit", "better", "description"], [
+        [metric.name, metric.unit, metric.better or "", metric.description] for metric in all_metrics().values()
     ]
 
 

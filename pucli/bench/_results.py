@@ -1,0 +1,27 @@
+"""The files that a benchmark leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pucli.data.atomic import replacing
+
+
+def write_results(folder: Path, name: str, found: Mapping[str, Any], rows: Sequence[Sequence[str]]) -> list[Path]:
+    """Write what a benchmark found as JSON, and its `rows` as a Markdown table; return the two files."""
+    lines = [
+        f"# {found['title']}",
+        "",
+        "| what | seconds | ratio | target | note |",
+        "| --- | ---: | ---: | ---: | --- |",
+    ]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    files = [folder / f"{name}.json", folder / f"{name}.md"]
+    texts = [json.dumps(found, indent=2, ensure_ascii=False), "\n".join(lines)]
+    for file, text in zip(files, texts, strict=True):
+        with replacing(file) as path:
+            path.write_text(text + "\n", encoding="utf-8")
+    return files
