@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import edge_weights, mutual_knn
-from pucli.solvers.glpual.dual import with_intercept
+from pucli.kernels.graph import mutual_knn
+from pucli.kernels.intercept import with_intercept
 
 # Clarabel's tolerances where a test asks for none.
 ACCURACY = 1e-10
@@ -54,7 +54,7 @@ def problem(
 def with_graph(X: Floats, y: Floats, sigma: float = 1.0, n_neighbors: int = 5) -> tuple[Floats, Bools, Any]:
     """Return what the solvers of the GLPUAL family take: rows with an intercept, labelled rows, weighted edges."""
     graph = mutual_knn(X, n_neighbors)
-    return with_intercept(X), y == 1, (graph.i, graph.j, edge_weights(graph, sigma))
+    return with_intercept(X), y == 1, graph.edges(sigma)
 
 
 def clarabel(goal: Any, constraints: Any = (), accuracy: float | None = ACCURACY) -> float:

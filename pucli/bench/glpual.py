@@ -23,9 +23,10 @@ def run(progress=None) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
     from pucli.estimators.glpual import GLPUAL
-    from pucli.kernels.graph import edge_weights, mutual_knn
+    from pucli.kernels.graph import mutual_knn
+    from pucli.kernels.intercept import with_intercept
     from pucli.solvers.glpual.admm import solve_glpual_admm
-    from pucli.solvers.glpual.dual import objective, solve_gllc, solve_glpual, with_intercept
+    from pucli.solvers.glpual.dual import objective, solve_gllc, solve_glpual
 
     tell = progress or (lambda done, total: None)
     rng = np.random.default_rng(0)
@@ -33,7 +34,7 @@ def run(progress=None) -> dict[str, Any]:
     X[: SIZE["labelled"]] += 0.5
     labelled = np.arange(SIZE["n"]) < SIZE["labelled"]
     graph = mutual_knn(X, 5)
-    edges = (graph.i, graph.j, edge_weights(graph, SIGMA))
+    edges = graph.edges(SIGMA)
     Z = with_intercept(X)
     with threadpool_limits(1):
         ours = best_of(lambda: solve_glpual(Z, labelled, edges, LAM, C_P, C_U, tol=GAP), 50)

@@ -15,13 +15,13 @@ import numpy as np
 
 from pucli.estimators.cpb import CPBGLPUAL
 from pucli.estimators.glpual import GLPUAL
-from pucli.kernels.graph import edge_weights, mutual_knn
+from pucli.kernels.graph import mutual_knn
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_map
 from pucli.kernels.quadratic_surface import surface_features, surface_ridge
 from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.elastic.dual import solve_elastic
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.surface.admm import solve_surface_admm
 from pucli.solvers.surface.problem import surface_problem
 from pucli.solvers.surface.working_set import solve_surface
@@ -89,7 +89,7 @@ def _ball(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _edges(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     graph = mutual_knn(X, 5)
-    return graph.i, graph.j, edge_weights(graph, float(X.shape[1]))
+    return graph.edges(float(X.shape[1]))
 
 
 def _elastic() -> list[dict[str, Any]]:

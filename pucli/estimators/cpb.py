@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_random_state
 
 from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
 from pucli.estimators.prior import PRIOR_CONSTRAINT, PriorInObjective, resolve_prior
-from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances, squared_distances_between
+from pucli.kernels.graph import mutual_knn, squared_distances, squared_distances_between
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
 from pucli.solvers.cpb.dc import solve_cpb
@@ -138,7 +138,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         if self.form == "thesis":
             self._fit_thesis(X, labelled)
         else:
-            edges = (graph.i, graph.j, edge_weights(graph, self.sigma))
+            edges = graph.edges(self.sigma)
             Z = self._rows(X)
             if self.solver == "admm":
                 result = solve_cpb_admm(

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pucli.estimators.base.pu import PUClassifier
-from pucli.kernels.graph import edge_weights, mutual_knn
+from pucli.kernels.graph import mutual_knn
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.quadratic_surface import (
     check_memory,
     surface_features,
@@ -21,7 +22,6 @@ from pucli.kernels.quadratic_surface import (
 )
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.surface.admm import solve_surface_admm
 from pucli.solvers.surface.problem import surface_problem
 from pucli.solvers.surface.working_set import solve_surface
@@ -118,7 +118,7 @@ class ElasticGLPUAL(PUClassifier):
         """
         X, labelled = self._validate_fit(X, y)
         graph = mutual_knn(X, self.n_neighbors)
-        edges = (graph.i, graph.j, edge_weights(graph, self.sigma))
+        edges = graph.edges(self.sigma)
         arguments = (with_intercept(X), labelled, edges, self.lam1, self.lam2, self.c_p, self.c_u)
         if self.solver == "admm":
             result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or 50000)
@@ -228,7 +228,7 @@ class EKFGLPUAL(PUClassifier):
         X, labelled = self._validate_fit(X, y)
         check_memory(*X.shape)
         graph = mutual_knn(X, self.n_neighbors)
-        edges = (graph.i, graph.j, edge_weights(graph, self.sigma))
+        edges = graph.edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
         if self.solver == "admm":
             result = solve_surface_admm(

@@ -9,10 +9,11 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pucli.estimators.base.pu import PUClassifier
-from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances, squared_distances_between
+from pucli.kernels.graph import mutual_knn, squared_distances, squared_distances_between
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
 from pucli.solvers.glpual.admm import solve_glpual_admm
-from pucli.solvers.glpual.dual import solve_gllc, solve_glpual, with_intercept
+from pucli.solvers.glpual.dual import solve_gllc, solve_glpual
 from pucli.solvers.glpual.thesis import solve_thesis
 from pucli.solvers.result import Solution
 
@@ -49,7 +50,7 @@ class _GlobalLocal(PUClassifier):
         if self.form == "thesis" and self.kernel == "linear":
             raise ValueError("form='thesis' is a kernel form: set kernel='rbf', or form='rkhs' for the linear model.")
         graph = mutual_knn(X, self.n_neighbors)
-        edges = (graph.i, graph.j, edge_weights(graph, self.sigma))
+        edges = graph.edges(self.sigma)
         if self.form == "thesis":
             self._fit_thesis(X, labelled)
         elif self.kernel == "linear":

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_random_state
 from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.prior import PRIOR_CONSTRAINT, resolve_prior
+from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.dual import solve_gllc
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
@@ -279,8 +280,7 @@ class BLSSVM(FeatureModel):
         Returns self. Raises ValueError for other than two labels, NaN or infinite values.
         """
         X, labelled = self._validate_fit(X, y)
-        none = np.zeros(0, dtype=np.int64)
-        result = solve_gllc(self._rows(X), labelled, (none, none, np.zeros(0)), self.lam, self.c_p, self.c_u)
+        result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam, self.c_p, self.c_u)
         self._keep(result.coef)
         self.objective_, self.dual_gap_ = result.objective, result.gap
         self.n_iter_, self.converged_ = result.n_iter, result.converged

@@ -1,9 +1,8 @@
 """Kernel functions: linear, polynomial and Gaussian (Schoelkopf and Smola 2002, chapter 2).
 
-`Kernel` holds the function and its parameters and gives matrices by one matrix product; `kernel_row` is its compiled
-counterpart for one row. Squared distances are made from inner products of rows that are centred first, so that a
-common offset of the data costs no digits, and from differences where the inner products cancel. `Kernel.rounding`
-bounds what is lost all the same.
+`Kernel` holds the function and its parameters and computes matrices by one matrix product. Squared distances come from
+inner products of centred rows, so that a common offset of the data costs no digits, and from differences where the
+inner products cancel. `Kernel.rounding` bounds the error that remains.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from pucli.arrays import Floats
+from pucli.compiled import njit
 
 KERNELS = ("linear", "rbf", "polynomial")
-# Kernel entries made at once in `combination`: 16 MB.
+# Kernel entries that `combination` computes at once: 16 MB.
 _CHUNK_ENTRIES = 2_000_000
-# Squared distances below this share of the two squared norms are made from differences.
+# Squared distances below this share of the two squared norms are computed from differences.
 CLOSE = 1e-3
 # The centre is the median of about this many rows.
 _CENTRE_ROWS = 1000
@@ -26,8 +27,23 @@ _CENTRE_ROWS = 1000
 class Kernel(NamedTuple):
     """A kernel function.
 
-    name : "linear" x.y; "rbf" exp(-|x - y|^2 / (2 width^2)); "polynomial" (x.y + coef0)^degree.
-    width : length scale of "rbf", in the units of the features. degree, coef0 : of "polynomial".
+    Attributes
+    ----------
+    name : {"linear", "rbf", "polynomial"}
+        x.y, exp(-|x - y|^2 / (2 width^2)), or (x.y + coef0)^degree.
+    width : float, default 1.0
+        Length scale of "rbf", in the units of the features.
+    degree : int, default 3
+        Degree of "polynomial".
+    coef0 : float, default 1.0
+        Constant term of "polynomial".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pucli.kernels.functions import Kernel
+    >>> Kernel("polynomial", degree=2).matrix(np.array([[1.0], [2.0]]), np.array([[3.0]])).ravel().tolist()
+    [16.0, 49.0]
     """
 
     name: str = "rbf"
@@ -36,7 +52,7 @@ class Kernel(NamedTuple):
     coef0: float = 1.0
 
     def check(self) -> Kernel:
-        """Return self; raise ValueError for an unknown name or a parameter that makes no Mercer kernel."""
+        """Return self, or raise ValueError for an unknown name or parameters that give no Mercer kernel."""
         if self.name not in KERNELS:
             raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {self.name!r}.")
         if self.name == "rbf" and not (isinstance(self.width, Real) and 0 < self.width < np.inf):
@@ -54,24 +70,24 @@ class Kernel(NamedTuple):
             )
         return self
 
-    def matrix(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    def matrix(self, X: Floats, Y: Floats) -> Floats:
         """Return k(x_i, y_j), shape (n, p), for X (n, m) and Y (p, m)."""
         if self.name == "rbf":
             return rbf(X, Y, self.width)
-        G = X @ Y.T
+        G: Floats = X @ Y.T
         return G if self.name == "linear" else (G + self.coef0) ** self.degree
 
-    def diagonal(self, X: np.ndarray) -> np.ndarray:
+    def diagonal(self, X: Floats) -> Floats:
         """Return k(x_i, x_i), shape (n,)."""
         if self.name == "rbf":
             return np.ones(len(X))
-        G = np.einsum("ij,ij->i", X, X)
+        G: Floats = np.einsum("ij,ij->i", X, X)
         return G if self.name == "linear" else (G + self.coef0) ** self.degree
 
-    def rounding(self, X: np.ndarray, weights: np.ndarray) -> float:
-        """Return what rounding may move sum_ij weights_i weights_j k(x_i, x_j) by, for X (n, m) and weights (n,).
+    def rounding(self, X: Floats, weights: Floats) -> float:
+        """Return a bound on the rounding error of sum_ij weights_i weights_j k(x_i, x_j), for X (n, m), weights (n,).
 
-        With Cauchy and Schwarz, the inner products and powers of "linear" and "polynomial" are off by at most
+        By Cauchy and Schwarz, the inner products and powers of "linear" and "polynomial" are off by at most
         degree eps sqrt(k(x, x) k(y, y)), hence the form by degree eps (sum_i |weights_i| sqrt(k(x_i, x_i)))^2. For
         "rbf", with h = |x|^2 / 2 of the centred rows in widths and u = |x - y|^2 / 2, the exponent u is off by eps
         (h_x + h_y), at most u eps / CLOSE, and by eps sqrt(4 u (h_x + h_y)) from centring; times exp(-u), this is
@@ -87,42 +103,46 @@ class Kernel(NamedTuple):
         degree = 1 if self.name == "linear" else self.degree
         return degree * eps * float(size @ np.sqrt(np.maximum(self.diagonal(X), 0.0))) ** 2
 
-    def combination(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return sum_j weights_j k(x_i, y_j), shape (n,), a chunk of the matrix at a time."""
+    def combination(self, X: Floats, Y: Floats, weights: Floats) -> Floats:
+        """Return sum_j weights_j k(x_i, y_j), shape (n,), from one chunk of the matrix at a time."""
         if self.name == "linear":
-            return X @ (weights @ Y)
+            linear: Floats = X @ (weights @ Y)
+            return linear
         step = max(1, _CHUNK_ENTRIES // max(len(Y), 1))
         parts = [self.matrix(X[i : i + step], Y) @ weights for i in range(0, len(X), step)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def middle(X: np.ndarray) -> np.ndarray:
-    """Return the median of some of the rows of X (n, m), shape (m,): a centre that a few wrong values do not move."""
-    return np.median(X[:: max(1, len(X) // _CENTRE_ROWS)], axis=0)
+def middle(X: Floats) -> Floats:
+    """Return the median of some of the rows of X (n, m), shape (m,), a centre that a few wrong values do not move."""
+    centre: Floats = np.median(X[:: max(1, len(X) // _CENTRE_ROWS)], axis=0)
+    return centre
 
 
-def half_norms(X: np.ndarray) -> np.ndarray:
+def half_norms(X: Floats) -> Floats:
     """Return |x_i|^2 / 2, shape (n,)."""
-    return 0.5 * np.einsum("ij,ij->i", X, X)
+    norms: Floats = 0.5 * np.einsum("ij,ij->i", X, X)
+    return norms
 
 
-def rbf(X: np.ndarray, Y: np.ndarray, width: float) -> np.ndarray:
+def rbf(X: Floats, Y: Floats, width: float) -> Floats:
     """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p), for X (n, m) and Y (p, m)."""
     centre = middle(Y)
     X, Y = (X - centre) / width, (Y - centre) / width
     return rbf_of_centred(X, Y, half_norms(X), half_norms(Y))
 
 
-def rbf_of_centred(X: np.ndarray, Y: np.ndarray, half_x: np.ndarray, half_y: np.ndarray) -> np.ndarray:
+def rbf_of_centred(X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> Floats:
     """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows and half their squared norms."""
-    K = X @ Y.T
+    K: Floats = X @ Y.T
     _to_exponents(K, X, Y, half_x, half_y)
-    return np.exp(K, out=K)
+    np.exp(K, out=K)
+    return K
 
 
 @njit(cache=True)
-def _to_exponents(K, X, Y, half_x, half_y):
-    """Turn inner products K (n, p) into -|x_i - y_j|^2 / 2, from differences where they leave too few digits."""
+def _to_exponents(K: Floats, X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> None:
+    """Turn the inner products K (n, p) into -|x_i - y_j|^2 / 2; where they leave too few digits, from differences."""
     for i in range(K.shape[0]):
         close = 0
         for j in range(K.shape[1]):
@@ -138,21 +158,3 @@ def _to_exponents(K, X, Y, half_x, half_y):
                     difference = X[i, k] - Y[j, k]
                     total += difference * difference
                 K[i, j] = -0.5 * total
-
-
-@njit(cache=True)
-def kernel_row(x, Y, kind, width, degree, coef0):
-    """Return k(x, y_j) for all rows of Y (p, m), shape (p,); kind: position in `KERNELS`."""
-    out = np.empty(Y.shape[0])
-    for j in range(Y.shape[0]):
-        total = 0.0
-        if kind == 1:
-            for k in range(Y.shape[1]):
-                difference = x[k] - Y[j, k]
-                total += difference * difference
-            out[j] = np.exp(-0.5 * total / (width * width))
-        else:
-            for k in range(Y.shape[1]):
-                total += x[k] * Y[j, k]
-            out[j] = total if kind == 0 else (total + coef0) ** degree
-    return out

@@ -1,34 +1,53 @@
 """The similarity graph of GLLC and GLPUAL: mutual K nearest neighbours (Wang 2024, eq. 2.6 and 2.7).
 
 W_ij = exp(-|x_i - x_j|^2 / sigma) where i and j are among each other's K nearest rows, else 0, and R = (D - W) / n.
-The graph and its distances do not depend on sigma: build them once, then weigh the edges for each sigma.
+The graph and its distances do not depend on sigma: build them once, then compute the weights for each sigma.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 
-# Up to this many rows neighbours are searched by brute force, ties in distance broken by row number.
+from pucli.arrays import Floats, Ints
+from pucli.compiled import njit
+
+# Up to this many rows the neighbours are found by brute force, with ties in distance broken by row number.
 BRUTE_FORCE_ROWS = 5000
+
+# Edges of R, each once: row i (n_edges,), row j (n_edges,) and weight (n_edges,).
+Edges: TypeAlias = tuple[Ints, Ints, Floats]
 
 
 class Graph(NamedTuple):
-    """Edges of the mutual K-NN graph, each once, i < j.
+    """The mutual K-NN graph, each edge once with i < j.
 
-    i, j : (n_edges,) row numbers; squared_distance : (n_edges,); n_rows : number of rows.
+    Attributes
+    ----------
+    i, j : ndarray of shape (n_edges,)
+        Rows that an edge joins.
+    squared_distance : ndarray of shape (n_edges,)
+        Squared Euclidean distance between them.
+    n_rows : int
+        Number of rows of the data.
     """
 
-    i: np.ndarray
-    j: np.ndarray
-    squared_distance: np.ndarray
+    i: Ints
+    j: Ints
+    squared_distance: Floats
     n_rows: int
+
+    def edges(self, sigma: float) -> Edges:
+        """Return the edges of R for one sigma: i, j and the weight exp(-d^2 / sigma) / n."""
+        return self.i, self.j, edge_weights(self, sigma)
+
+
+NO_EDGES: Edges = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
 @njit(cache=True)
-def squared_distances(X):
+def squared_distances(X: Floats) -> Floats:
     """Return the (n, n) matrix of squared Euclidean distances; equal rows are at exactly zero."""
     n, m = X.shape
     D = np.zeros((n, n))
@@ -44,7 +63,7 @@ def squared_distances(X):
 
 
 @njit(cache=True)
-def squared_distances_between(X, Y):
+def squared_distances_between(X: Floats, Y: Floats) -> Floats:
     """Return the (n, p) matrix of squared Euclidean distances of the rows of X (n, m) to those of Y (p, m)."""
     n, m = X.shape
     p = Y.shape[0]
@@ -60,8 +79,11 @@ def squared_distances_between(X, Y):
 
 
 @njit(cache=True)
-def _nearest(D, rows, k):
-    """Return (len(rows), k) positions in `rows` of each row's k nearest others; ties go to the earlier position."""
+def _nearest(D: Floats, rows: Ints, k: int) -> Ints:
+    """Return the positions in `rows` of each row's k nearest others, shape (len(rows), k).
+
+    Ties go to the earlier position.
+    """
     n = rows.shape[0]
     neighbours = np.empty((n, k), np.int64)
     best = np.empty(k)
@@ -86,8 +108,8 @@ def _nearest(D, rows, k):
 
 
 @njit(cache=True)
-def _mutual(neighbours):
-    """Return the pairs (i < j) that are among each other's neighbours."""
+def _mutual(neighbours: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs i < j of rows that are among each other's neighbours."""
     n, k = neighbours.shape
     first = np.empty(n * k, np.int64)
     second = np.empty(n * k, np.int64)
@@ -106,11 +128,34 @@ def _mutual(neighbours):
     return first[:count].copy(), second[:count].copy()
 
 
-def mutual_knn(X: np.ndarray, n_neighbors: int = 5) -> Graph:
-    """Build the mutual K-NN graph of the rows of X (n, m).
+def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
+    """Build the mutual K-NN graph of some rows.
 
-    Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row; above, scikit-learn's
-    search decides. Raises ValueError where n <= n_neighbors.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    n_neighbors : int, default 5
+        K, the number of neighbours of each row, not counting itself.
+
+    Returns
+    -------
+    Graph
+        Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken
+        as scikit-learn's search does.
+
+    Raises
+    ------
+    ValueError
+        If a row has fewer than `n_neighbors` others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pucli.kernels.graph import mutual_knn
+    >>> graph = mutual_knn(np.array([[0.0], [1.0], [5.0], [7.0]]), n_neighbors=1)
+    >>> graph.i.tolist(), graph.j.tolist(), graph.squared_distance.tolist()
+    ([0, 2], [1, 3], [1.0, 4.0])
     """
     n = len(X)
     check_n_neighbors(n, n_neighbors)
@@ -123,8 +168,28 @@ def mutual_knn(X: np.ndarray, n_neighbors: int = 5) -> Graph:
     return Graph(i, j, ((X[i] - X[j]) ** 2).sum(axis=1), n)
 
 
-def graph_from_distances(D: np.ndarray, rows: np.ndarray, n_neighbors: int) -> Graph:
-    """Build the mutual K-NN graph of the chosen `rows` of a matrix D (N, N) of squared distances."""
+def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:
+    """Build the mutual K-NN graph of some rows from a matrix of all distances.
+
+    Parameters
+    ----------
+    D : ndarray of shape (N, N)
+        Squared distances.
+    rows : ndarray of shape (n,)
+        Positions in `D` of the rows. The graph numbers them 0, ..., n - 1.
+    n_neighbors : int
+        Number of neighbours of each row.
+
+    Returns
+    -------
+    Graph
+        Ties in distance go to the row that is earlier in `rows`.
+
+    Raises
+    ------
+    ValueError
+        If a row has fewer than `n_neighbors` others.
+    """
     check_n_neighbors(len(rows), n_neighbors)
     i, j = _mutual(_nearest(D, rows, n_neighbors))
     return Graph(i, j, D[rows[i], rows[j]], len(rows))
@@ -139,14 +204,17 @@ def check_n_neighbors(n_rows: int, n_neighbors: int) -> None:
         )
 
 
-def edge_weights(graph: Graph, sigma: float) -> np.ndarray:
+def edge_weights(graph: Graph, sigma: float) -> Floats:
     """Return R's weight of each edge, exp(-d^2 / sigma) / n, shape (n_edges,)."""
     return np.exp(-graph.squared_distance / sigma) / graph.n_rows
 
 
 @njit(cache=True)
-def laplacian_product(i, j, weight, Z):
-    """Return R Z for Z (n, m): sum over edges of weight (z_i - z_j), added to row i and taken from row j."""
+def laplacian_product(i: Ints, j: Ints, weight: Floats, Z: Floats) -> Floats:
+    """Return R Z for Z (n, m).
+
+    Each edge (i, j, weight) adds weight (z_i - z_j) to row i of the result and takes it from row j.
+    """
     n, m = Z.shape
     out = np.zeros((n, m))
     for e in range(i.shape[0]):
@@ -156,3 +224,17 @@ def laplacian_product(i, j, weight, Z):
             out[a, k] += difference
             out[b, k] -= difference
     return out
+
+
+def similarity_form(Z: Floats, edges: Edges) -> Floats:
+    """Return 2 Z'RZ, shape (m, m): twice the similarity term f'Rf of f = Z w, as a quadratic form in w.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m)
+        Rows, with or without a column of ones.
+    edges : tuple of ndarray
+        Edges of R.
+    """
+    i, j, weight = edges
+    return 2.0 * (Z.T @ laplacian_product(i, j, weight, np.ascontiguousarray(Z)))

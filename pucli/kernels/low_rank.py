@@ -1,8 +1,8 @@
 """Exact low-rank features of a kernel: pivoted Cholesky K = L L' (Harbrecht, Peters, Schneider 2012).
 
-The rows of L are features of the training rows: a linear model on them is the kernel model. It stops when no
-residual diagonal entry exceeds 1e-10, so the trace error is at most 1e-10 n; a rank cap makes it a Nystrom
-approximation on the rows chosen so far. Features of new rows come by one triangular solve.
+The rows of L are features of the training rows: a linear model on them is the kernel model. The factorisation stops
+when no residual diagonal entry exceeds 1e-10, so the trace error is at most 1e-10 n. A rank cap makes it a Nystrom
+approximation on the rows chosen so far. The features of new rows take one triangular solve.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from pucli.arrays import Floats, Ints
+from pucli.compiled import njit
 from pucli.kernels.graph import squared_distances, squared_distances_between
 
 RESIDUAL = 1e-10
@@ -25,26 +26,47 @@ DEFAULT_MAX_RANK = 2000
 class LowRankMap(NamedTuple):
     """Features of an RBF kernel.
 
-    L : (n, r) features of the training rows; pivots : (r,) the rows that span them; factor : (r, r) lower
-    triangular, the features of the pivots; residual : largest kernel diagonal entry that L L' misses.
+    Attributes
+    ----------
+    L : ndarray of shape (n, r)
+        Features of the training rows.
+    pivots : ndarray of shape (r,)
+        The rows that span them.
+    factor : ndarray of shape (r, r)
+        Features of the pivots, lower triangular.
+    residual : float
+        Largest entry on the diagonal of K - L L'.
     """
 
-    L: np.ndarray
-    pivots: np.ndarray
-    factor: np.ndarray
+    L: Floats
+    pivots: Ints
+    factor: Floats
     residual: float
 
 
-def rbf_from_distances(D: np.ndarray, width: float) -> np.ndarray:
+def rbf_from_distances(D: Floats, width: float) -> Floats:
     """Return exp(-d^2 / (2 width^2)) for a matrix of squared distances."""
     return np.exp(D * (-0.5 / width**2))
 
 
-def pivoted_cholesky(K: np.ndarray, max_rank: int | None = None) -> LowRankMap:
-    """Factorise a positive semi-definite matrix K (n, n) with diagonal of order one by LAPACK's dpstrf."""
+def pivoted_cholesky(K: Floats, max_rank: int | None = None) -> LowRankMap:
+    """Factorise a positive semi-definite matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix, its diagonal of order one.
+    max_rank : int, optional
+        Cap on the rank.
+
+    Returns
+    -------
+    LowRankMap
+        By LAPACK's dpstrf.
+    """
     n = len(K)
     C, pivots, rank, _ = dpstrf(K, lower=1, tol=RESIDUAL)
-    pivots = pivots - 1
+    pivots = pivots.astype(np.int64) - 1
     if max_rank is not None:
         rank = min(rank, max_rank)
     C = np.tril(C)[:, :rank]
@@ -55,8 +77,11 @@ def pivoted_cholesky(K: np.ndarray, max_rank: int | None = None) -> LowRankMap:
 
 
 @njit(cache=True)
-def _pivoted_cholesky_rbf(X, gamma, max_rank, tolerance):
-    """Pivoted Cholesky of the RBF kernel, kernel columns made as needed: memory n times rank."""
+def _pivoted_cholesky_rbf(X: Floats, gamma: float, max_rank: int, tolerance: float) -> tuple[Floats, Ints, float]:
+    """Factorise the RBF kernel exp(-gamma d^2), computing its columns as they are needed: memory n times rank.
+
+    Returns L' (r, n), pivots and residual of `LowRankMap`.
+    """
     n, m = X.shape
     L = np.zeros((max_rank, n))
     residual = np.ones(n)
@@ -82,11 +107,22 @@ def _pivoted_cholesky_rbf(X, gamma, max_rank, tolerance):
     return L, pivots, residual.max()
 
 
-def rbf_map(X: np.ndarray, width: float, max_rank: int | None = None) -> LowRankMap:
-    """Return low-rank features of the RBF kernel exp(-d^2 / (2 width^2)) on the rows of X (n, m).
+def rbf_map(X: Floats, width: float, max_rank: int | None = None) -> LowRankMap:
+    """Compute low-rank features of the RBF kernel exp(-d^2 / (2 width^2)).
 
-    Up to `DENSE_ROWS` rows the kernel matrix is formed; above, its columns are made one at a time and the rank is
-    capped at `max_rank` (default 2000).
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Training rows.
+    width : float
+        Width of the kernel.
+    max_rank : int, optional
+        Cap on the rank. None means no cap up to `DENSE_ROWS` rows, and `DEFAULT_MAX_RANK` above.
+
+    Returns
+    -------
+    LowRankMap
+        Up to `DENSE_ROWS` rows from the kernel matrix, above from one column of it at a time.
     """
     n = len(X)
     if n <= DENSE_ROWS:
@@ -97,7 +133,25 @@ def rbf_map(X: np.ndarray, width: float, max_rank: int | None = None) -> LowRank
     return LowRankMap(L, pivots, np.tril(L[pivots]), float(residual))
 
 
-def rbf_features(X: np.ndarray, landmarks: np.ndarray, factor: np.ndarray, width: float) -> np.ndarray:
-    """Return the features (n, r) of new rows X, given the pivot rows `landmarks` (r, m) and their `factor` (r, r)."""
+def rbf_features(X: Floats, landmarks: Floats, factor: Floats, width: float) -> Floats:
+    """Compute the features of new rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        New rows.
+    landmarks : ndarray of shape (r, m)
+        Training rows at the pivots of a `LowRankMap`.
+    factor : ndarray of shape (r, r)
+        Its `factor`.
+    width : float
+        Width of the kernel.
+
+    Returns
+    -------
+    ndarray of shape (n, r)
+        Features.
+    """
     K = rbf_from_distances(squared_distances_between(X, landmarks), width)
-    return solve_triangular(factor, K.T, lower=True, check_finite=False).T
+    features: Floats = solve_triangular(factor, K.T, lower=True, check_finite=False).T
+    return features

@@ -1,19 +1,21 @@
 """The unbiased squared maximum mean discrepancy with the Plummer kernel, and its gradient, in one pass over the pairs.
 
-k(z, z') = (|z - z'|^2 + eps)^(-1/2); the sums of Sansone 2018, eq. 4.2, leave out i = j. A batch is small, so that what
-counts is the number of passes: a row of the kernel lives in one buffer, and sums go by lanes, so that the compiler can
-use vector instructions without changing the order of additions.
+k(z, z') = (|z - z'|^2 + eps)^(-1/2), and the sums of Sansone 2018, eq. 4.2, leave out i = j. Batches are small, so the
+number of passes over the data decides the speed: one buffer holds a row of the kernel, and sums are added up in lanes,
+which lets the compiler use vector instructions without changing the order of the additions.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from pucli.arrays import Floats
+from pucli.compiled import njit
 
 
-# a check for division by zero would keep it from vector instructions; eps is positive
+# checks for division by zero would rule out vector instructions; eps is positive
 @njit(cache=True, error_model="numpy")
-def _row(z, columns, eps, k):
+def _row(z: Floats, columns: Floats, eps: float, k: Floats) -> None:
     """Fill k (n,) with the kernel between z (h,) and the points `columns` (h, n)."""
     n = len(k)
     for j in range(n):
@@ -28,7 +30,7 @@ def _row(z, columns, eps, k):
 
 
 @njit(cache=True)
-def _total(values):
+def _total(values: Floats) -> float:
     """Return the sum of `values`, added up in four lanes."""
     a = b = c = d = values.dtype.type(0.0)
     whole = len(values) // 4 * 4
@@ -43,8 +45,25 @@ def _total(values):
 
 
 @njit(cache=True)
-def discrepancy_and_gradient(codes, prior, eps):
-    """Return the discrepancy of `codes` and `prior`, both (n, h), n >= 2, and its gradient in the codes, (n, h)."""
+def discrepancy_and_gradient(codes: Floats, prior: Floats, eps: float) -> tuple[float, Floats]:
+    """Compute the squared discrepancy between two samples.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, h)
+        Encoded rows, n >= 2, in single or double precision.
+    prior : ndarray of shape (n, h)
+        Sample of the distribution that the codes should follow.
+    eps : float
+        Softening of the kernel, positive.
+
+    Returns
+    -------
+    value : float
+        Unbiased estimate of the squared discrepancy.
+    gradient : ndarray of shape (n, h)
+        Its derivative by the codes.
+    """
     n, h = codes.shape
     eps = codes.dtype.type(eps)
     zero = codes.dtype.type(0.0)

@@ -1,8 +1,8 @@
 """The quadratic surface f(x) = x'Ax/2 + x'beta + beta_0, A symmetric, as a linear model (Wang 2024, section 4.4).
 
-The coefficients are stacked as alpha = (a_11, a_12, ..., a_1m, a_22, ..., a_mm, beta_1, ..., beta_m), m* = (m^2 + 3m)/2
-of them, with features x_j^2 / 2 for a_jj, x_j x_k for a_jk and x_j for beta_j. Group j holds what belongs to feature j,
-its row of A and its beta: m + 1 coefficients, and a_jk is in two groups.
+The m* = (m^2 + 3m)/2 coefficients are stacked as alpha = (a_11, a_12, ..., a_1m, a_22, ..., a_mm, beta_1, ...,
+beta_m), with features x_j^2 / 2 for a_jj, x_j x_k for a_jk and x_j for beta_j. Group j holds the m + 1 coefficients of
+feature j, its row of A and its beta, so a_jk is in two groups.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-# Square matrices of m* + 1 rows, and matrices of all rows by m* + 1, that a fit or a fold of a path holds at the most.
+from pucli.arrays import Floats, Ints
+
+# The most that a fit, or a fold of a path, holds: square matrices of m* + 1 rows, and matrices of all rows by m* + 1.
 MATRICES = 12
 ROW_MATRICES = 4
-# Share of the memory that a fit may take; a container's limit counts.
+# Share of the memory that a fit may take, of the machine's or of the container's.
 MEMORY_SHARE = 0.5
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
@@ -25,7 +27,7 @@ def n_surface_features(n_features: int) -> int:
     return (n_features * n_features + 3 * n_features) // 2
 
 
-def surface_features(X: np.ndarray) -> np.ndarray:
+def surface_features(X: Floats) -> Floats:
     """Return the features (n, m*) of the rows X (n, m), in the order of alpha."""
     n, m = X.shape
     j, k = np.triu_indices(m)
@@ -36,7 +38,7 @@ def surface_features(X: np.ndarray) -> np.ndarray:
     return S
 
 
-def surface_groups(n_features: int) -> np.ndarray:
+def surface_groups(n_features: int) -> Ints:
     """Return the positions in alpha of each feature's group, shape (m, m + 1): a_j1, ..., a_jm, beta_j."""
     m = n_features
     place = np.zeros((m, m), dtype=np.int64)
@@ -45,7 +47,7 @@ def surface_groups(n_features: int) -> np.ndarray:
     return np.column_stack([place, len(j) + np.arange(m)])
 
 
-def surface_ridge(X: np.ndarray) -> np.ndarray:
+def surface_ridge(X: Floats) -> Floats:
     """Return G (m*, m*) with alpha'G alpha = sum_i |A x_i + beta|^2, the squared gradients of f at the rows (4.23).
 
     The term of feature j is a quadratic in its group alone, with the same matrix for all features.
@@ -60,26 +62,27 @@ def surface_ridge(X: np.ndarray) -> np.ndarray:
     return G
 
 
-def surface_coordinates(features: np.ndarray, n_features: int) -> np.ndarray:
-    """Return the positions in alpha of the surface of some features, in the order of their own, smaller alpha."""
+def surface_coordinates(features: Ints, n_features: int) -> Ints:
+    """Return where the coefficients of the surface on some `features` stand in alpha, in the order of its own alpha."""
     groups = surface_groups(n_features)
     j, k = np.triu_indices(len(features))
     return np.concatenate([groups[features[j], features[k]], groups[features, -1]])
 
 
-def surface_matrix(alpha: np.ndarray, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+def surface_matrix(alpha: Floats, n_features: int) -> tuple[Floats, Floats]:
     """Return A (m, m) and beta (m,) from alpha."""
     groups = surface_groups(n_features)
     return alpha[groups[:, :-1]], alpha[groups[:, -1]]
 
 
-def surface_score(X: np.ndarray, A: np.ndarray, beta: np.ndarray, intercept: float) -> np.ndarray:
-    """Return f (n,) at the rows X (n, m), without forming their features."""
-    return 0.5 * np.einsum("ij,ij->i", X @ A, X) + X @ beta + intercept
+def surface_score(X: Floats, A: Floats, beta: Floats, intercept: float) -> Floats:
+    """Return f (n,) at the rows X (n, m) without computing their features."""
+    f: Floats = 0.5 * np.einsum("ij,ij->i", X @ A, X) + X @ beta + intercept
+    return f
 
 
 def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> None:
-    """Raise ValueError where a fit of the surface might not fit into `limit` bytes (default half the memory)."""
+    """Raise ValueError if a fit might need more than `limit` bytes (half of the memory by default)."""
     size = n_surface_features(n_features) + 1
     needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)
     if limit is None:

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pucli.estimators.base.pu import PUClassifier
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_features, rbf_map
-from pucli.solvers.glpual.dual import with_intercept
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.kernels.graph import laplacian_product
+from pucli.kernels.graph import similarity_form
 from pucli.solvers.cpb.dc import CPBFit, cpb_objective
 from pucli.solvers.elastic.admm import soft_threshold
 from pucli.solvers.glpual.admm import shrink_hinge
@@ -52,8 +52,7 @@ def solve_cpb_admm(Z, labelled, edges, prior, lam, mu=None, tol=1e-6, max_iter=5
     mu = 1.0 / n if mu is None else mu
     Zp = Z[labelled]
     n_p = len(Zp)
-    i, j, weight = edges
-    system = 2.0 * (Z.T @ laplacian_product(i, j, weight, np.ascontiguousarray(Z))) + mu * (Zp.T @ Zp + Z.T @ Z)
+    system = similarity_form(Z, edges) + mu * (Zp.T @ Zp + Z.T @ Z)
     system[np.diag_indices(r - 1)] += lam
     factor = cho_factor(system, lower=True, check_finite=False)
     u_h, u_a, w, f = np.zeros(n_p), np.zeros(n), np.zeros(r), np.zeros(n)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from pucli.kernels.graph import laplacian_product
+from pucli.kernels.graph import similarity_form
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.rows.losses import RowLosses, loss_values
@@ -188,13 +188,6 @@ def starts(F, labelled):
     return [np.ones(len(score)), outer]
 
 
-def similarity_form(F, edges):
-    """Return 2 F'RF, (m, m), for features F (n, m): what the similarity adds to the ridge."""
-    i, j, weight = edges
-    A = 2.0 * (F.T @ laplacian_product(i, j, weight, np.ascontiguousarray(F)))
-    return 0.5 * (A + A.T)
-
-
 def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100, similarity=None, dual=None) -> CPBFit:
     """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts.
 
@@ -210,7 +203,9 @@ def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100, similarity
     dual : (n,) `dual` of a fit to the same rows with a ridge near this one, to start from.
     """
     F = Z[:, :-1]
-    problem = _Problem(F, labelled, similarity_form(F, edges) if similarity is None else similarity, prior, lam)
+    if similarity is None:
+        similarity = similarity_form(F, edges)
+    problem = _Problem(F, labelled, 0.5 * (similarity + similarity.T), prior, lam)
     tried: list[_Descent] = []
     for side in starts(F, labelled):
         if tried:

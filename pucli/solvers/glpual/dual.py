@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from pucli.kernels.graph import laplacian_product
+from pucli.kernels.graph import similarity_form
 from pucli.solvers.result import Solution, within
 
 # Sweeps between Newton rounds, and steps in a round: sweeps find the free set, Newton solves on it.
@@ -38,21 +38,13 @@ SWEEPS_BEFORE_GRAM = 25
 GRAM_ROWS = 4000
 
 
-def with_intercept(X: np.ndarray) -> np.ndarray:
-    """Return the rows (x_i, 1), shape (n, m + 1)."""
-    Z = np.ones((X.shape[0], X.shape[1] + 1))
-    Z[:, :-1] = X
-    return Z
-
-
 def quadratic_part(Z, labelled, edges, lam, c_u):
     """Return A (m+1, m+1) and b (m+1,) of the objective above.
 
     Z : (n, m + 1) rows with a last column of ones; labelled : (n,) bool; edges : (i, j, weight) of R's edges.
     """
-    i, j, weight = edges
     Zu = Z[~labelled]
-    A = 2.0 * c_u * (Zu.T @ Zu) + 2.0 * (Z.T @ laplacian_product(i, j, weight, Z))
+    A = 2.0 * c_u * (Zu.T @ Zu) + similarity_form(Z, edges)
     A[np.diag_indices(A.shape[0] - 1)] += lam
     return 0.5 * (A + A.T), 2.0 * c_u * Zu.sum(axis=0)
 

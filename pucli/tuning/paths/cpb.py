@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.kernels.graph import edge_weights, mutual_knn
+from pucli.kernels.graph import mutual_knn, similarity_form
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_features, rbf_map
 from pucli.methods import Method, estimator_class
-from pucli.solvers.cpb.dc import similarity_form, solve_cpb
-from pucli.solvers.glpual.dual import with_intercept
+from pucli.solvers.cpb.dc import solve_cpb
 from pucli.tuning.folds import Fold
 from pucli.tuning.search import Progress, count_positive
 
@@ -64,7 +64,7 @@ class CPBPath:
                 Z, Z_valid = self._features(point, X, self.X[valid])
             if changed:
                 assert graph is not None
-                edges = (graph.i, graph.j, edge_weights(graph, point["sigma"]))
+                edges = graph.edges(point["sigma"])
                 similarity, dual = similarity_form(Z[:, :-1], edges), None
             fit = solve_cpb(
                 Z,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pucli.kernels.graph import mutual_knn
+from pucli.kernels.intercept import with_intercept
 from pucli.methods import Method, estimator_class
 from pucli.solvers.elastic.path import elastic_path
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.tuning.folds import Fold
 from pucli.tuning.search import Progress
 

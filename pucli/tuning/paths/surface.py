@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pucli.kernels.graph import edge_weights, laplacian_product, mutual_knn
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.quadratic_surface import check_memory, surface_features, surface_ridge
 from pucli.methods import Method, estimator_class
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.surface.problem import SurfaceFit, assemble
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import Fold

@@ -11,9 +11,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.glpual import GLLC, GLPUAL
 from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.glpual.admm import shrink_hinge
-from pucli.solvers.glpual.dual import _box_newton, objective, solve_glpual, with_intercept
+from pucli.solvers.glpual.dual import _box_newton, objective, solve_glpual
 from pucli.solvers.glpual.thesis import solve_thesis
 from tests.oracles import clarabel, problem
 
@@ -74,7 +75,7 @@ def objective_of(f, y, X, model, squared, g_norm):
 def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam):
     X, y = problem(seed, n=80, m=2, n_p=30)
     graph = mutual_knn(X, 5)
-    edges = (graph.i, graph.j, edge_weights(graph, 1.0))
+    edges = graph.edges(1.0)
     Z = with_intercept(X)
     early = solve_glpual(Z, y == 1, edges, lam, 1.0, 0.05, tol=1e-12, max_iter=stop)
     exact = solve_glpual(Z, y == 1, edges, lam, 1.0, 0.05, tol=1e-12, max_iter=5000)
@@ -212,7 +213,7 @@ def test_thesis_form_needs_a_kernel():
 def test_objective_function_is_the_definition():
     X, y = problem(14)
     graph = mutual_knn(X, 5)
-    edges = (graph.i, graph.j, edge_weights(graph, 1.0))
+    edges = graph.edges(1.0)
     w = np.random.default_rng(0).normal(size=4)
     model = GLPUAL(sigma=1.0)
     f = X @ w[:-1] + w[-1]

@@ -15,6 +15,7 @@ from pucli.data import load_dataset
 from pucli.estimators.elastic import EKFGLPUAL
 from pucli.kernels import quadratic_surface
 from pucli.kernels.graph import edge_weights, mutual_knn
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.quadratic_surface import (
     check_memory,
     n_surface_features,
@@ -26,7 +27,6 @@ from pucli.kernels.quadratic_surface import (
     surface_score,
 )
 from pucli.methods import Method
-from pucli.solvers.glpual.dual import with_intercept
 from pucli.solvers.surface.admm import shrink_groups
 from pucli.solvers.surface.newton import newton
 from pucli.solvers.surface.problem import surface_bound, surface_lam1_max, surface_objective, surface_problem
@@ -50,7 +50,7 @@ def rows_inside(seed, n=80, m=4, n_p=20):
 
 def parts(X, y, lam2=0.01, c_p=1.0, c_u=0.1, sigma=1.0):
     graph = mutual_knn(X, 5)
-    edges = (graph.i, graph.j, edge_weights(graph, sigma))
+    edges = graph.edges(sigma)
     Z, G = with_intercept(surface_features(X)), surface_ridge(X)
     return surface_problem(Z, G, y == 1, edges, lam2, c_p, c_u)
 

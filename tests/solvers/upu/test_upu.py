@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.upu import NNPU, UPU
-from pucli.solvers.glpual.dual import with_intercept
+from pucli.kernels.intercept import with_intercept
 from pucli.solvers.upu.network import (
     Network,
     initial_network,
