@@ -1,18 +1,17 @@
 """How a column of each kind becomes features: fitted on training cells, kept as plain data.
 
-Every class is a frozen record of texts, numbers and lists, so that its state is its fields. ``fit_column`` makes the
-one that suits a column; ``features`` names what it gives; ``encode`` writes them.
+Every class is a frozen record of texts, numbers and lists, so that its state is its fields; ``features`` names what it
+gives and ``encode`` writes it. `pucli.data.column_fitting` makes the one that suits a column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pucli.data.columns import Column, yes_value
 from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Number:
     ----------
     name, kind : str
     fill : float
-        Value for an empty cell.
+        Value for an empty cell; NaN if there must be none.
     indicator : bool
         Whether training had empty cells, and with them the feature "NAME is empty".
     """
@@ -91,6 +90,13 @@ class Number:
             what = "is infinite" if np.isinf(values[row]) else "is too large: its square is beyond double precision"
             place = tally.place(tally.offset + row)
             raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}; correct the cell or empty it")
+        if np.isnan(self.fill) and np.isnan(values).any():
+            row = int(np.isnan(values).argmax())
+            what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"
+            place = tally.place(tally.offset + row)
+            raise TableError(
+                f"column {self.name!r}, {place}: {what}; the model has no value for such a cell, so correct it"
+            )
         _write_filled(self.name, values, self.fill, self.indicator, out, tally)
 
 
@@ -333,69 +339,6 @@ class Unused:
 ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
 
 
-def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_words: int) -> ColumnEncoder:
-    """Return the encoder of one column, fitted on its training cells.
-
-    Parameters
-    ----------
-    cells : pandas.Series
-        The training rows' cells.
-    column : Column
-        What the column is.
-    max_categories : int
-        How many values of a category have a feature of their own; the most frequent ones, equal ones by name.
-    max_words : int
-        How many words of a text have a feature; the most frequent ones.
-    """
-    name, kind = column.name, column.kind
-    if kind == "identifier":
-        return Unused(name, kind)
-    if kind == "constant":  # a constant number stays: it changes nothing, and a file of numbers stays as it is
-        values = numbers(cells)[0]
-        plain = len(values) > 0 and bool(np.isfinite(values).all())
-        return Number(name, kind, float(values[0]), indicator=False) if plain else Unused(name, kind)
-    if kind == "date":
-        return _fit_date(cells, column)
-    if kind == "number" or (kind == "yes/no" and not column.values):
-        values = numbers(cells)[0]
-        return Number(name, kind, _median(values), bool(np.isnan(values).any()))
-    codes, texts = coded(cells)
-    if kind == "text":
-        return _fit_text(column, codes, texts, max_words)
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    if kind == "category":
-        ranked = sorted(range(len(texts)), key=lambda i: (-counts[i], texts[i]))
-        kept = _in_order([texts[i] for i in ranked[:max_categories]])
-        return Category(name, kind, kept, len(texts) - len(kept), bool((codes < 0).any()))
-    if len(texts) < 2:
-        return YesNo(name, kind, texts[0] if texts else "yes", "", 0.0, indicator=False)
-    yes = yes_value(texts)
-    no = texts[1 - texts.index(yes)]
-    fill = float(counts[texts.index(yes)] > counts[texts.index(no)])
-    return YesNo(name, kind, yes, no, fill, bool((codes < 0).any()))
-
-
-def _fit_date(cells: pd.Series, column: Column) -> Date:
-    days, _ = dates(cells, column.written)
-    present = days[~np.isnan(days)]
-    parts = [part for part, values in date_parts(present).items() if len(np.unique(values)) > 1]
-    return Date(column.name, column.kind, column.written, parts, _median(days), len(present) < len(days))
-
-
-def _fit_text(column: Column, codes: np.ndarray, texts: Sequence[str], max_words: int) -> ColumnEncoder:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    cells = [texts[code] for code in codes[codes >= 0].tolist()]
-    for least in (2, 1):
-        try:
-            fitted = TfidfVectorizer(max_features=max_words, min_df=least).fit(cells)
-        except ValueError:  # no word occurs so often
-            continue
-        words = [str(word) for word in fitted.get_feature_names_out()]
-        return Text(column.name, column.kind, words, fitted.idf_.tolist(), len(cells) < len(codes))
-    return Unused(column.name, column.kind)
-
-
 def encoder_state(encoder: ColumnEncoder) -> dict[str, Any]:
     """Return a column's encoder as JSON values."""
     return {"encoder": type(encoder).__name__, **asdict(encoder)}
@@ -431,14 +374,3 @@ def _filled(fill: float | None, indicator: bool) -> str:
     if not indicator:
         return ""
     return "; empty marked" if fill is None else f"; empty marked and filled with {fill:.6g}"
-
-
-def _median(values: np.ndarray) -> float:
-    present = values[np.isfinite(values)]
-    return float(np.median(present)) if len(present) else 0.0
-
-
-def _in_order(values: Sequence[str]) -> list[str]:
-    """Return values by number where all are numbers, else as text."""
-    as_number = parsed_numbers(values)
-    return sorted(values) if np.isnan(as_number).any() else [values[i] for i in np.argsort(as_number, kind="stable")]

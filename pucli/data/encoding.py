@@ -8,7 +8,7 @@ can only be pickled. On what both can do, the two agree to the last bit (see its
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pucli.data.column_encoders import ColumnEncoder, Tally, Unused, encoder_of_state, encoder_state, fit_column
+from pucli.data.column_encoders import ColumnEncoder, Number, Tally, Unused, encoder_of_state, encoder_state
+from pucli.data.column_fitting import fit_column
 from pucli.data.columns import Column, column_kinds
 from pucli.data.frames import TableError, as_frame
 
@@ -192,6 +193,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.sparse_:
             return self.feature_names_in_
         return np.array([name for encoder in self.encoders_ for name in encoder.features], dtype=object)
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str]) -> TableEncoder:
+        """Return the encoder of a table of numbers without empty cells, for models that were saved without one."""
+        encoder = cls()
+        encoder.columns_, encoder.sparse_ = [], False
+        encoder.encoders_ = [Number(name, "number", fill=float("nan"), indicator=False) for name in names]
+        encoder.n_features_in_ = len(names)
+        encoder.feature_names_in_ = np.array(names, dtype=object)
+        return encoder
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is kept in a model file: JSON values and arrays alone."""

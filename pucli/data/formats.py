@@ -5,19 +5,16 @@ Told by the name: .csv .tsv .txt .data .dat (also .gz), .xlsx .xls, .parquet, .a
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pucli.data.labels import LABEL
-from pucli.data.readers import read_csv
+from pucli.data.text_files import SUFFIXES, check_names, line_of, read_text, text_head, text_layout
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -32,28 +29,56 @@ class Table(NamedTuple):
     naming: str = ""
 
 
-def open_table(path: Path, label: str | None, sheet: str | None = None) -> Table:
+def open_table(
+    path: Path,
+    label: str | None,
+    sheet: str | None = None,
+    *,
+    known: Collection[str] = (),
+    as_text: Collection[str] = (),
+) -> Table:
     """Return the table in a file of one of the known formats.
 
     Parameters
     ----------
-    path : the file.
-    label : the label's column or variable, None if there is none; helps to tell a header line from data.
-    sheet : sheet of a spreadsheet, the first one if None.
+    path : Path
+    label : str or None
+        The label's column or variable, None if there is none; helps to tell a header line from data.
+    sheet : str, optional
+        Sheet of a spreadsheet, the first one if None.
+    known : collection of str
+        Other columns that are wanted; of a text file they tell a header line too.
+    as_text : collection of str
+        Columns of a text file whose cells are kept as they are written ("007" is not 7).
 
     Raises
     ------
     UsageError
         The file is missing, empty, of an unknown kind, or not what its name says.
     """
+    with reading(path):
+        kind = file_kind(path)
+        if kind in SUFFIXES:
+            layout = text_layout(path, text_head(path), [*known, label] if label is not None else known)
+            [frame] = read_text(path, layout, as_text=as_text)
+            return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming)
+        if kind in {".xlsx", ".xls"}:
+            return _excel(path, label, sheet, as_text)
+        return _OPENERS[kind](path, label, sheet)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong while `path` is read into a UsageError that says so."""
     try:
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
-        if path.stat().st_size == 0:
+        if path.is_file() and path.stat().st_size == 0:
             raise UsageError(f"{path} is empty")
-        return _opener(path)(path, label, sheet)
+        yield
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text (byte {error.start + 1}); save it as UTF-8") from error
+        place = _not_utf8(path) if path.is_file() else error.start
+        raise UsageError(f"{path} is not UTF-8 text (byte {place + 1}); save it as UTF-8") from error
     except FileNotFoundError as error:
         raise _missing(path) from error
     except ImportError as error:
@@ -69,6 +94,25 @@ def open_table(path: Path, label: str | None, sheet: str | None = None) -> Table
         ) from error
 
 
+def _not_utf8(path: Path) -> int:
+    """Return the position of the first byte of a file that is not UTF-8."""
+    import codecs
+    import gzip
+
+    decoder, place = codecs.getincrementaldecoder("utf-8")(), 0
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as stream:
+        while raw := stream.read(2**20):
+            kept = len(decoder.getstate()[0])
+            try:
+                decoder.decode(raw)
+            except UnicodeDecodeError as error:
+                return place - kept + error.start
+            place += len(raw)
+    return place
+
+
 def _missing(path: Path) -> UsageError:
     if not path.parent.is_dir():
         return UsageError(f"no file {path}: the folder {path.parent} does not exist")
@@ -78,127 +122,16 @@ def _missing(path: Path) -> UsageError:
     return UsageError(f"no file {path}" + (f"; {near[0]}" if near else ""))
 
 
-def _opener(path: Path) -> Callable[[Path, str | None, str | None], Table]:
+def file_kind(path: Path) -> str:
+    """Return the suffix that tells the format of a file, without .gz; raises UsageError for an unknown one."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix not in _OPENERS:
-        raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {' '.join(_OPENERS)}")
-    return _OPENERS[suffix]
+    if suffix not in SUFFIXES and suffix not in _OPENERS:
+        known = " ".join([*SUFFIXES, *_OPENERS])
+        raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {known}")
+    return suffix
 
 
-def _text(path: Path, label: str | None, sheet: str | None) -> Table:
-    import pandas as pd
-
-    text = _decoded(path)
-    if not text.strip():
-        raise UsageError(f"{path} is empty")
-    separator = _separator(path, text)
-    first, *more = _records(text, separator, count=2)
-    second = more[0] if more else []
-    header = _has_header(first, second, label)
-    if header and len(second) == len(first) + 1:  # R's write.table: row names without a name
-        first = ["row", *first]
-    names = [cell.strip() for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
-    _check_names(path, names)
-    if second and len(second) > len(names):
-        raise UsageError(f"{path}: a data row has {len(second)} fields, the header {len(names)}; make them equal")
-    if header and not second:
-        raise UsageError(f"{path} has a header line and no data rows")
-    try:
-        frame = read_csv(
-            path,
-            sep=r"\s+" if separator == " " else separator,
-            header=0 if header else None,
-            names=names,
-            encoding="utf-8-sig",
-        )
-    except pd.errors.ParserError as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found is None:
-            raise
-        raise UsageError(
-            f"{path}: line {found[2]} has {found[3]} fields, the lines before have {found[1]}; correct that line"
-        ) from error
-    naming = "" if header else f"; the file has no header line, its columns are numbered 1 to {len(names)}"
-    return Table(frame, lambda row: f"line {_line_of(text, separator, row + header)}", naming)
-
-
-def _decoded(path: Path) -> str:
-    raw = path.read_bytes()
-    return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-
-
-def _separator(path: Path, text: str) -> str:
-    """Return the separator: by the name for .tsv, else the one that splits the first lines most evenly."""
-    if path.name.lower().removesuffix(".gz").endswith(".tsv"):
-        return "\t"
-    lines = [line for line in text[: 2**16].splitlines()[:20] if line.strip()]
-    counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t"}
-    best = max(counts, key=lambda sep: min(counts[sep]))
-    if min(counts[best]) > 1:
-        return best
-    if path.name.lower().removesuffix(".gz").endswith(".csv"):
-        return ","
-    return " " if min(len(line.split()) for line in lines) > 1 else ","
-
-
-def _records(text: str, separator: str, count: int) -> list[list[str]]:
-    """Return the first records that are not blank."""
-    found: list[list[str]] = []
-    for _, record in _numbered(text, separator):
-        found.append(record)
-        if len(found) == count:
-            break
-    return found
-
-
-def _line_of(text: str, separator: str, position: int) -> int:
-    """Return the line (from 1) on which record `position` (from 0, blank ones not counted) begins."""
-    for index, (line, _) in enumerate(_numbered(text, separator)):
-        if index == position:
-            return line
-    return position + 1
-
-
-def _numbered(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line on which it begins, fields) of the records that are not blank."""
-    lines = io.StringIO(text, newline=None)  # lazily, and with every kind of line end
-    if separator == " ":
-        yield from ((number, line.split()) for number, line in enumerate(lines, start=1) if line.strip())
-        return
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    begin = 1
-    for record in reader:
-        if record and (len(record) > 1 or record[0].strip()):
-            yield begin, record
-        begin = reader.line_num + 1
-
-
-def _has_header(first: list[str], second: list[str], label: str | None) -> bool:
-    """Tell a header line from data: it names the label, or has text where the next line has a number."""
-    cells = [cell.strip() for cell in first]
-    if label is not None and label in cells and not _number(label):
-        return True
-    if not any(_number(cell) for cell in cells):
-        # all text: a header names its columns differently, and no column is named by a number in it
-        return len(set(cells)) == len(cells) and not (label is not None and _number(label))
-    return any(not _number(top) and _number(below) for top, below in zip(cells, second, strict=False))
-
-
-def _number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_names(path: Path, names: list[str]) -> None:
-    for left, right in pairwise(sorted(names)):
-        if left == right:
-            raise UsageError(f"{path}: two columns are named {left!r}; rename one of them")
-
-
-def _excel(path: Path, label: str | None, sheet: str | None) -> Table:
+def _excel(path: Path, label: str | None, sheet: str | None, as_text: Collection[str] = ()) -> Table:
     import pandas as pd
 
     from pucli.data.readers import read_excel
@@ -207,7 +140,7 @@ def _excel(path: Path, label: str | None, sheet: str | None) -> Table:
         sheets = [str(name) for name in book.sheet_names]
     if sheet is not None and sheet not in sheets:
         raise UsageError(f"{path}: {unknown('sheet', sheet, sheets)}")
-    frame = read_excel(path, sheets[0] if sheet is None else sheet).dropna(axis=1, how="all")
+    frame = read_excel(path, sheets[0] if sheet is None else sheet, as_text=as_text).dropna(axis=1, how="all")
     empty = frame.isna().all(axis=1).to_numpy()
     rows = np.flatnonzero(~empty) + 2
     frame = frame[~empty].reset_index(drop=True)
@@ -233,7 +166,7 @@ def _arff(path: Path, label: str | None, sheet: str | None) -> Table:
         raise
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
-    _check_names(path, list(frame.columns))
+    check_names(path, list(frame.columns))
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
@@ -306,7 +239,6 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
 
 
 _OPENERS: dict[str, Callable[[Path, str | None, str | None], Table]] = {
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".data", ".dat"), _text),
     **dict.fromkeys((".xlsx", ".xls"), _excel),
     ".parquet": _parquet,
     ".arff": _arff,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
     )
 
 
-def read_csv(path: Path, **options: Any) -> pd.DataFrame:
+def read_csv(path: Path | IO[bytes], **options: Any) -> pd.DataFrame:
     """Read a text table with every number rounded to the nearest double, as pandas does by itself from 3.1."""
     import pandas as pd
 
@@ -74,14 +74,21 @@ def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.D
     return frame.dropna(how="all").dropna(axis=1, how="all")
 
 
-def read_excel(path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0) -> pd.DataFrame:
-    """Return a sheet of a .xlsx or .xls file, by name or position, with only empty cells as missing values."""
+def read_excel(
+    path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0, as_text: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Return a sheet of a .xlsx or .xls file, by name or position, with only empty cells as missing values.
+
+    Cells of the columns in `as_text` are kept as they are written.
+    """
     import pandas as pd
+
+    kept = {"dtype": dict.fromkeys(as_text, str)} if as_text else {}
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
         frame = pd.read_excel(
-            path, sheet_name=sheet, header=header, skiprows=skiprows, keep_default_na=False, na_values=[""]
+            path, sheet_name=sheet, header=header, skiprows=skiprows, keep_default_na=False, na_values=[""], **kept
         )
     return frame.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
 

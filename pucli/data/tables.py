@@ -83,10 +83,10 @@ def read_labelled(
     labels = None
     if label is not None:
         label = str(label)
-        column = frame[_existing(path, frame, label, table.naming)]
+        column = frame[existing_column(path, table, label)]
         labels = LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
     if features is not None:
-        names = [_existing(path, frame, str(name), table.naming) for name in features]
+        names = [existing_column(path, table, str(name)) for name in features]
     else:
         names = [name for name in frame.columns if name != label]
     if not names:
@@ -108,15 +108,16 @@ def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
     return notes
 
 
-def _existing(path: Path, frame: pd.DataFrame, name: str, naming: str) -> str:
-    columns = list(frame.columns)
+def existing_column(path: Path, table: Table, name: str) -> str:
+    """Return `name` if the table has such a column, else raise UsageError with the nearest ones."""
+    columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
     near = difflib.get_close_matches(name.lower(), [column.lower() for column in columns], n=3, cutoff=0.5)
     names = [column for column in columns if column.lower() in near]
     shown = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
     hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
-    raise UsageError(f"{path}: no column {name!r}; {hint}{naming}")
+    raise UsageError(f"{path}: no column {name!r}; {hint}{table.naming}")
 
 
 def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> Floats:

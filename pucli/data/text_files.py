@@ -1,0 +1,223 @@
+"""Text tables as users write them: separator and header are told from the first lines, rows are read once.
+
+Only the head of a file is looked at as text; the rows go straight through pandas' parser, whole or block by block, so
+a file takes the memory of its table, or of one block.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from pucli.data.readers import read_csv
+from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEAD = 2**16  # bytes from which the layout is told
+SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
+
+
+class TextLayout(NamedTuple):
+    """How a text file is written: "," ";" tab or " ", whether its first line names the columns, their names."""
+
+    separator: str
+    header: bool
+    names: list[str]
+
+    @property
+    def naming(self) -> str:
+        """What to say about how columns are named, after an error about a name."""
+        if self.header:
+            return ""
+        return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
+
+
+def text_head(path: Path) -> str:
+    """Return the first lines of a file, plain or gzip, as text."""
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as stream:
+        return head_text(stream.read(HEAD + 1))
+
+
+def head_text(raw: bytes) -> str:
+    """Return `raw`, the beginning of a file, as text without the last line if that may be cut."""
+    if len(raw) > HEAD:
+        raw = raw[: raw.rfind(b"\n", 0, HEAD) + 1] or raw[:HEAD]
+    return raw.decode("utf-8-sig")
+
+
+def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayout:
+    """Tell how a text file is written.
+
+    Parameters
+    ----------
+    path : Path
+        Its name says that tabs separate (.tsv), and stands in errors.
+    head : str
+        Its first lines.
+    known : collection of str
+        Names of columns that are wanted; a first line that has one of them is a header.
+
+    Raises
+    ------
+    UsageError
+        The file is empty, or two columns have one name.
+    """
+    if not head.strip():
+        raise UsageError(f"{path} is empty")
+    separator = _separator(path, head)
+    first, *more = _records(head, separator, count=2)
+    second = more[0] if more else []
+    header = _has_header(first, second, known)
+    if header and len(second) == len(first) + 1:  # R's write.table: row names without a name
+        first = ["row", *first]
+    names = [cell.strip() for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
+    check_names(path, names)
+    if second and len(second) > len(names):
+        raise UsageError(f"{path}: a data row has {len(second)} fields, the header {len(names)}; make them equal")
+    if header and not second:
+        raise UsageError(f"{path} has a header line and no data rows")
+    return TextLayout(separator, header, names)
+
+
+def read_text(
+    path: Path,
+    layout: TextLayout,
+    *,
+    source: IO[bytes] | None = None,
+    as_text: Collection[str] = (),
+    rows: int | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Read the rows of a text file.
+
+    Parameters
+    ----------
+    path : Path
+    layout : TextLayout
+    source : binary stream, optional
+        Where the text comes from, if not from `path`.
+    as_text : collection of str
+        Columns whose cells are kept as they are written ("007" is not 7).
+    rows : int, optional
+        Rows of a block; one block without it.
+
+    Yields
+    ------
+    frame : pandas.DataFrame
+        At most `rows` rows.
+    """
+    import pandas as pd
+
+    options: dict[str, Any] = {"dtype": {name: str for name in layout.names if name in as_text}} if as_text else {}
+    try:
+        found: Any = read_csv(
+            path if source is None else source,
+            sep=r"\s+" if layout.separator == " " else layout.separator,
+            header=0 if layout.header else None,
+            names=layout.names,
+            encoding="utf-8-sig",
+            chunksize=rows,
+            **options,
+        )
+        if rows is None:
+            yield found
+            return
+        with found as blocks:
+            yield from blocks
+    except pd.errors.ParserError as error:
+        wrong = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if wrong is None:
+            raise
+        raise UsageError(
+            f"{path}: line {wrong[2]} has {wrong[3]} fields, the lines before have {wrong[1]}; correct that line"
+        ) from error
+
+
+def line_of(path: Path, layout: TextLayout, row: int) -> int:
+    """Return the line (from 1) on which data row `row` (from 0, blank lines not counted) begins."""
+    position = row + layout.header
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    with gzip.open(path) if packed else path.open("rb") as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig")  # every kind of line end
+        for index, (line, _) in enumerate(_numbered(lines, layout.separator)):
+            if index == position:
+                return line
+    return position + 1
+
+
+def _separator(path: Path, text: str) -> str:
+    """Return the separator: by the name for .tsv, else the one that splits the first lines most evenly."""
+    if path.name.lower().removesuffix(".gz").endswith(".tsv"):
+        return "\t"
+    lines = [line for line in text.splitlines()[:20] if line.strip()]
+    counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t"}
+    best = max(counts, key=lambda sep: min(counts[sep]))
+    if min(counts[best]) > 1:
+        return best
+    if path.name.lower().removesuffix(".gz").endswith(".csv"):
+        return ","
+    return " " if min(len(line.split()) for line in lines) > 1 else ","
+
+
+def _records(text: str, separator: str, count: int) -> list[list[str]]:
+    """Return the first records that are not blank."""
+    found: list[list[str]] = []
+    for _, record in _numbered(io.StringIO(text, newline=None), separator):
+        found.append(record)
+        if len(found) == count:
+            break
+    return found
+
+
+def _numbered(lines: IO[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line on which it begins, fields) of the records that are not blank."""
+    if separator == " ":
+        yield from ((number, line.split()) for number, line in enumerate(lines, start=1) if line.strip())
+        return
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    begin = 1
+    for record in reader:
+        if record and (len(record) > 1 or record[0].strip()):
+            yield begin, record
+        begin = reader.line_num + 1
+
+
+def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[str]) -> bool:
+    """Tell a header line from data.
+
+    A header has one of the known names, or text where the next line has a number, or text alone, no cell twice; it
+    has not if columns are known by number and none of its cells is such a number.
+    """
+    cells = [cell.strip() for cell in first]
+    if any(name in cells for name in known if not _number(name)):
+        return True
+    if not any(_number(cell) for cell in cells):
+        return len(set(cells)) == len(cells) and not any(_number(name) for name in known)
+    return any(not _number(top) and _number(below) for top, below in zip(cells, second, strict=False))
+
+
+def _number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise UsageError if two columns have one name."""
+    for left, right in pairwise(sorted(names)):
+        if left == right:
+            raise UsageError(f"{path}: two columns are named {left!r}; rename one of them")

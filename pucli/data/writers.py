@@ -1,0 +1,100 @@
+"""Rows written block by block, as CSV or Parquet."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Writer(Protocol):
+    """Takes blocks of rows; a context manager that closes what it opened."""
+
+    def write(self, frame: pd.DataFrame) -> None:
+        """Write rows; the columns are those of the first block."""
+
+    def __enter__(self) -> Writer: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
+    """Return a writer of rows to a file, CSV or Parquet by its name, or as CSV to an open stream.
+
+    Raises
+    ------
+    UsageError
+        The name of the file tells another format, or pyarrow is missing.
+    """
+    if stream is not None:
+        return _CsvWriter(stream)
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _ParquetWriter(path)
+    return _CsvWriter(path.open("w", newline="", encoding="utf-8"), own=True)
+
+
+def check_writable_format(path: Path) -> None:
+    """Raise UsageError if rows cannot be written to a file of that name."""
+    if path.suffix.lower() in {".xlsx", ".xls", ".arff", ".mat", ".npz", ".gz"}:
+        raise UsageError(f"{path}: rows are written as CSV or Parquet; name the file .csv or .parquet")
+    if path.suffix.lower() == ".parquet":
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise UsageError(f"{path}: writing Parquet needs pyarrow: pip install 'pucli[parquet]'") from error
+
+
+class _CsvWriter:
+    def __init__(self, stream: IO[str], own: bool = False) -> None:
+        self._stream, self._own, self._begun = stream, own, False
+        self._writer = csv.writer(stream, lineterminator="\n")
+
+    def write(self, frame: pd.DataFrame) -> None:
+        if not self._begun:
+            self._writer.writerow(frame.columns)
+            self._begun = True
+        self._writer.writerows(zip(*(frame[name].tolist() for name in frame.columns), strict=True))
+
+    def __enter__(self) -> _CsvWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._own:
+            self._stream.close()
+        elif error is None:
+            self._stream.flush()
+
+
+class _ParquetWriter:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: Any = None
+
+    def write(self, frame: pd.DataFrame) -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        if self._file is None:
+            self._file = pyarrow.parquet.ParquetWriter(self._path, table.schema)
+        self._file.write_table(table.cast(self._file.schema))
+
+    def __enter__(self) -> _ParquetWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
