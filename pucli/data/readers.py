@@ -83,7 +83,7 @@ def read_excel(
     """
     import pandas as pd
 
-    kept = {"dtype": dict.fromkeys(as_text, str)} if as_text else {}
+    kept: dict[str, Any] = {"dtype": dict.fromkeys(as_text, str)} if as_text else {}
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
