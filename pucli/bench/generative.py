@@ -55,11 +55,12 @@ def run(progress=None, *, sweep_rows: tuple[int, ...] = SWEEP_ROWS, steps: int =
 def _sweep_seconds(n: int) -> float:
     from pucli.solvers.classtering import updates as classtering
     from pucli.solvers.classtering.bound import lower_bound
+    from pucli.solvers.classtering.state import initial_hyper, rows
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, FEATURES)) + rng.normal(size=(COMPONENTS, FEATURES))[rng.integers(0, COMPONENTS, n)]
-    data = classtering.rows(X / X.std(), rng.integers(-1, 3, n))
-    hyper = classtering.initial_hyper(data, 3)
+    data = rows(X / X.std(), rng.integers(-1, 3, n))
+    hyper = initial_hyper(data, 3)
     R = rng.dirichlet(np.ones(COMPONENTS), size=n)
     state = classtering.start(data, hyper, R, FACTORS)
     return best_of(lambda: lower_bound(data, classtering.sweep(data, state)), repeats=5)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pucli.estimators.base.semi_supervised import unlabeled_rows
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
+from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
 
 _FROM_ONE = Interval(Integral, 1, None, closed="left")
 
@@ -121,7 +122,7 @@ class Classtering(ClassifierMixin, BaseEstimator):
         self._offset = X.mean(axis=0)
         # one common factor: the bound is then that of the rows in their own units minus n d ln(scale)
         self._scale = float(np.sqrt(((X - self._offset) ** 2).mean())) or 1.0
-        data = solver.rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
+        data = rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
         best = self._best_fit(data)
         self._keep(best, data)
         if not self.converged_:
@@ -164,14 +165,14 @@ class Classtering(ClassifierMixin, BaseEstimator):
                 f"n_components must be 'auto' or between 1 and the number of rows, {n}; got {self.n_components!r}."
             )
 
-    def _best_fit(self, data: solver.Rows) -> Fit:
+    def _best_fit(self, data: Rows) -> Fit:
         n = len(data.X)
         random_state = check_random_state(self.random_state)
         auto = self.n_components == "auto"
         # a component with fewer rows than k + 2 has nothing to estimate its factors from
         most = max(1, min(self.max_components, n // (self.n_factors_ + 2))) if auto else self.n_components
         starts = sorted({min(start, most) for start in self.starts}) if auto else [self.n_components]
-        hyper = solver.initial_hyper(data, len(self.classes_))
+        hyper = initial_hyper(data, len(self.classes_))
         fits = []
         for start in starts:
             R = np.eye(start)[_k_means(data.X, start, random_state)]
@@ -180,7 +181,7 @@ class Classtering(ClassifierMixin, BaseEstimator):
         self.n_iter_ = sum(one.n_iter for one in fits)
         return max(fits, key=lambda one: one.bounds[-1])
 
-    def _keep(self, best: Fit, data: solver.Rows) -> None:
+    def _keep(self, best: Fit, data: Rows) -> None:
         hyper, q, local = best.state
         order = np.argsort(-local.mass, kind="stable")
         q = q._replace(**{name: getattr(q, name)[order] for name in ("omega", "phi", "mean", "cov", "rate")})
@@ -207,9 +208,9 @@ class Classtering(ClassifierMixin, BaseEstimator):
         self.n_births_, self.n_deaths_ = best.births, best.deaths
         self.converged_ = best.converged
 
-    def _parameters(self) -> tuple[solver.Hyper, solver.Globals]:
+    def _parameters(self) -> tuple[Hyper, Globals]:
         hyper, q = self._posterior
-        return solver.Hyper(*hyper), solver.Globals(*q)
+        return Hyper(*hyper), Globals(*q)
 
     def _assign(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels: the maximum of (2.5)."""

@@ -51,7 +51,7 @@ class EMLDA(GenerativeClassifier):
         fit = expectation_maximisation(
             model, parameters, X[labelled], codes[labelled], X[~labelled], tol=self.tol, max_iter=self.max_iter
         )
-        self.soft_labels_, self.objective_, self.residual_ = fit.soft_labels, fit.objective, fit.rise
+        self.soft_labels_, self.objective_, self.residual_ = fit.soft_labels, fit.objective, fit.residual
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
         self.dual_gap_ = self.improvement_ = np.nan
         self._keep(fit.parameters, model)

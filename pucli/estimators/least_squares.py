@@ -134,7 +134,7 @@ class _SafeLeastSquares(_LeastSquaresClassifier):
                 tol=self.tol,
                 max_iter=self.max_iter,
             )
-            self.coef_, self.intercept_ = fit.w[:-1], float(fit.w[-1])
+            self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
             self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
             self.objective_, self.dual_gap_ = fit.objective, fit.gap
             self.n_iter_, self.converged_ = fit.n_iter, fit.converged

@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, gammaln, xlogy
 
-from pucli.solvers.classtering.updates import Globals, Hyper, Rows, State, expected_log, loading_squares, residuals
+from pucli.arrays import Floats
+from pucli.solvers.classtering.state import Globals, Hyper, Rows, State
+from pucli.solvers.classtering.updates import expected_log, loading_squares, residuals
 
 
-def dirichlet_divergence(weights: np.ndarray, prior: np.ndarray) -> float:
+def dirichlet_divergence(weights: Floats, prior: Floats) -> float:
     """Return the sum over rows of KL(Dir(weights) || Dir(prior)), both (m, K)."""
     prior = np.broadcast_to(prior, weights.shape)
     terms = (

@@ -1,40 +1,50 @@
 """Classtering: sweeps to convergence, births and deaths of components (Sansone 2018, section 2.3).
 
 The lower bound chooses the number of components. A birth splits the rows of one component in two, along its longest
-axis or, where it holds labelled rows of two classes, along the line between them; a death hands the rows of one
-component to the others. Either is kept only if the bound, after sweeps, is above the one before it, so the trace of
+axis or, where it holds labelled rows of two classes, along the line between them. A death gives the rows of one
+component to the others. A move is kept only if the bound after some sweeps exceeds the one before it, so the trace of
 the bound never falls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats, Ints
 from pucli.solvers.classtering.bound import lower_bound
-from pucli.solvers.classtering.updates import Globals, Rows, State, principal_axes, sweep, update_local
+from pucli.solvers.classtering.state import Globals, Rows, State
+from pucli.solvers.classtering.updates import principal_axes, sweep, update_local
+from pucli.solvers.result import Certificate
 
 # Sweeps of a birth with the rows held in their halves, so that each half has its own factors before they compete.
 HELD_SWEEPS = 3
-# A birth or death is given up at a rise of F per sweep of this many tolerances: the slow end decides few of them.
+# A birth or death is abandoned when F rises by less than this many tolerances per sweep: few are decided later.
 PATIENCE = 10.0
 
 
-class Fit(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Fit(Certificate):
     """A fitted model.
 
-    state : the fitted model, its assignments those of its parameters; bounds : F after every kept sweep; n_iter : all
-    sweeps, those of refused moves included; residual : the last sweep's rise of F; converged : it is below the
-    tolerance; births, deaths : kept moves.
+    `objective` is F, which is maximised, in the units of the solver. `residual` is its rise in the last sweep. `n_iter`
+    counts all sweeps, those of rejected moves included.
+
+    Attributes
+    ----------
+    state : State
+        The fitted model.
+    bounds : ndarray
+        F after every kept sweep.
+    births, deaths : int
+        Moves that were kept.
     """
 
     state: State
-    bounds: np.ndarray
-    n_iter: int
-    residual: float
-    converged: bool
+    bounds: Floats
     births: int
     deaths: int
 
@@ -59,8 +69,8 @@ def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, sto
     return Run(state, bounds, False)
 
 
-def split_sides(data: Rows, state: State, s: int) -> Iterator[np.ndarray]:
-    """Yield ways to divide the rows of component `s` in two, each a (n,) bool: which rows leave."""
+def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
+    """Yield ways to divide the rows of component `s` in two, each as a mask (n,) of the rows that leave."""
     R = state.local.R[:, s]
     mass = max(R.sum(), 1e-12)
     classes = np.unique(data.labels[(R > 0.5) & (data.labels >= 0)])
@@ -73,19 +83,19 @@ def split_sides(data: Rows, state: State, s: int) -> Iterator[np.ndarray]:
     yield (data.X - centre) @ axis > 0.0
 
 
-def most_frequent(data: Rows, R: np.ndarray, classes: np.ndarray) -> list[int]:
+def most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
     """Return the two of `classes` with most labelled rows in a component with responsibilities R (n,).
 
-    Equal ones come in the order of their rows, so that the numbering of the classes plays no part.
+    Ties are broken by the order of the rows, so that the numbering of the classes has no effect.
     """
     members = {int(c): np.flatnonzero((R > 0.5) & (data.labels == c)) for c in classes}
     return sorted(members, key=lambda c: (-len(members[c]), members[c][0]))[:2]
 
 
-def with_birth(data: Rows, state: State, s: int, leaves: np.ndarray) -> State:
+def with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
     """Return the state with component `s` split: the rows with `leaves` (n,) go to a new, last component."""
     hyper, q, local = state
-    # priors that the old components have sharpened would hold the new ones to their shape
+    # priors sharpened by the old components would force their shape on the new ones
     hyper = hyper._replace(a=1.0, b=1.0, gamma=np.full(len(hyper.gamma), 1.0 / len(hyper.gamma)))
     R = np.column_stack([local.R, np.where(leaves, local.R[:, s], 0.0)])
     R[leaves, s] = 0.0
@@ -109,7 +119,7 @@ def with_death(data: Rows, state: State, s: int) -> State:
 
 
 class Ascent:
-    """A climb of F with births and deaths: the current state, and what it took to get there."""
+    """A climb of F with births and deaths: the current state and its history."""
 
     def __init__(self, data: Rows, state: State, tol: float, max_iter: int) -> None:
         self.data, self.state, self.tol, self.max_iter = data, state, tol, max_iter
@@ -120,6 +130,7 @@ class Ascent:
 
     @property
     def n_components(self) -> int:
+        """Number of components of the current state."""
         return len(self.state.q.omega)
 
     def settle(self) -> None:
@@ -158,7 +169,7 @@ class Ascent:
                 tried.add(s)
         return kept
 
-    def sides(self, s: int) -> Iterator[np.ndarray]:
+    def sides(self, s: int) -> Iterator[Bools]:
         """Yield the divisions of component `s` that leave at least two rows on either side."""
         mass = self.state.local.mass[s]
         for side in split_sides(self.data, self.state, s):
@@ -167,7 +178,7 @@ class Ascent:
                 yield side
 
     def deaths(self) -> int:
-        """Try to do without each component, the lightest first; return the deaths kept."""
+        """Try to remove each component, the lightest first; return the deaths kept."""
         kept = 0
         survivors = 0
         while survivors < self.n_components > 1:
@@ -182,8 +193,20 @@ class Ascent:
 def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: int, moves: bool = True) -> Fit:
     """Maximise F from `state`; with `moves`, also over the number of components.
 
-    tol : least rise of F in nats, of a sweep to go on and of a birth or death to be kept. max_iter : most sweeps in
-    one climb.
+    Parameters
+    ----------
+    data : Rows
+        The data.
+    state : State
+        Where to start.
+    max_components : int
+        Largest number of components.
+    tol : float
+        Smallest rise of F in nats: a climb ends below it, and a birth or death must exceed it to be kept.
+    max_iter : int
+        Largest number of sweeps in one climb.
+    moves : bool
+        Whether components may be born and die.
     """
     ascent = Ascent(data, state, tol, max_iter)
     ascent.settle()
@@ -195,4 +218,13 @@ def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: 
         births, deaths = births + born, deaths + died
         if not born and not died:
             break
-    return Fit(ascent.state, np.array(ascent.bounds), ascent.n_iter, ascent.residual, ascent.converged, births, deaths)
+    return Fit(
+        objective=ascent.bounds[-1],
+        residual=ascent.residual,
+        n_iter=ascent.n_iter,
+        converged=ascent.converged,
+        state=ascent.state,
+        bounds=np.array(ascent.bounds),
+        births=births,
+        deaths=deaths,
+    )

@@ -7,126 +7,35 @@ Row n comes from one of S components s with probability pi_s; a component is a f
 and gives the row the class l with probability beta_sl. Priors: pi ~ Dir(alpha/S), beta_s ~ Dir(gamma),
 column j of Lambda_s ~ N(0, I/nu_sj), nu_sj ~ Gamma(a, b), mu_s ~ N(mu0, diag(nu0)^-1). The family of q factorises
 into pi, beta, nu, (Lambda_s, mu_s) jointly, and (x_n, s_n, l_n). Every function `update_*` below maximises the lower
-bound F of (2.3) over one block of it, or over one group of hyper-parameters, with everything else held, so F never
-falls. The model without labels is that of Ghahramani and Beal (2000), whose notation is kept.
+bound F of (2.3) over one block of it, or over one group of hyper-parameters, with everything else fixed, so F never
+falls. The model without labels is that of Ghahramani and Beal (2000), whose notation is used here.
 
 All work on the rows is matrix products with S(k+1) columns: time and memory are linear in N, and the largest arrays
-are N x S(k+1) and S x d x (k+1) x (k+1). The bound itself is in `classtering_bound`, births and deaths of components
-in `classtering_moves`.
+are N x S(k+1) and S x d x (k+1) x (k+1). The bound itself is in `classtering.bound`, births and deaths of components
+in `classtering.moves`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.special import digamma, gammaln, zeta
 
-# Bounds on learnt hyper-parameters, in units where the mean variance of a feature is one. They matter only where the
-# maximum lies at infinity (one component, a constant feature, columns that are all switched off).
-PSI_MIN = 1e-6
-NU0_MAX = 1e3
-SHAPE_RANGE = (1e-3, 1e3)
-RATE_MIN = 1e-9
-CONCENTRATION_RANGE = (1e-3, 1e3)
+from pucli.arrays import Floats, Ints
+from pucli.solvers.classtering.state import (
+    CONCENTRATION_RANGE,
+    NU0_MAX,
+    PSI_MIN,
+    RATE_MIN,
+    SHAPE_RANGE,
+    Globals,
+    Hyper,
+    Locals,
+    Rows,
+    State,
+)
 
 
-class Rows(NamedTuple):
-    """The data.
-
-    X : (n, d); labels : (n,) class numbers 0..K-1, -1 = unlabeled; squares : (d,) column sums of X^2; collapsed :
-    sum the label of an unlabeled row out (see `label_terms`).
-    """
-
-    X: np.ndarray
-    labels: np.ndarray
-    squares: np.ndarray
-    collapsed: bool
-
-
-class Hyper(NamedTuple):
-    """Hyper-parameters.
-
-    psi : (d,) noise variances; mu0, nu0 : (d,) mean and precision of the component means; a, b : shape and rate of
-    the column precisions; alpha : total weight of the components, not learnt; gamma : (K,) weights of the classes.
-    """
-
-    psi: np.ndarray
-    mu0: np.ndarray
-    nu0: np.ndarray
-    a: float
-    b: float
-    alpha: float
-    gamma: np.ndarray
-
-
-class Globals(NamedTuple):
-    """q of the parameters.
-
-    omega : (S,) Dirichlet weights of pi; phi : (S, K) Dirichlet weights of beta; mean : (S, d, k+1) means of the rows
-    of [Lambda_s mu_s], mu last; cov : (S, d, k+1, k+1) their covariances; shape, rate : Gamma of nu, () and (S, k).
-    """
-
-    omega: np.ndarray
-    phi: np.ndarray
-    mean: np.ndarray
-    cov: np.ndarray
-    shape: float
-    rate: np.ndarray
-
-
-class Locals(NamedTuple):
-    """q of the row variables, and the sums over rows that the other updates need.
-
-    R : (n, S) q(s_n = s); labels_given : (S, K) q(l | s) of an unlabeled row, zero where l is summed out;
-    xcov : (S, k, k) covariance of x given s; mass : (S,) sums of R; labelled : (S, K) sums of R over the rows labelled
-    l; T : (S, k+1, k+1) sums of R <(x, 1)(x, 1)'>; Q : (S, d, k+1) sums of R y <(x, 1)'>; entropy : of R.
-    """
-
-    R: np.ndarray
-    labels_given: np.ndarray
-    xcov: np.ndarray
-    mass: np.ndarray
-    labelled: np.ndarray
-    T: np.ndarray
-    Q: np.ndarray
-    entropy: float
-
-    def class_mass(self) -> np.ndarray:
-        """Return what the rows add to the weights of beta, (S, K)."""
-        unlabeled = self.mass - self.labelled.sum(axis=1)
-        return self.labelled + unlabeled[:, None] * self.labels_given
-
-
-class State(NamedTuple):
-    """Everything that F depends on."""
-
-    hyper: Hyper
-    q: Globals
-    local: Locals
-
-
-def rows(X: np.ndarray, labels: np.ndarray, collapsed: bool = True) -> Rows:
-    """Return the data record of X (n, d) and the class numbers `labels` (n,), -1 = unlabeled."""
-    return Rows(X, labels, np.einsum("nd,nd->d", X, X), collapsed)
-
-
-def initial_hyper(data: Rows, n_classes: int) -> Hyper:
-    """Return hyper-parameters of the scale of the data: half of each feature's variance is noise."""
-    mean = data.X.mean(axis=0)
-    variance = np.maximum(data.X.var(axis=0), PSI_MIN)
-    return Hyper(
-        psi=np.maximum(0.5 * variance, PSI_MIN),
-        mu0=mean,
-        nu0=np.minimum(1.0 / variance, NU0_MAX),
-        a=1.0,
-        b=1.0,
-        alpha=1.0,
-        gamma=np.full(n_classes, 1.0 / n_classes),
-    )
-
-
-def start(data: Rows, hyper: Hyper, R: np.ndarray, n_factors: int) -> State:
+def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
     """Return the state that follows from responsibilities R (n, S): each component's own principal axes."""
     S, d, K = R.shape[1], data.X.shape[1], len(hyper.gamma)
     mass = R.sum(axis=0)
@@ -149,7 +58,7 @@ def start(data: Rows, hyper: Hyper, R: np.ndarray, n_factors: int) -> State:
     return State(hyper, q, update_local(data, hyper, q, R))
 
 
-def principal_axes(X, weight, centre, n_axes) -> tuple[np.ndarray, np.ndarray]:
+def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tuple[Floats, Floats]:
     """Return the leading axes (d, n_axes) and standard deviations of rows X (n, d) weighted by `weight` (n,)."""
     Z = (X - centre) * np.sqrt(weight / max(weight.sum(), 1e-12))[:, None]
     n, d = Z.shape
@@ -161,16 +70,23 @@ def principal_axes(X, weight, centre, n_axes) -> tuple[np.ndarray, np.ndarray]:
     return vectors[:, ::-1][:, :n_axes], np.sqrt(np.maximum(values[::-1][:n_axes], 0.0))
 
 
-def row_terms(X: np.ndarray, hyper: Hyper, q: Globals):
+def row_terms(X: Floats, hyper: Hyper, q: Globals) -> tuple[Floats, Floats, Floats]:
     """Return q(x | y, s) and each row's share of F given the component.
 
-    Returns xmean : (n, S, k); xcov : (S, k, k); E : (n, S), the maximum over q(x) of <ln p(y, x | s) - ln q(x)>.
+    Returns
+    -------
+    xmean : ndarray of shape (n, S, k)
+        Means of x.
+    xcov : ndarray of shape (S, k, k)
+        Covariances of x.
+    E : ndarray of shape (n, S)
+        Maximum over q(x) of <ln p(y, x | s) - ln q(x)>.
     """
     S, d, k1 = q.mean.shape
     k = k1 - 1
     scaled = q.mean / hyper.psi[:, None]
     B = second_moments(hyper, q)
-    xcov = np.linalg.inv(np.eye(k) + B[:, :k, :k])
+    xcov = np.asarray(np.linalg.inv(np.eye(k) + B[:, :k, :k]), dtype=np.float64)
     by_factor = scaled[:, :, :k].transpose(1, 0, 2).reshape(d, S * k)
     # h = <Lambda' Psi^-1 (y - mu)>, xmean = xcov h
     h = X @ by_factor - B[:, :k, k].ravel()
@@ -185,25 +101,28 @@ def row_terms(X: np.ndarray, hyper: Hyper, q: Globals):
     return xmean.reshape(len(X), S, k), xcov, E
 
 
-def second_moments(hyper: Hyper, q: Globals) -> np.ndarray:
+def second_moments(hyper: Hyper, q: Globals) -> Floats:
     """Return <[Lambda mu]' Psi^-1 [Lambda mu]>, (S, k+1, k+1)."""
     scaled = q.mean / hyper.psi[:, None]
     S, d, k1 = q.mean.shape
     covariances = ((1.0 / hyper.psi) @ q.cov.reshape(S, d, k1 * k1)).reshape(S, k1, k1)
-    return scaled.transpose(0, 2, 1) @ q.mean + covariances
+    moments: Floats = scaled.transpose(0, 2, 1) @ q.mean + covariances
+    return moments
 
 
-def expected_log(dirichlet: np.ndarray) -> np.ndarray:
+def expected_log(dirichlet: Floats) -> Floats:
     """Return <ln p> under Dirichlet weights, along the last axis."""
-    return digamma(dirichlet) - digamma(dirichlet.sum(axis=-1, keepdims=True))
+    expected: Floats = digamma(dirichlet) - digamma(dirichlet.sum(axis=-1, keepdims=True))
+    return expected
 
 
-def label_terms(q: Globals, collapsed: bool) -> tuple[np.ndarray, np.ndarray]:
+def label_terms(q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
     """Return q(l | s) of unlabeled rows (S, K) and ln of its normaliser (S,).
 
     In (2.3) q(l | s) is a factor of its own, proportional to exp <ln beta_sl>, and its rows count in q(beta) as if
-    they were labelled; so a component soon votes itself into one class. Summing l out costs nothing, because beta_s
-    sums to one: unlabeled rows then say nothing about beta, and the bound is higher. In that form both are zero here.
+    they were labelled, so that a component soon drives itself into one class. Summing l out costs nothing, because
+    beta_s sums to one: unlabeled rows then carry no information about beta, and the bound is higher. In that form both
+    returned arrays are zero.
     """
     if collapsed:
         return np.zeros(q.phi.shape), np.zeros(len(q.phi))
@@ -212,12 +131,12 @@ def label_terms(q: Globals, collapsed: bool) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(log_beta - log_sum[:, None]), log_sum
 
 
-def assignments(E: np.ndarray, labels: np.ndarray, q: Globals, collapsed: bool) -> tuple[np.ndarray, np.ndarray]:
+def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
     """Return q(s_n = s), (n, S), and each row's share of F, (n,), from E of `row_terms`; labels: (n,), -1 = none."""
     unlabeled = label_terms(q, collapsed)[1]
     prior = expected_log(q.omega) + np.column_stack([expected_log(q.phi), unlabeled]).T  # (K + 1, S); -1 = last row
     logits = E + prior[labels]
-    top = logits.max(axis=1, keepdims=True)
+    top: Floats = logits.max(axis=1, keepdims=True)
     logits -= top
     R = np.exp(logits, out=logits)
     total = R.sum(axis=1, keepdims=True)
@@ -225,7 +144,7 @@ def assignments(E: np.ndarray, labels: np.ndarray, q: Globals, collapsed: bool) 
     return R, (top + np.log(total))[:, 0]
 
 
-def update_local(data: Rows, hyper: Hyper, q: Globals, R: np.ndarray | None = None) -> Locals:
+def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
     """Maximise F over q(x_n, s_n, l_n), or over q(x_n | s_n) and q(l_n | s_n) alone where R (n, S) is given."""
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
@@ -233,10 +152,19 @@ def update_local(data: Rows, hyper: Hyper, q: Globals, R: np.ndarray | None = No
     return local_sums(data, R, xmean, xcov, label_terms(q, data.collapsed)[0])
 
 
-def local_sums(data: Rows, R: np.ndarray, xmean: np.ndarray, xcov: np.ndarray, labels_given: np.ndarray) -> Locals:
+def local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given: Floats) -> Locals:
     """Return any q of the row variables with its sums.
 
-    R : (n, S); xmean : (n, S, k); xcov : (S, k, k); labels_given : (S, K).
+    Parameters
+    ----------
+    data : Rows
+        The data.
+    R : ndarray of shape (n, S)
+        q(s_n = s).
+    xmean, xcov : ndarray of shape (n, S, k) and (S, k, k)
+        Means and covariances of x.
+    labels_given : ndarray of shape (S, K)
+        q(l | s).
     """
     n, S, k = xmean.shape
     weighted = R[:, :, None] * xmean
@@ -273,11 +201,12 @@ def update_loadings(hyper: Hyper, q: Globals, local: Locals) -> Globals:
     return q._replace(mean=(cov @ target[..., None])[..., 0], cov=cov)
 
 
-def loading_squares(q: Globals) -> np.ndarray:
+def loading_squares(q: Globals) -> Floats:
     """Return <|column j of Lambda_s|^2>, (S, k)."""
     k = q.rate.shape[1]
     variances = np.einsum("sdkk->sdk", q.cov)[:, :, :k]
-    return (q.mean[:, :, :k] ** 2 + variances).sum(axis=1)
+    squares: Floats = (q.mean[:, :, :k] ** 2 + variances).sum(axis=1)
+    return squares
 
 
 def update_relevance(hyper: Hyper, q: Globals) -> Globals:
@@ -290,12 +219,13 @@ def update_weights(hyper: Hyper, q: Globals, local: Locals) -> Globals:
     return q._replace(omega=hyper.alpha / len(q.omega) + local.mass, phi=hyper.gamma + local.class_mass())
 
 
-def residuals(data: Rows, q: Globals, local: Locals) -> np.ndarray:
+def residuals(data: Rows, q: Globals, local: Locals) -> Floats:
     """Return sum over rows of <(y - Lambda x - mu)^2> for each feature, (d,)."""
     S, d, k1 = q.mean.shape
     fitted = np.einsum("sdk,sdk->d", q.mean @ local.T - 2.0 * local.Q, q.mean)
     spread = (q.cov.reshape(S, d, k1 * k1) @ local.T.reshape(S, k1 * k1, 1)).sum(axis=(0, 2))
-    return np.maximum(data.squares + fitted + spread, 0.0)
+    total: Floats = np.maximum(data.squares + fitted + spread, 0.0)
+    return total
 
 
 def update_noise(data: Rows, hyper: Hyper, q: Globals, local: Locals) -> Hyper:
@@ -304,7 +234,7 @@ def update_noise(data: Rows, hyper: Hyper, q: Globals, local: Locals) -> Hyper:
 
 
 def update_mean_prior(hyper: Hyper, q: Globals) -> Hyper:
-    """Maximise F over mu0 and nu0; one component alone says nothing about their spread."""
+    """Maximise F over mu0 and nu0; a single component does not determine their spread."""
     if len(q.omega) == 1:
         return hyper
     mean = q.mean[:, :, -1]
@@ -316,8 +246,8 @@ def update_mean_prior(hyper: Hyper, q: Globals) -> Hyper:
 def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
     """Raise F over a, b and q(nu) together: a Newton step in ln a, the best b for it, the best q(nu) for both.
 
-    With q(nu) at its optimum F depends on a and b through G below; updates in turn would creep along its ridge, which
-    for columns of equal length runs off to a = infinity.
+    With q(nu) at its optimum, F depends on a and b through G below. Alternating updates would move slowly along its
+    ridge, which for columns of equal length runs to a = infinity.
     """
     half_d = 0.5 * q.mean.shape[1]
     m = 0.5 * loading_squares(q)
@@ -335,7 +265,7 @@ def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
         return max(float(np.exp(log_b)), RATE_MIN)
 
     def G(a: float, b: float) -> float:
-        return n * (a * np.log(b) - gammaln(a) + gammaln(a + half_d)) - (a + half_d) * np.log(b + m).sum()
+        return float(n * (a * np.log(b) - gammaln(a) + gammaln(a + half_d)) - (a + half_d) * np.log(b + m).sum())
 
     a = hyper.a
     b = best_rate(a)
@@ -366,18 +296,17 @@ def update_class_prior(hyper: Hyper, q: Globals, n_steps: int = 2) -> Hyper:
     return hyper._replace(gamma=gamma)
 
 
-def inverse_digamma(y):
+def inverse_digamma(y: Floats) -> Floats:
     """Return x > 0 with digamma(x) = y (Minka 2000, appendix C: five Newton steps give 14 digits)."""
     y = np.asarray(y, dtype=float)
-    x = np.where(y >= -2.22, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (np.minimum(y, -1e-300) - digamma(1.0)))
+    x: Floats = np.where(y >= -2.22, np.exp(np.minimum(y, 700.0)) + 0.5, -1.0 / (np.minimum(y, -1e-300) - digamma(1.0)))
     for _ in range(5):
         x = x - (digamma(x) - y) / zeta(2.0, x)
     return x
 
 
-def sweep(data: Rows, state: State, R: np.ndarray | None = None) -> State:
-    """Update every block once, in the order local, loadings, weights, noise, priors; R (n, S) is kept
-    if given."""
+def sweep(data: Rows, state: State, R: Floats | None = None) -> State:
+    """Update every block once, in the order local, loadings, weights, noise, priors; `R` (n, S) is kept if given."""
     hyper, q, _ = state
     local = update_local(data, hyper, q, R)
     q = update_loadings(hyper, q, local)

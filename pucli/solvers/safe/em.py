@@ -2,35 +2,66 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 
+from pucli.arrays import Floats, Ints
+from pucli.solvers.result import Certificate
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 
 
-class MixtureFit(NamedTuple):
-    """A local maximum of the observed-data log-likelihood."""
+@dataclass(frozen=True, kw_only=True)
+class MixtureFit(Certificate):
+    """A local maximum of the observed-data log-likelihood.
+
+    `objective` is that log-likelihood in nats, `residual` its rise in the last iteration.
+
+    Attributes
+    ----------
+    parameters : Parameters
+        The fitted model.
+    soft_labels : ndarray of shape (M, K)
+        Posteriors of the unlabeled rows.
+    """
 
     parameters: Parameters
-    soft_labels: np.ndarray  # posteriors of the unlabeled rows, (M, K)
-    objective: float  # observed-data log-likelihood, nats
-    rise: float  # of the objective in the last iteration
-    n_iter: int
-    converged: bool
+    soft_labels: Floats
 
 
 def expectation_maximisation(
-    model: SeparateModel | SharedGaussian, start: Parameters, X, codes, U, *, tol=1e-8, max_iter=1000
+    model: SeparateModel | SharedGaussian,
+    start: Parameters,
+    X: Floats,
+    codes: Ints,
+    U: Floats,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
 ) -> MixtureFit:
     """Maximise sum_i log pi_y p_y(x_i) + sum_j log sum_k pi_k p_k(u_j) from `start`.
 
     Parameters
     ----------
-    X : (N, d) labelled rows; codes : (N,) classes 0 .. K-1; U : (M, d) unlabeled rows, M >= 0.
-    tol : rise of the objective per row, in nats, at which to stop.
-    max_iter : the largest number of iterations.
+    model : SeparateModel or SharedGaussian
+        The generative model.
+    start : Parameters
+        Where to start.
+    X : ndarray of shape (N, d)
+        Labelled rows.
+    codes : ndarray of int, shape (N,)
+        Their classes, 0 to K - 1.
+    U : ndarray of shape (M, d)
+        Unlabeled rows, M >= 0.
+    tol : float
+        Rise of the objective per row, in nats, at which to stop.
+    max_iter : int
+        Largest number of iterations.
+
+    Returns
+    -------
+    MixtureFit
     """
     one_hot = np.eye(len(start.prior))[codes]
     Z_labelled, A = one_hot.T @ model.features(X), model.features(U)
@@ -43,6 +74,13 @@ def expectation_maximisation(
         rise, objective = value - objective, value
         converged = rise <= tol * (len(X) + len(U))
         if converged or n_iter >= max_iter:
-            return MixtureFit(parameters, soft_labels, objective, rise, n_iter, converged)
+            return MixtureFit(
+                objective=objective,
+                residual=rise,
+                n_iter=n_iter,
+                converged=converged,
+                parameters=parameters,
+                soft_labels=soft_labels,
+            )
         parameters = model.fit(Z_labelled + soft_labels.T @ A)
         n_iter += 1

@@ -14,28 +14,32 @@ maximum likelihood depends on the data: `guaranteed_improvement` computes the ex
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+
+from pucli.arrays import Bools, Floats, Ints
+
+Ridge: TypeAlias = Floats | float
 
 
 class Gaussian(NamedTuple):
     """Mean (D,) and covariance (D, D)."""
 
-    mean: np.ndarray
-    covariance: np.ndarray
+    mean: Floats
+    covariance: Floats
 
 
 class Pattern(NamedTuple):
     """A monotone pattern: blocks of columns, and for each block the rows that have it (nested)."""
 
-    blocks: list[np.ndarray]
-    rows: list[np.ndarray]
+    blocks: list[Ints]
+    rows: list[Ints]
 
 
-def clashing_rows(missing) -> tuple[int, int] | None:
-    """Return two rows of missing (n, D) neither of which lacks all that the other lacks; None where it is monotone.
+def clashing_rows(missing: Bools) -> tuple[int, int] | None:
+    """Return two rows of missing (n, D) that each lack a column which the other has; None where it is monotone.
 
     A pattern is monotone if and only if the sets of missing columns of its rows are nested.
     """
@@ -46,25 +50,36 @@ def clashing_rows(missing) -> tuple[int, int] | None:
     return None
 
 
-def monotone_pattern(missing) -> Pattern:
+def monotone_pattern(missing: Bools) -> Pattern:
     """Return the blocks of columns with the same missing rows, the most often observed first."""
     counts = missing.sum(axis=0)
     blocks = [np.flatnonzero(counts == c) for c in np.unique(counts)]
     return Pattern(blocks, [np.flatnonzero(~missing[:, block[0]]) for block in blocks])
 
 
-def sample_moments(X, ridge=0.0) -> Gaussian:
+def sample_moments(X: Floats, ridge: Ridge = 0.0) -> Gaussian:
     """Return the maximum likelihood mean and covariance (6.9) of the rows of X, `ridge` (a number or (D,)) added."""
     mean = X.mean(axis=0)
     centred = X - mean
     return Gaussian(mean, centred.T @ centred / len(X) + ridge * np.eye(X.shape[1]))
 
 
-def fit_by_blocks(X, pattern: Pattern, ridge=0.0) -> Gaussian:
+def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
     """Return the maximum likelihood estimate for a monotone pattern, one regression per block, (B.6)-(B.8).
 
-    X : (n, D), NaN where missing; ridge : a number or (D,). Raises LinAlgError where a block has too few
-    rows for its regression.
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        Rows, NaN where missing.
+    pattern : Pattern
+        Its blocks.
+    ridge : float or ndarray of shape (D,)
+        Added to the variances.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        A block has too few rows for its regression.
     """
     D = X.shape[1]
     mean, covariance = np.empty(D), np.empty((D, D))
@@ -84,7 +99,7 @@ def fit_by_blocks(X, pattern: Pattern, ridge=0.0) -> Gaussian:
     return Gaussian(mean, 0.5 * (covariance + covariance.T))
 
 
-def log_density(X, model: Gaussian, columns, ridge=0.0) -> np.ndarray:
+def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -> Floats:
     """Return the log marginal density of `columns` of each row of X, averaged over a disturbance of variance `ridge`.
 
     Shape (n,). The rows must not miss any of the columns.
@@ -96,19 +111,22 @@ def log_density(X, model: Gaussian, columns, ridge=0.0) -> np.ndarray:
     inside = np.einsum("ij,ji->i", centred, cho_solve(factor, centred.T))
     if ridge > 0.0:
         inside = inside + ridge * np.trace(cho_solve(factor, np.eye(len(columns))))
-    return -0.5 * (inside + len(columns) * np.log(2.0 * np.pi)) - np.sum(np.log(np.diag(factor[0])))
+    values: Floats = -0.5 * (inside + len(columns) * np.log(2.0 * np.pi)) - np.sum(np.log(np.diag(factor[0])))
+    return values
 
 
-def conditional(model: Gaussian, observed, hidden):
+def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, Floats, Floats]:
     """Return (offset, B, covariance) of the hidden columns given the observed: mean = offset + B x, (6.3)."""
     inside = model.covariance[np.ix_(observed, observed)]
     cross = model.covariance[np.ix_(hidden, observed)]
-    regression = np.linalg.solve(inside, cross.T).T
+    regression = np.asarray(np.linalg.solve(inside, cross.T).T, dtype=np.float64)
     covariance = model.covariance[np.ix_(hidden, hidden)] - regression @ cross.T
     return model.mean[hidden] - regression @ model.mean[observed], regression, 0.5 * (covariance + covariance.T)
 
 
-def _least_log_ratio(model, reference, X, observed, hidden, ridge) -> float:
+def _least_log_ratio(
+    model: Gaussian, reference: Gaussian, X: Floats, observed: Ints, hidden: Ints, ridge: float
+) -> float:
     """Return the sum over rows of the least log p(hidden | observed) under `model` minus that under `reference`.
 
     The least over all values of the hidden entries, -inf where the reference's conditional is not the narrower one in
@@ -128,7 +146,9 @@ def _least_log_ratio(model, reference, X, observed, hidden, ridge) -> float:
     return float(np.sum(least) + len(X) * (constant + jitter))
 
 
-def guaranteed_improvement(X, pattern: Pattern, model: Gaussian, reference: Gaussian, *, by_blocks, ridge=0.0) -> float:
+def guaranteed_improvement(
+    X: Floats, pattern: Pattern, model: Gaussian, reference: Gaussian, *, by_blocks: bool, ridge: float = 0.0
+) -> float:
     """Return the least gain in log-likelihood of the completed rows over all values of the hidden entries, in nats.
 
     A bound on its rounding is subtracted: the relative error of a precision matrix, the condition number of the
@@ -137,10 +157,24 @@ def guaranteed_improvement(X, pattern: Pattern, model: Gaussian, reference: Gaus
 
     Parameters
     ----------
-    X : (n, D), NaN where missing; pattern : its blocks, the last of which only complete rows have.
-    model : an estimate whose last block, given the others, is that of `reference`, the fit on complete rows.
-    by_blocks : whether `model` regresses every block on its own rows; else all incomplete blocks, given the complete
+    X : ndarray of shape (n, D)
+        Rows, NaN where missing.
+    pattern : Pattern
+        Its blocks. Only complete rows have the last one.
+    model : Gaussian
+        An estimate whose last block, given the others, is that of `reference`.
+    reference : Gaussian
+        The fit on complete rows.
+    by_blocks : bool
+        Whether `model` regresses every block on its own rows. If not, all incomplete blocks, given the complete
         columns, are as in `reference`, and their hidden entries do not matter.
+    ridge : float
+        Variance of the disturbance over which log-likelihoods are averaged.
+
+    Returns
+    -------
+    float
+        Minus infinity where there is no bound.
     """
     gain = size = 0.0
     last = pattern.rows[-1]

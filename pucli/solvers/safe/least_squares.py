@@ -13,42 +13,62 @@ matrix of Prop. 3.12 is never formed, memory and time per sweep are linear in M.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from scipy.linalg import lstsq, qr, svd
 
-_SWEEPS = 4  # coordinate sweeps between two Newton steps on the free labels
-_CONSTANT = 1e-12  # a standard deviation below this fraction of the largest entry is rounding
-_RANK = 1e-10  # singular values of the standardised design below this fraction of the largest count as zero
+from pucli.arrays import Floats
+from pucli.solvers.result import Certificate, Solution
+
+# Coordinate sweeps between two Newton steps on the free labels.
+_SWEEPS = 4
+# A standard deviation below this fraction of the largest entry is rounding.
+_CONSTANT = 1e-12
+# Singular values of the standardised design below this fraction of the largest count as zero.
+_RANK = 1e-10
 
 
-class BoxSolution(NamedTuple):
-    """Solution of the box-constrained least squares problem."""
+@dataclass(frozen=True, kw_only=True)
+class BoxSolution(Certificate):
+    """Solution of the box-constrained least squares problem; `n_iter` counts coordinate sweeps.
 
-    y: np.ndarray  # (M,)
-    residual: np.ndarray  # B'y - c, (r,)
-    gap: float  # objective minus optimum is at most this
-    n_iter: int  # coordinate sweeps
-    converged: bool
+    Attributes
+    ----------
+    y : ndarray of shape (M,)
+        The minimiser.
+    error : ndarray of shape (r,)
+        B'y - c.
+    """
+
+    y: Floats
+    error: Floats
 
 
-class SafeLeastSquares(NamedTuple):
-    """A semi-supervised least squares fit. Risks are sums of squared errors over all N + M rows (plus the penalty)."""
+@dataclass(frozen=True, kw_only=True)
+class SafeLeastSquares(Solution):
+    """A semi-supervised least squares fit; `coef` (D + 1,) has the intercept last.
 
-    w: np.ndarray  # slopes, then the intercept, (D+1,)
-    w_supervised: np.ndarray  # (D+1,)
-    soft_labels: np.ndarray  # (M,)
-    objective: float  # what the method minimises, at the solution
-    gap: float  # proven bound on objective minus optimum
-    improvement: float  # risk(supervised) - risk(w) is at least this for every labelling, rounding included
-    n_iter: int
-    converged: bool
+    Risks are sums of squared errors over all N + M rows, plus the penalty.
+
+    Attributes
+    ----------
+    coef_supervised : ndarray of shape (D + 1,)
+        The supervised fit.
+    soft_labels : ndarray of shape (M,)
+        Labels in [0, 1] that lead to `coef`.
+    improvement : float
+        risk(supervised) - risk(coef) is at least this for every labelling, rounding included.
+    """
+
+    coef_supervised: Floats
+    soft_labels: Floats
+    improvement: float
 
 
 @njit(cache=True)
-def _sweep(B, norms, y, z, sweeps):
+def _sweep(B: Floats, norms: Floats, y: Floats, z: Floats, sweeps: int) -> None:
     """Run exact coordinate minimisations over all labels; y (M,) and z = B'y - c (r,) change in place."""
     for _ in range(sweeps):
         for j in range(B.shape[0]):
@@ -65,7 +85,7 @@ def _sweep(B, norms, y, z, sweeps):
                     z[i] += change * B[j, i]
 
 
-def _newton_on_free(B, c, y, z):
+def _newton_on_free(B: Floats, c: Floats, y: Floats, z: Floats) -> tuple[Floats, Floats]:
     """Return (y, z) after a Newton step on the labels strictly inside the box; never a worse point.
 
     The step is projected onto the box. Where that overshoots (a direction of almost no curvature), the labels move
@@ -98,16 +118,25 @@ def _newton_on_free(B, c, y, z):
     return (trial, trial_z) if trial_z @ trial_z < z @ z else (y, z)
 
 
-def box_least_squares(B, c, y0, *, tol=1e-10, max_iter=2000) -> BoxSolution:
+def box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, max_iter: int = 2000) -> BoxSolution:
     """Minimise 1/2 ||B'y - c||^2 over 0 <= y <= 1.
 
     Parameters
     ----------
-    B : (M, r) array.
-    c : (r,) array.
-    y0 : (M,) array, start inside the box.
-    tol : the duality gap at which to stop, in units of the objective.
-    max_iter : the largest number of coordinate sweeps.
+    B : ndarray of shape (M, r)
+        One row per label.
+    c : ndarray of shape (r,)
+        Target.
+    y0 : ndarray of shape (M,)
+        Start, inside the box.
+    tol : float
+        Duality gap at which to stop, in units of the objective.
+    max_iter : int
+        Largest number of coordinate sweeps.
+
+    Returns
+    -------
+    BoxSolution
 
     Notes
     -----
@@ -123,16 +152,16 @@ def box_least_squares(B, c, y0, *, tol=1e-10, max_iter=2000) -> BoxSolution:
         slopes = B @ z
         gap = float(np.sum(np.where(slopes < 0.0, (y - 1.0) * slopes, y * slopes)))
         if gap <= tol or n_iter >= max_iter:
-            return BoxSolution(y, z, gap, n_iter, gap <= tol)
+            return BoxSolution(objective=0.5 * float(z @ z), gap=gap, n_iter=n_iter, converged=gap <= tol, y=y, error=z)
         _sweep(B, norms, y, z, _SWEEPS)
         n_iter += _SWEEPS
         y, z = _newton_on_free(B, c, y, B.T @ y - c)
 
 
-def _standardisation(X, fit_intercept, lam):
-    """Return centre and scale per column, which leave the least squares solution as it is and its rank readable.
+def _standardisation(X: Floats, fit_intercept: bool, lam: float) -> tuple[Floats, Floats]:
+    """Return centre and scale of each column, which make the rank of the design independent of the columns' units.
 
-    A column that varies by rounding only is scaled by its size, so that it counts as constant, whatever its units.
+    A column that varies only by rounding is scaled by its size, so that it counts as constant.
     """
     centre = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
     scale = np.sqrt(np.mean((X - centre) ** 2, axis=0))
@@ -141,7 +170,7 @@ def _standardisation(X, fit_intercept, lam):
     return centre, np.maximum(scale, np.sqrt(lam / len(X)))
 
 
-def _design(X, centre, scale, lam, fit_intercept):
+def _design(X: Floats, centre: Floats, scale: Floats, lam: float, fit_intercept: bool) -> Floats:
     """Return the standardised rows with a column of ones, and under them the D rows of the ridge penalty."""
     top = (X - centre) / scale
     penalty = np.diag(np.sqrt(lam) / scale)
@@ -151,18 +180,19 @@ def _design(X, centre, scale, lam, fit_intercept):
     return np.vstack([top, penalty]) if lam > 0 else top
 
 
-def _to_original(w, centre, scale, fit_intercept):
+def _to_original(w: Floats, centre: Floats, scale: Floats, fit_intercept: bool) -> Floats:
     """Return slopes and intercept (D+1,) in the units of the data."""
     slopes = w[: len(scale)] / scale
     return np.append(slopes, w[-1] - centre @ slopes if fit_intercept else 0.0)
 
 
-def _to_standardised(w, centre, scale, fit_intercept):
-    slopes = w[:-1] * scale
+def _to_standardised(w: Floats, centre: Floats, scale: Floats, fit_intercept: bool) -> Floats:
+    """Return the coefficients of the standardised design for slopes and intercept (D+1,) in the units of the data."""
+    slopes: Floats = w[:-1] * scale
     return np.append(slopes, w[-1] + centre @ w[:-1]) if fit_intercept else slopes
 
 
-def least_squares(X, y, *, lam=0.0, fit_intercept=True) -> np.ndarray:
+def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool = True) -> Floats:
     """Return the w (D+1,) that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6); the intercept is last.
 
     Where the rows leave w undetermined (N <= D and lam = 0), the one of least norm in standardised features.
@@ -174,7 +204,7 @@ def least_squares(X, y, *, lam=0.0, fit_intercept=True) -> np.ndarray:
     return _to_original(w, centre, scale, fit_intercept)
 
 
-def guaranteed_improvement(X, y, U, w, w_supervised, lam=0.0) -> float:
+def guaranteed_improvement(X: Floats, y: Floats, U: Floats, w: Floats, w_supervised: Floats, lam: float = 0.0) -> float:
     """Return the minimum over all labellings of U of risk(w_supervised) - risk(w), rounded down.
 
     The risk is ||y_e - X_e w||^2 + lam ||slopes||^2. It is linear in each hidden label up to a term that both share,
@@ -202,23 +232,44 @@ def guaranteed_improvement(X, y, U, w, w_supervised, lam=0.0) -> float:
 
 
 def safe_least_squares(
-    X, y, U, *, metric="all", lam=0.0, fit_intercept=True, tol=1e-10, max_iter=2000
+    X: Floats,
+    y: Floats,
+    U: Floats,
+    *,
+    metric: str = "all",
+    lam: float = 0.0,
+    fit_intercept: bool = True,
+    tol: float = 1e-10,
+    max_iter: int = 2000,
 ) -> SafeLeastSquares:
     """Fit CPLS (`metric="all"`) or ICLS (`metric="labelled"`).
 
     Parameters
     ----------
-    X : (N, D) labelled rows; y : (N,) labels 0 or 1; U : (M, D) unlabeled rows, M >= 1.
-    metric : the rows in whose metric w(y_u) is the nearest to the supervised solution.
-    lam : ridge on the slopes, in every risk alike.
-    tol : duality gap per row at which to stop, in squared label units.
+    X : ndarray of shape (N, D)
+        Labelled rows.
+    y : ndarray of shape (N,)
+        Their labels, 0 or 1.
+    U : ndarray of shape (M, D)
+        Unlabeled rows, M >= 1.
+    metric : {"all", "labelled"}
+        The rows in whose metric w(y_u) is nearest to the supervised solution.
+    lam : float
+        Ridge on the slopes, the same in every risk.
+    fit_intercept : bool
+        Whether there is an intercept.
+    tol : float
+        Duality gap per row at which to stop, in squared label units.
+    max_iter : int
+        Largest number of coordinate sweeps.
 
     Returns
     -------
-    SafeLeastSquares. `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over
-    labellings (so optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. Where CPLS is
-    certain of no improvement (before convergence, or where there is none) it falls back to the supervised fit:
-    objective 0, and gap the known distance of the saddle value from it.
+    SafeLeastSquares
+        `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over labellings (so
+        optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. Where CPLS cannot prove an
+        improvement (before convergence, or where there is none) it falls back to the supervised fit, with objective 0
+        and the known distance of the saddle value as the gap.
     """
     n_labelled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)
@@ -238,7 +289,7 @@ def safe_least_squares(
     stop = 0.5 * tol * (n_labelled + n_unlabeled)
     if metric == "all":
         box = box_least_squares(B, c, start, tol=stop, max_iter=max_iter)
-        objective = -float(box.residual @ box.residual)
+        objective = -float(box.error @ box.error)
     else:
         factor = qr(labelled, mode="r", check_finite=False)[0][:rank]
         box = box_least_squares(B @ factor.T, factor @ c, start, tol=stop, max_iter=max_iter)
@@ -252,4 +303,13 @@ def safe_least_squares(
     if metric == "all" and improvement <= 0.0:
         # The contrastive risk of w_sup is 0 for all labels; its saddle value is at least that of the labels found.
         w, improvement, objective, gap = w_sup.copy(), 0.0, 0.0, -objective
-    return SafeLeastSquares(w, w_sup, box.y, objective, gap, improvement, box.n_iter, box.converged)
+    return SafeLeastSquares(
+        coef=w,
+        coef_supervised=w_sup,
+        soft_labels=box.y,
+        objective=objective,
+        gap=gap,
+        improvement=improvement,
+        n_iter=box.n_iter,
+        converged=box.converged,
+    )

@@ -18,32 +18,48 @@ saddle gap, and the second term is the gain over supervised that holds for every
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from pucli.arrays import Floats, Ints
+from pucli.solvers.result import Certificate
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 
-_BOUNDARY = 0.995  # share of the way to the boundary that a step may go
-_CLOSE = 10.0  # slacks stay within this factor of mu / Q
-_DECREASE = 0.03  # of mu, once a Newton step promises less than mu per soft label
+# Share of the way to the boundary that a step may go.
+_BOUNDARY = 0.995
+# Slacks stay within this factor of mu / Q.
+_CLOSE = 10.0
+# Factor on mu, once a Newton step promises less than mu per soft label.
+_DECREASE = 0.03
+
+_Model = SeparateModel | SharedGaussian
 
 
-class SaddlePoint(NamedTuple):
-    """A certified MCPL fit; likelihoods in nats, summed over all rows."""
+@dataclass(frozen=True, kw_only=True)
+class SaddlePoint(Certificate):
+    """A certified MCPL fit; likelihoods are in nats, summed over all rows.
+
+    `objective` is CL(Psi, Q); `gap` bounds its distance from the saddle value.
+
+    Attributes
+    ----------
+    parameters, supervised : Parameters
+        The MCPL fit and the supervised one.
+    soft_labels : ndarray of shape (M, K)
+        Q.
+    improvement : float
+        L(Psi) - L(Psi_sup) is at least this for every labelling, rounding of the sums included.
+    """
 
     parameters: Parameters
     supervised: Parameters
-    soft_labels: np.ndarray  # (M, K)
-    objective: float  # CL(Psi, Q)
-    gap: float  # objective is at most this far from the saddle value
-    improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labelling, rounding of the sums included
-    n_iter: int
-    converged: bool
+    soft_labels: Floats
+    improvement: float
 
 
-def _second_moments(A, d, share):
+def _second_moments(A: Floats, d: Floats, share: Floats) -> Floats:
     """Return sum_j P_j (x) a_j a_j' over the first K - 1 classes, P_j = diag(d_j) - d_j d_j' / sum(d_j)."""
     size, K = A.shape[1], d.shape[1]
     result = np.empty(((K - 1) * size, (K - 1) * size))
@@ -60,7 +76,7 @@ def _second_moments(A, d, share):
 class _NewtonSystem:
     """The Newton equations of one iterate: D dq + A H A' dq - dlambda = rho, rows of dq summing to zero."""
 
-    def __init__(self, A, hessian, d):
+    def __init__(self, A: Floats, hessian: Floats, d: Floats) -> None:
         self.A, self.d = A, d
         self.share = d / d.sum(axis=1, keepdims=True)
         self.largest = d.argmax(axis=1)
@@ -69,15 +85,17 @@ class _NewtonSystem:
         inner[np.diag_indices_from(inner)] += 1.0
         self.factor = cho_factor(inner, check_finite=False)
 
-    def _project(self, rho):
+    def _project(self, rho: Floats) -> Floats:
         """Return P_j rho_j of each row, (M, K)."""
-        return self.d * (rho - np.sum(self.share * rho, axis=1, keepdims=True))
+        projected: Floats = self.d * (rho - np.sum(self.share * rho, axis=1, keepdims=True))
+        return projected
 
-    def _relative(self, rho):
+    def _relative(self, rho: Floats) -> Floats:
         """Return rho minus its value in each row's class of largest d: what is common to a row would only round."""
-        return rho - rho[np.arange(len(rho)), self.largest][:, None]
+        relative: Floats = rho - rho[np.arange(len(rho)), self.largest][:, None]
+        return relative
 
-    def solve(self, rho):
+    def solve(self, rho: Floats) -> Floats:
         """Return dq (M, K)."""
         free = self.d.shape[1] - 1
         rest = self._relative(rho)
@@ -87,7 +105,7 @@ class _NewtonSystem:
         return self._project(self._relative(rest))
 
 
-def _longest(values, change):
+def _longest(values: Floats, change: Floats) -> float:
     """Return the largest step in (0, 1] that keeps values + step * change positive, with some room."""
     falling = change < 0.0
     if not falling.any():
@@ -95,33 +113,50 @@ def _longest(values, change):
     return float(min(1.0, _BOUNDARY * np.min(-values[falling] / change[falling])))
 
 
-def _evaluate(model, A, Z_labelled, theta_sup, Q):
+def _evaluate(
+    model: _Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, Q: Floats
+) -> tuple[Floats, Parameters, Floats]:
     """Return Z, the fitted parameters and the gradient g (M, K) at Q."""
     Z = Z_labelled + Q.T @ A
     parameters = model.fit(Z)
     return Z, parameters, A @ (parameters.theta - theta_sup).T
 
 
-def _gap(Q, g) -> float:
+def _gap(Q: Floats, g: Floats) -> float:
     """Return CL(Psi(Q), Q) - min_Q' CL(Psi(Q), Q'): every row's minimum is at a vertex."""
     return float(np.sum(Q * (g - g.min(axis=1, keepdims=True))))
 
 
-def minimise_over_labels(model: SeparateModel | SharedGaussian, A, Z_labelled, theta_sup, *, tol, max_iter):
+def minimise_over_labels(
+    model: _Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, *, tol: float, max_iter: int
+) -> tuple[Floats, Parameters, float, int]:
     """Minimise the maximal contrastive log-likelihood over soft labels.
 
     Parameters
     ----------
-    model : gives `fit(Z)` and `hessian(Z, parameters)`.
-    A : (M, p+1) features (1, t(u)) of the unlabeled rows.
-    Z_labelled : (K, p+1) class counts and sums of the labelled rows, all counts positive.
-    theta_sup : (K, p+1) parameters of the supervised fit.
-    tol : saddle gap at which to stop, in nats over all rows.
-    max_iter : the largest number of Newton steps.
+    model : SeparateModel or SharedGaussian
+        The generative model.
+    A : ndarray of shape (M, p + 1)
+        Features (1, t(u)) of the unlabeled rows.
+    Z_labelled : ndarray of shape (K, p + 1)
+        Class counts and sums of the labelled rows, all counts positive.
+    theta_sup : ndarray of shape (K, p + 1)
+        Parameters of the supervised fit.
+    tol : float
+        Saddle gap at which to stop, in nats over all rows.
+    max_iter : int
+        Largest number of Newton steps.
 
     Returns
     -------
-    (Q (M, K), Parameters at Q, gap, number of Newton steps).
+    Q : ndarray of shape (M, K)
+        Soft labels.
+    parameters : Parameters
+        The fit at Q.
+    gap : float
+        Saddle gap.
+    n_iter : int
+        Newton steps.
 
     Notes
     -----
@@ -161,29 +196,51 @@ def minimise_over_labels(model: SeparateModel | SharedGaussian, A, Z_labelled, t
     return *best, gap, n_iter
 
 
-def _contrast(model, fitted, supervised, X, A):
+def _contrast(model: _Model, fitted: Parameters, supervised: Parameters, X: Floats, A: Floats) -> tuple[Floats, Floats]:
     """Return the gain in log-likelihood of each row and class over supervised, (n, K), and a bound on its rounding."""
     first, second = model.log_joint(fitted, X, A), model.log_joint(supervised, X, A)
     size = np.abs(A) @ (np.abs(fitted.theta) + np.abs(supervised.theta)).T + np.abs(first) + np.abs(second)
     return first - second, (A.shape[1] + 2) * np.finfo(float).eps * size
 
 
-def contrastive_pessimistic(supervised_model, model, X, codes, U, *, tol=1e-8, max_iter=200) -> SaddlePoint:
+def contrastive_pessimistic(
+    supervised_model: _Model,
+    model: _Model,
+    X: Floats,
+    codes: Ints,
+    U: Floats,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 200,
+) -> SaddlePoint:
     """Fit the MCPL estimate and certify it.
 
     Parameters
     ----------
-    supervised_model, model : the same model for the labelled rows alone and for all rows (they differ only in the
-        second moment that `SharedGaussian` holds).
-    X : (N, d) labelled rows; codes : (N,) classes 0 .. K-1, each at least once; U : (M, d) unlabeled rows, M >= 1.
-    tol : saddle gap per row at which to stop, in nats.
-    max_iter : the largest number of Newton steps.
+    supervised_model, model : SeparateModel or SharedGaussian
+        The same model for the labelled rows alone and for all rows. They differ only in the second moment that
+        `SharedGaussian` holds.
+    X : ndarray of shape (N, d)
+        Labelled rows.
+    codes : ndarray of int, shape (N,)
+        Their classes, 0 to K - 1, each at least once.
+    U : ndarray of shape (M, d)
+        Unlabeled rows, M >= 1.
+    tol : float
+        Saddle gap per row at which to stop, in nats.
+    max_iter : int
+        Largest number of Newton steps.
 
     Returns
     -------
-    SaddlePoint. Where no improvement is certain (before convergence, or where there is none) the fit falls back to the
-    supervised parameters: objective 0, and gap the known distance of the saddle value from it. Raises LinAlgError
-    where the supervised covariance is singular.
+    SaddlePoint
+        Where no improvement can be proven (before convergence, or where there is none) the fit falls back to the
+        supervised parameters, with objective 0 and the known distance of the saddle value as the gap.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        The supervised covariance is singular.
     """
     one_hot = np.eye(codes.max() + 1)[codes]
     Z_labelled = one_hot.T @ model.features(X)
@@ -203,4 +260,13 @@ def contrastive_pessimistic(supervised_model, model, X, codes, U, *, tol=1e-8, m
     if improvement <= 0.0:
         # CL(Psi_sup, .) = 0, and the saddle value lies between that and CL(Psi(Q), Q), its maximum over Psi at Q.
         fitted, improvement, objective, gap = supervised, 0.0, 0.0, max(objective, 0.0)
-    return SaddlePoint(fitted, supervised, Q, objective, gap, improvement, n_iter, converged)
+    return SaddlePoint(
+        objective=objective,
+        gap=gap,
+        n_iter=n_iter,
+        converged=converged,
+        parameters=fitted,
+        supervised=supervised,
+        soft_labels=Q,
+        improvement=improvement,
+    )

@@ -16,35 +16,51 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
+from pucli.arrays import Floats
 from pucli.solvers.safe.families import ExponentialFamily
 
 
 class Parameters(NamedTuple):
-    """A fitted model."""
+    """A fitted model.
 
-    prior: np.ndarray  # (K,)
-    mean: np.ndarray  # means of t(x) per class, (K, p)
-    theta: np.ndarray  # (K, p+1)
-    precision: np.ndarray  # the shared precision (d, d); empty where there is none
+    Attributes
+    ----------
+    prior : ndarray of shape (K,)
+        Class probabilities.
+    mean : ndarray of shape (K, p)
+        Means of t(x) per class.
+    theta : ndarray of shape (K, p + 1)
+        log pi_k - F(eta_k), then eta_k.
+    precision : ndarray of shape (d, d)
+        The shared precision; empty where there is none.
+    """
+
+    prior: Floats
+    mean: Floats
+    theta: Floats
+    precision: Floats
 
 
 class SeparateModel:
     """K classes with a family each; all families have the same t(x).
 
-    `pseudo_rows` rows whose mean of t is `pseudo_mean` (p,) are added to each class's density (not to its prior):
-    a conjugate prior that keeps a class's parameters inside their space. Their log-likelihood is part of the measure.
+    `pseudo_rows` rows whose mean of t is `pseudo_mean` (p,) are added to the density of each class, not to its prior.
+    This conjugate prior keeps the parameters of a class inside their space. The log-likelihood of these rows is part of
+    the objective.
     """
 
-    def __init__(self, families: Sequence[ExponentialFamily], pseudo_rows: float = 0.0, pseudo_mean=0.0):
+    def __init__(
+        self, families: Sequence[ExponentialFamily], pseudo_rows: float = 0.0, pseudo_mean: Floats | float = 0.0
+    ) -> None:
         self.families = families
         self.pseudo_rows = pseudo_rows
         self.pseudo_mean = pseudo_mean
 
-    def features(self, X):
+    def features(self, X: Floats) -> Floats:
         """Return (1, t(x)) per row, (n, p+1)."""
         return np.hstack([np.ones((len(X), 1)), self.families[0].statistics(X)])
 
-    def fit(self, Z) -> Parameters:
+    def fit(self, Z: Floats) -> Parameters:
         """Return the maximum likelihood parameters for class counts and sums Z (K, p+1), (4.15)-(4.17)."""
         prior = Z[:, 0] / Z[:, 0].sum()
         mean = (Z[:, 1:] + self.pseudo_rows * self.pseudo_mean) / (Z[:, :1] + self.pseudo_rows)
@@ -52,7 +68,7 @@ class SeparateModel:
         theta = np.array([np.append(np.log(p) - F, eta) for p, (eta, F) in zip(prior, natural, strict=True)])
         return Parameters(prior, mean, theta, np.empty((0, 0)))
 
-    def hessian(self, Z, parameters: Parameters) -> np.ndarray:
+    def hessian(self, Z: Floats, parameters: Parameters) -> Floats:
         """Return the Hessian of h in the first K - 1 classes (the last takes what they leave), ((K-1)(p+1),) * 2."""
         blocks = []
         for family, row, mean in zip(self.families, Z, parameters.mean, strict=True):
@@ -67,11 +83,12 @@ class SeparateModel:
             hessian[k * size : (k + 1) * size, k * size : (k + 1) * size] += block
         return hessian
 
-    def log_joint(self, parameters: Parameters, X, features=None) -> np.ndarray:
+    def log_joint(self, parameters: Parameters, X: Floats, features: Floats | None = None) -> Floats:
         """Return log pi_k p_k(x) for each row and class, (n, K)."""
         A = self.features(X) if features is None else features
         carrier = np.column_stack([family.log_carrier(X) for family in self.families])
-        return A @ parameters.theta.T + carrier
+        joint: Floats = A @ parameters.theta.T + carrier
+        return joint
 
     def log_prior(self, parameters: Parameters) -> float:
         """Return the log-likelihood of the pseudo rows."""
@@ -84,23 +101,24 @@ class SeparateModel:
 class SharedGaussian:
     """K Gaussian classes with one covariance, (5.4) and (5.9).
 
-    `second_moment` (d, d) is the sum of xx' + jitter over the rows that Z will sum to, labelled and unlabeled: it
-    does not depend on their labels, so (1, x) are all the features needed. See `FullGaussian` for `jitter` (d, d).
+    `second_moment` (d, d) is the sum of xx' + jitter over all rows, labelled and unlabeled. It does not depend on the
+    labels, so (1, x) are all the features needed. See `FullGaussian` for `jitter` (d, d).
     """
 
-    def __init__(self, second_moment: np.ndarray, jitter: np.ndarray):
+    def __init__(self, second_moment: Floats, jitter: Floats) -> None:
         self.second_moment = second_moment
         self.jitter = jitter
 
-    def features(self, X):
+    def features(self, X: Floats) -> Floats:
         """Return (1, x) per row, (n, d+1)."""
         return np.hstack([np.ones((len(X), 1)), X])
 
-    def covariance(self, Z, mean):
+    def covariance(self, Z: Floats, mean: Floats) -> Floats:
         """Return the shared covariance (d, d), (5.9)."""
-        return (self.second_moment - (Z[:, 1:].T @ mean)) / Z[:, 0].sum()
+        covariance: Floats = (self.second_moment - (Z[:, 1:].T @ mean)) / Z[:, 0].sum()
+        return covariance
 
-    def fit(self, Z) -> Parameters:
+    def fit(self, Z: Floats) -> Parameters:
         """Return the maximum likelihood parameters for class counts and sums Z (K, d+1)."""
         prior = Z[:, 0] / Z[:, 0].sum()
         mean = Z[:, 1:] / Z[:, :1]
@@ -111,7 +129,7 @@ class SharedGaussian:
         constant = np.log(prior) - 0.5 * np.einsum("kd,kd->k", eta, mean)
         return Parameters(prior, mean, np.column_stack([constant, eta]), precision)
 
-    def hessian(self, Z, parameters: Parameters) -> np.ndarray:
+    def hessian(self, Z: Floats, parameters: Parameters) -> Floats:
         """Return the Hessian of h in the first K - 1 classes, ((K-1)(d+1),) * 2.
 
         With W = n Sigma, e_k = ds_k - m_k dn_k and b_k = ds_k - m_k dn_k / 2, the second differential is
@@ -134,15 +152,16 @@ class SharedGaussian:
         reduced = full[:-1, :, :-1, :] - full[:-1, :, -1:, :] - full[-1:, :, :-1, :] + last[None, :, None, :]
         return reduced.reshape((K - 1) * (d + 1), (K - 1) * (d + 1))
 
-    def log_joint(self, parameters: Parameters, X, features=None) -> np.ndarray:
+    def log_joint(self, parameters: Parameters, X: Floats, features: Floats | None = None) -> Floats:
         """Return log pi_k p_k(x), averaged over the jitter, for each row and class, (n, K)."""
         A = self.features(X) if features is None else features
         factor = np.linalg.cholesky(parameters.precision)
         whitened = X @ factor
         common = np.sum(np.log(np.diag(factor))) - 0.5 * X.shape[1] * np.log(2.0 * np.pi)
         common = common - 0.5 * np.sum(parameters.precision * self.jitter)
-        return A @ parameters.theta.T + (common - 0.5 * np.einsum("ij,ij->i", whitened, whitened))[:, None]
+        joint: Floats = A @ parameters.theta.T + (common - 0.5 * np.einsum("ij,ij->i", whitened, whitened))[:, None]
+        return joint
 
     def log_prior(self, parameters: Parameters) -> float:
-        """Return 0: nothing beside the rows is part of the measure."""
+        """Return 0: there are no pseudo rows."""
         return 0.0

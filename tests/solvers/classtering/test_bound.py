@@ -11,13 +11,14 @@ from scipy.special import digamma, gammaln
 
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.bound import lower_bound
+from pucli.solvers.classtering.state import Globals, Hyper, State, rows
 
 
 def arbitrary(seed: int, n=6, d=2, k=1, S=2, K=2, collapsed=True):
     """Rows and a state in which nothing is at its optimum."""
     rng = np.random.default_rng(seed)
-    data = solver.rows(rng.normal(size=(n, d)) * 2.0, rng.integers(-1, K, n), collapsed)
-    hyper = solver.Hyper(
+    data = rows(rng.normal(size=(n, d)) * 2.0, rng.integers(-1, K, n), collapsed)
+    hyper = Hyper(
         psi=rng.uniform(0.2, 2.0, d),
         mu0=rng.normal(size=d),
         nu0=rng.uniform(0.2, 2.0, d),
@@ -27,7 +28,7 @@ def arbitrary(seed: int, n=6, d=2, k=1, S=2, K=2, collapsed=True):
         gamma=rng.uniform(0.5, 3.0, K),
     )
     root = rng.normal(size=(S, d, k + 1, k + 1)) * 0.5
-    q = solver.Globals(
+    q = Globals(
         omega=rng.uniform(0.5, 5.0, S),
         phi=rng.uniform(0.5, 5.0, (S, K)),
         mean=rng.normal(size=(S, d, k + 1)),
@@ -41,7 +42,7 @@ def arbitrary(seed: int, n=6, d=2, k=1, S=2, K=2, collapsed=True):
     xmean = rng.normal(size=(n, S, k))
     xcov = root @ root.swapaxes(1, 2) + 0.1 * np.eye(k)
     local = solver.local_sums(data, R, xmean, xcov, given_class)
-    return data, solver.State(hyper, q, local), xmean
+    return data, State(hyper, q, local), xmean
 
 
 def plain_bound(data, state, xmean) -> float:
@@ -129,7 +130,7 @@ def test_no_update_lowers_the_bound(seed, n, d, S, K, collapsed, order):
     data, state, _ = arbitrary(seed, n=n, d=d, k=min(2, d), S=S, K=K, collapsed=collapsed)
     bound = lower_bound(data, state)
     for name in [*order, *order, *order]:
-        state = solver.State(*UPDATES[name](data, *state))
+        state = State(*UPDATES[name](data, *state))
         raised = lower_bound(data, state)
         assert raised >= bound - 1e-9 * max(abs(bound), 1.0), name
         bound = raised
@@ -163,9 +164,9 @@ def test_row_update_is_the_numerical_maximum(collapsed):
         changed = solver.local_sums(
             data, softmax(R.reshape(n, S)), x.reshape(n, S, k), np.exp(root).reshape(S, 1, 1), given_class
         )
-        return lower_bound(data, solver.State(h, q, changed))
+        return lower_bound(data, State(h, q, changed))
 
-    update = lower_bound(data, solver.State(h, q, solver.update_local(data, h, q)))
+    update = lower_bound(data, State(h, q, solver.update_local(data, h, q)))
     assert update == pytest.approx(maximum(bound_of, np.zeros(2 * n * S + S + q.phi.size), 0), abs=1e-5)
 
 
@@ -181,9 +182,9 @@ def test_loading_update_is_the_numerical_maximum():
             entries[..., 1],
             np.exp(entries[..., 2]),
         )
-        return lower_bound(data, solver.State(h, q._replace(mean=mean, cov=root @ root.swapaxes(2, 3)), local))
+        return lower_bound(data, State(h, q._replace(mean=mean, cov=root @ root.swapaxes(2, 3)), local))
 
-    update = lower_bound(data, solver.State(h, solver.update_loadings(h, q, local), local))
+    update = lower_bound(data, State(h, solver.update_loadings(h, q, local), local))
     assert update == pytest.approx(maximum(bound_of, np.zeros(S * d * (k1 + 3)), 0), abs=1e-5)
 
 
@@ -192,16 +193,16 @@ def test_weight_and_relevance_updates_are_the_numerical_maxima():
 
     def weights(v):
         omega, phi = np.exp(v[: q.omega.size]), np.exp(v[q.omega.size :]).reshape(q.phi.shape)
-        return lower_bound(data, solver.State(h, q._replace(omega=omega, phi=phi), local))
+        return lower_bound(data, State(h, q._replace(omega=omega, phi=phi), local))
 
-    update = lower_bound(data, solver.State(h, solver.update_weights(h, q, local), local))
+    update = lower_bound(data, State(h, solver.update_weights(h, q, local), local))
     assert update == pytest.approx(maximum(weights, np.zeros(q.omega.size + q.phi.size), 0), abs=1e-5)
 
     def relevance(v):
         changed = q._replace(shape=float(np.exp(v[0])), rate=np.exp(v[1:]).reshape(q.rate.shape))
-        return lower_bound(data, solver.State(h, changed, local))
+        return lower_bound(data, State(h, changed, local))
 
-    update = lower_bound(data, solver.State(h, solver.update_relevance(h, q), local))
+    update = lower_bound(data, State(h, solver.update_relevance(h, q), local))
     assert update == pytest.approx(maximum(relevance, np.zeros(1 + q.rate.size), 0), abs=1e-5)
 
 
@@ -213,12 +214,12 @@ def test_relevance_and_its_prior_reach_the_numerical_maximum_together(seed):
     def bound_of(v):
         prior = h._replace(a=float(np.exp(v[0])), b=float(np.exp(v[1])))
         nu = q._replace(shape=float(np.exp(v[2])), rate=np.exp(v[3:]).reshape(q.rate.shape))
-        return lower_bound(data, solver.State(prior, nu, local))
+        return lower_bound(data, State(prior, nu, local))
 
     found = maximum(bound_of, np.zeros(3 + q.rate.size), 0)
     for _ in range(30):
         h, q = solver.update_relevance_prior(h, q)
-    assert lower_bound(data, solver.State(h, q, local)) == pytest.approx(found, abs=1e-5)
+    assert lower_bound(data, State(h, q, local)) == pytest.approx(found, abs=1e-5)
 
 
 def test_hyper_parameter_updates_are_the_numerical_maxima():
@@ -233,10 +234,8 @@ def test_hyper_parameter_updates_are_the_numerical_maxima():
         ),
     ]
     for updated, changed in updates:
-        found = maximum(
-            lambda v, changed=changed: lower_bound(data, solver.State(changed(v), q, local)), np.zeros(2 * d), 0
-        )
-        assert lower_bound(data, solver.State(updated, q, local)) == pytest.approx(found, abs=1e-4)
+        found = maximum(lambda v, changed=changed: lower_bound(data, State(changed(v), q, local)), np.zeros(2 * d), 0)
+        assert lower_bound(data, State(updated, q, local)) == pytest.approx(found, abs=1e-4)
 
 
 @settings(max_examples=20, deadline=None)
@@ -244,7 +243,7 @@ def test_hyper_parameter_updates_are_the_numerical_maxima():
 def test_summing_the_labels_out_raises_the_bound(seed):
     data, (h, q, _), _ = arbitrary(seed, collapsed=False)
     bounds = [
-        lower_bound(rows, solver.State(h, q, solver.update_local(rows, h, q)))
+        lower_bound(rows, State(h, q, solver.update_local(rows, h, q)))
         for rows in (data, data._replace(collapsed=True))
     ]
     assert bounds[0] <= bounds[1]

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from pucli.estimators.classtering import Classtering
 from pucli.estimators.constrained_kmeans import ConstrainedKMeans, pairwise_constraints
 from pucli.solvers.classtering import updates as solver
+from pucli.solvers.classtering.state import initial_hyper, rows
 
 
 def blobs(seed=0, n=120, centres=((0, 0), (6, 0), (0, 6)), spread=0.6):
@@ -76,9 +77,9 @@ def test_all_labels_given_are_the_supervised_posterior():
     X, truth = blobs(n=90)
     model = Classtering(3, tol=1e-7, random_state=0).fit(X, truth)
     owner = model.labels_[[np.flatnonzero(truth == c)[0] for c in range(3)]]
-    data = solver.rows((X - X.mean(axis=0)) / model._scale, truth)
+    data = rows((X - X.mean(axis=0)) / model._scale, truth)
     held = np.eye(3)[truth]
-    state = solver.start(data, solver.initial_hyper(data, 3), held, 2)
+    state = solver.start(data, initial_hyper(data, 3), held, 2)
     for _ in range(400):
         state = solver.sweep(data, state, held)
     means = state.q.mean[:, :, -1] * model._scale + X.mean(axis=0)

@@ -58,14 +58,14 @@ def test_cpls_is_the_projection_and_the_printed_quadratic_programme(seed, lam):
     ridge = lam * np.diag([1.0] * D + [0.0])
     w_sup = np.linalg.solve(with_ones(X).T @ with_ones(X) + ridge, with_ones(X).T @ y)
     inverse = np.linalg.inv(rows.T @ rows + ridge)
-    np.testing.assert_allclose(fit.w_supervised, w_sup, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(fit.coef_supervised, w_sup, rtol=1e-8, atol=1e-9)
 
     v = cp.Variable(len(rows))
     constraints = [v[: len(y)] == y, v >= 0, v <= 1]
     factor = np.linalg.cholesky(inverse)
     printed = cp.Problem(cp.Minimize(cp.sum_squares(factor.T @ (rows.T @ v)) - 2 * (rows @ w_sup) @ v), constraints)
     printed.solve(solver=cp.CLARABEL)
-    np.testing.assert_allclose(fit.w, inverse @ rows.T @ v.value, atol=2e-5)
+    np.testing.assert_allclose(fit.coef, inverse @ rows.T @ v.value, atol=2e-5)
     constant = w_sup @ (rows.T @ rows + ridge) @ w_sup
     assert -fit.objective == pytest.approx(printed.value + constant, abs=1e-5)
 
@@ -75,7 +75,7 @@ def test_cpls_is_the_projection_and_the_printed_quadratic_programme(seed, lam):
         cp.Minimize(cp.sum_squares(metric @ (w - w_sup))), [*constraints, w == inverse @ (rows.T @ v)]
     )
     projection.solve(solver=cp.CLARABEL)
-    np.testing.assert_allclose(fit.w, w.value, atol=2e-5)
+    np.testing.assert_allclose(fit.coef, w.value, atol=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -92,7 +92,7 @@ def test_icls_minimises_the_labelled_risk_over_the_constraint_set(seed, lam):
     assert fit.objective == pytest.approx(best, abs=1e-6)
     assert fit.objective >= best - 1e-6 and fit.gap <= 1e-12 * len(rows)
     labels = np.concatenate([y, fit.soft_labels])
-    np.testing.assert_allclose(fit.w, np.linalg.solve(rows.T @ rows + ridge, rows.T @ labels), atol=1e-8)
+    np.testing.assert_allclose(fit.coef, np.linalg.solve(rows.T @ rows + ridge, rows.T @ labels), atol=1e-8)
 
 
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.5]))
@@ -103,12 +103,12 @@ def test_never_worse_than_supervised_for_any_labelling(seed, intercept, lam):
     fit = safe_least_squares(X, y, U, lam=lam, fit_intercept=intercept)
     rng = np.random.default_rng(seed)
     labelings = np.hstack([np.tile(y, (1000, 1)), rng.integers(0, 2, (1000, len(U)))])
-    closer_to_supervised = U @ (fit.w_supervised - fit.w)[:-1] + (fit.w_supervised - fit.w)[-1] > 0
+    closer_to_supervised = U @ (fit.coef_supervised - fit.coef)[:-1] + (fit.coef_supervised - fit.coef)[-1] > 0
     labelings[0, len(y) :] = closer_to_supervised
     rows = with_ones(np.vstack([X, U]))
-    penalty = lam * (np.sum(fit.w_supervised[:-1] ** 2) - np.sum(fit.w[:-1] ** 2))
-    gains = risks(rows, labelings, fit.w_supervised) - risks(rows, labelings, fit.w) + penalty
-    slack = 1e-9 * (1.0 + risks(rows, labelings, fit.w_supervised).max())
+    penalty = lam * (np.sum(fit.coef_supervised[:-1] ** 2) - np.sum(fit.coef[:-1] ** 2))
+    gains = risks(rows, labelings, fit.coef_supervised) - risks(rows, labelings, fit.coef) + penalty
+    slack = 1e-9 * (1.0 + risks(rows, labelings, fit.coef_supervised).max())
     assert fit.improvement >= 0.0
     assert gains.min() >= fit.improvement - slack
     assert gains[0] == pytest.approx(fit.improvement, abs=slack)
@@ -121,15 +121,15 @@ def test_strict_improvement_in_one_dimension(seed):
     """Theorem 3.8: without intercept the supervised slope stays if and only if some labelling retrieves it."""
     X, y, U = problem(seed, n_features=1)
     fit = safe_least_squares(X, y, U, fit_intercept=False, tol=1e-14)
-    slope, u = fit.w_supervised[0], U[:, 0]
+    slope, u = fit.coef_supervised[0], U[:, 0]
     reach = u[u > 0].sum() if slope > 0 else u[u < 0].sum()
     share = slope * np.sum(u**2) / reach if reach else np.inf
     if share > 1.0 + 1e-6:
         assert fit.improvement > 0.0
-        assert abs(fit.w[0]) < abs(slope)
+        assert abs(fit.coef[0]) < abs(slope)
     elif share < 1.0 - 1e-6:
         assert fit.improvement <= 1e-10 * np.sum((slope * u) ** 2) + 1e-12
-        assert fit.w[0] == pytest.approx(slope, rel=1e-5)
+        assert fit.coef[0] == pytest.approx(slope, rel=1e-5)
 
 
 def test_example_3_7_a_point_inside_the_margin_changes_nothing():
@@ -197,15 +197,15 @@ def test_constant_columns_are_recognised_in_any_unit(constant):
     reference = safe_least_squares(X, y, U)
     column = np.where(np.arange(60) % 3, 0.1 + 0.2, 0.3) if constant == "rounding" else np.full(60, constant)
     fit = safe_least_squares(np.column_stack([X, column[:20]]), y, np.column_stack([U, column[20:]]))
-    np.testing.assert_allclose(fit.w[[0, 1, 3]], reference.w, atol=1e-9)
-    assert abs(fit.w[2]) * np.abs(column).max() < 1e-9
+    np.testing.assert_allclose(fit.coef[[0, 1, 3]], reference.coef, atol=1e-9)
+    assert abs(fit.coef[2]) * np.abs(column).max() < 1e-9
 
 
 def test_more_unlabeled_features_than_rows():
     X, y, U = problem(3, n_labelled=5, n_unlabeled=6, n_features=30)
     fit = safe_least_squares(X, y, U)
-    assert fit.improvement >= 0 and np.isfinite(fit.w).all()
-    np.testing.assert_allclose(with_ones(X) @ fit.w_supervised, y, atol=1e-8)
+    assert fit.improvement >= 0 and np.isfinite(fit.coef).all()
+    np.testing.assert_allclose(with_ones(X) @ fit.coef_supervised, y, atol=1e-8)
 
 
 def test_improvement_bound_needs_no_convergence():
@@ -227,7 +227,7 @@ def test_a_fall_back_describes_the_supervised_fit():
         assert early.objective + early.gap >= fit.objective - 1e-12
         if early.improvement == 0.0:
             found += 1
-            np.testing.assert_array_equal(early.w, early.w_supervised)
+            np.testing.assert_array_equal(early.coef, early.coef_supervised)
             assert early.objective == 0.0
     assert found
     labels = np.append(y, -np.ones(len(U)))
@@ -258,7 +258,7 @@ def test_improvement_is_a_bound_in_exact_arithmetic(offset, metric):
     for seed in range(4):
         X, y, U = problem(seed, n_labelled=12, n_unlabeled=20, n_features=3)
         fit = safe_least_squares(X + offset, y, U + offset, metric=metric)
-        exact = exact_improvement(X + offset, y, U + offset, fit.w.tolist(), fit.w_supervised.tolist())
+        exact = exact_improvement(X + offset, y, U + offset, fit.coef.tolist(), fit.coef_supervised.tolist())
         # A CPLS without gain is the supervised fit; of ICLS 0 says that rounding hides gain and loss.
         assert exact >= fit.improvement - (1e-13 if metric == "labelled" and fit.improvement == 0.0 else 0.0)
         assert float(exact) == pytest.approx(fit.improvement, abs=1e-11 * max(1.0, offset) * (1 + float(abs(exact))))
@@ -270,7 +270,7 @@ def test_rounding_is_no_gain_and_no_loss(intercept):
         X, y, _ = problem(seed, n_labelled=20, n_features=3)
         for metric in ("all", "labelled"):
             fit = safe_least_squares(X, y, X, fit_intercept=intercept, metric=metric)
-            exact = exact_improvement(X, y, X, fit.w.tolist(), fit.w_supervised.tolist())
+            exact = exact_improvement(X, y, X, fit.coef.tolist(), fit.coef_supervised.tolist())
             assert fit.improvement <= exact or fit.improvement == 0.0
             assert fit.improvement == 0.0 or abs(fit.improvement) > 1e-13
     ones = np.ones((4, 1))

@@ -11,14 +11,15 @@ from pucli.estimators import classtering
 from pucli.estimators.classtering import Classtering
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit
+from pucli.solvers.classtering.state import Globals, Hyper, Locals, State
 
 
-def posterior(seed: int, S: int, d: int, k: int, K: int) -> tuple[solver.Hyper, solver.Globals]:
+def posterior(seed: int, S: int, d: int, k: int, K: int) -> tuple[Hyper, Globals]:
     """Return a posterior in which nothing is at its optimum and no two components, factors or classes are alike."""
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(S, d, k + 1, k + 1))
-    hyper = solver.Hyper(rng.uniform(0.3, 1.0, d), np.zeros(d), np.ones(d), 1.0, 1.0, 1.0, np.ones(K))
-    q = solver.Globals(
+    hyper = Hyper(rng.uniform(0.3, 1.0, d), np.zeros(d), np.ones(d), 1.0, 1.0, 1.0, np.ones(K))
+    q = Globals(
         omega=rng.uniform(0.5, 5.0, S),
         phi=rng.uniform(0.2, 3.0, (S, K)),
         mean=rng.normal(size=(S, d, k + 1)),
@@ -29,13 +30,22 @@ def posterior(seed: int, S: int, d: int, k: int, K: int) -> tuple[solver.Hyper, 
     return hyper, q
 
 
-def fitted(monkeypatch, hyper, q, X, y, form) -> tuple[Classtering, solver.Locals]:
+def fitted(monkeypatch, hyper, q, X, y, form) -> tuple[Classtering, Locals]:
     """Return an estimator whose fit has ended at the posterior (hyper, q), and the row variables there."""
     ended = []
 
     def best_fit(self, data):
         ended.append(solver.update_local(data, hyper, q))
-        return Fit(solver.State(hyper, q, ended[0]), np.zeros(1), 1, 0.0, True, 0, 0)
+        return Fit(
+            objective=0.0,
+            residual=0.0,
+            n_iter=1,
+            converged=True,
+            state=State(hyper, q, ended[0]),
+            bounds=np.zeros(1),
+            births=0,
+            deaths=0,
+        )
 
     monkeypatch.setattr(Classtering, "_best_fit", best_fit)
     return Classtering(n_factors=q.rate.shape[1], form=form).fit(X, y), ended[0]
