@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 
 
@@ -20,6 +21,33 @@ class UsageError(PucliError):
 
 class RunError(PucliError):
     """Something failed while running (exit code 1)."""
+
+
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
+    """Return the error for a file or folder that cannot be written.
+
+    Parameters
+    ----------
+    path : object
+        The place, as the user named it.
+    error : OSError
+        What the file system reported.
+    option : str
+        The option that names the place, if there is one.
+
+    Returns
+    -------
+    PucliError
+        RunError where the disk is full, else UsageError.
+    """
+    named = f"{option} {path}".strip()
+    reason = error.strerror or str(error)
+    if error.errno in FULL_DISK:
+        return RunError(f"cannot write {named}: {reason}. Free some space, or give another place.")
+    return UsageError(f"cannot write {named}: {reason}. Give a place that can be written.")
 
 
 def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") -> UsageError:

@@ -13,8 +13,6 @@ import importlib
 import io
 import json
 import math
-import os
-import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pucli import __version__
+from pucli.data.atomic import replacing
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
 from pucli.methods import METHODS, estimator_class
@@ -64,29 +63,15 @@ def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
     return Pipeline([*steps, ("model", estimator)])
 
 
-def check_destination(path: str | Path) -> Path:
-    """Return `path` as a Path, or raise UsageError if no model can be written there (before hours of training)."""
-    path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise UsageError(f"{path}: is not a file that can be replaced; give the name of a file.")
-    if path.is_dir():
-        raise UsageError(f"{path}: is a folder; give the name of a file in it, e.g. {path / 'my.model'}.")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: the folder {path.parent} does not exist; create it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"{path}: the folder {path.parent} is read-only; choose another.")
-    return path
-
-
 def save_model(path: str | Path, model: SavedModel) -> Path:
     """Write `model` to `path` in one step: an interrupted write leaves what was there before.
 
-    Raises UsageError if nothing can be written there, TypeError if an attribute of the estimator is of a type that a
-    model file cannot hold.
+    Raises UsageError if nothing can be written there, RunError if the disk is full, TypeError if an attribute of the
+    estimator is of a type that a model file cannot hold.
     """
     import sklearn
 
-    path = check_destination(path)
+    path = Path(path)
     versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -100,7 +85,8 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
             "steps": [[name, writer.encode(step, name)] for name, step in model.pipeline.steps],
         }
         archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
-    _replace(path, buffer.getvalue())
+    with replacing(path) as partial:
+        partial.write_bytes(buffer.getvalue())
     return path
 
 
@@ -275,14 +261,3 @@ def _damaged(path: Path, error: BaseException) -> UsageError:
 def _not_a_model(path: Path, detail: str = "") -> UsageError:
     detail = f": {detail}" if detail else ""
     return UsageError(f"{path}: is not a model of pucli{detail}. `pucli train --model FILE` writes one.")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Put `content` in the place of `path` in one step."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
-        partial = Path(scratch) / path.name
-        with partial.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(path)

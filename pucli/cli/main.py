@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 
 import pucli.cli.commands
 from pucli.cli.output import Output
-from pucli.errors import PucliError, unknown
+from pucli.errors import FULL_DISK, PucliError, unknown
 
 # The order in which a newcomer meets them; commands that are not named here follow, by name.
 ORDER = ("list", "fetch", "split", "train", "predict", "evaluate", "tune", "reproduce", "report", "bench")
@@ -187,9 +187,14 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         page = f" `{context.command_path} --help` lists what it takes." if context else ""
         text = " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
-    if isinstance(error, OSError) and (error.errno in _DISK or error.filename):
+    if isinstance(error, OSError) and (error.errno in _PLACES or error.errno in FULL_DISK or error.filename):
         where = f"{error.filename}: " if error.filename else ""
-        return "run", f"{where}{error.strerror}. {_DISK.get(error.errno or 0, '')}".strip(), 1
+        if error.errno in FULL_DISK:
+            return "run", f"{where}{error.strerror}. Free some space, or write elsewhere.", 1
+        way_out = _PLACES.get(error.errno or 0, "")
+        return (
+            ("usage", f"{where}{error.strerror}. {way_out}", 2) if way_out else ("run", f"{where}{error.strerror}.", 1)
+        )
     if isinstance(error, MemoryError):
         return "run", f"out of memory ({error}); take fewer rows, a linear kernel, or fewer jobs.", 1
     return (
@@ -200,12 +205,13 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     )
 
 
-_DISK = {
-    errno.ENOSPC: "Free some space, or write elsewhere.",
-    errno.EDQUOT: "The disk quota is used up; free some space, or write elsewhere.",
+_PLACES = {
     errno.EROFS: "The file system is read-only; write elsewhere.",
-    errno.EACCES: "Choose a place that you may read and write.",
-    errno.EPERM: "Choose a place that you may read and write.",
+    errno.EACCES: "Give a place that you may read and write.",
+    errno.EPERM: "Give a place that you may read and write.",
+    errno.ENOENT: "Check the name.",
+    errno.ENOTDIR: "Check the name.",
+    errno.EISDIR: "Give the name of a file.",
 }
 
 

@@ -201,10 +201,23 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
     return value
 
 
-def keep_inputs(option: str, path: Path | None, *inputs: Path | None) -> None:
-    """Raise UsageError if `path`, the value of `option`, is a folder or would take the place of a file that is read."""
-    if path is not None and path.is_dir():
-        raise UsageError(f"{option} {path} is a folder; give the name of a file.")
+def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
+    """Raise UsageError if `path`, the value of `option`, cannot be written or is a file that is read here.
+
+    Called before any work, so that no result is lost for want of a place.
+    """
+    if path is None:
+        return
     for source in inputs:
-        if path is not None and source is not None and path.exists() and source.exists() and path.samefile(source):
+        if source is not None and path.exists() and source.exists() and path.samefile(source):
             raise UsageError(f"{option} {path} would replace {source}, which is read here; give another name.")
+    from pucli.data.atomic import check_output
+
+    check_output(path, option)
+
+
+def output_folder(option: str, path: Path) -> None:
+    """Raise UsageError if `path`, the value of `option`, is no folder that can be written."""
+    from pucli.data.atomic import check_folder
+
+    check_folder(path, option)

@@ -19,7 +19,7 @@ import numpy as np
 from pucli.data.atomic import replacing
 from pucli.data.catalogue import Entry, dataset_key, load_catalogue
 from pucli.data.download import Progress, Source, make_source, obtain
-from pucli.errors import RunError, UsageError
+from pucli.errors import PucliError, RunError, UsageError
 
 _GUESSED = "rows or columns guessed"
 _PARSER = 1
@@ -215,7 +215,7 @@ def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
 def _write_parsed(path: Path, dataset: Dataset) -> None:
     """Keep the parsed copy; a cache that cannot be written costs time at the next load and nothing else."""
     noticed = [note for note in dataset.notes if not note.startswith(_GUESSED)]
-    with contextlib.suppress(OSError), replacing(path) as partial, partial.open("wb") as stream:
+    with contextlib.suppress(PucliError), replacing(path) as partial, partial.open("wb") as stream:
         np.savez(
             stream,
             X=dataset.X,

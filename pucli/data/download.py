@@ -286,7 +286,7 @@ def _cache_errors(cache: Path) -> Iterator[None]:
         if error.errno in _NO_SPACE:
             raise RunError(f"no space left in the cache {cache}; make room, or {advice}") from error
         where = f" ({error.filename})" if error.filename and str(error.filename) != str(cache) else ""
-        raise RunError(f"cannot write to the cache {cache}: {error.strerror or error}{where}; {advice}") from error
+        raise UsageError(f"cannot write to the cache {cache}: {error.strerror or error}{where}; {advice}") from error
 
 
 def _not_found(key: str, file: File, source: Source, failures: list[str]) -> str:

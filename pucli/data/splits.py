@@ -21,7 +21,7 @@ import numpy as np
 
 from pucli.arrays import Ints
 from pucli.data.atomic import replacing
-from pucli.errors import RunError, UsageError, unknown
+from pucli.errors import UsageError, unknown
 from pucli.seeding import stream
 
 
@@ -176,8 +176,8 @@ def save_splits(
 
     Raises
     ------
-    RunError
-        The file cannot be written.
+    UsageError, RunError
+        The file cannot be written; the disk is full.
     """
     content = {
         "format": _FORMAT,
@@ -190,11 +190,8 @@ def save_splits(
             {"train": s.train.tolist(), "labelled": s.train[s.s == 1].tolist(), "test": s.test.tolist()} for s in splits
         ],
     }
-    try:
-        with replacing(path) as partial:
-            partial.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write the splits to {path}: {error.strerror or error}") from error
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: int | None = None) -> SavedSplits:

@@ -6,34 +6,19 @@ import csv
 import io
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pucli.errors import UsageError
+from pucli.data.atomic import replacing
 
 PROVENANCE = "provenance.json"
 
 
 def write(path: Path, content: str | bytes) -> Path:
     """Replace `path` in one step, so that a reader never sees half of it."""
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(scratch).chmod(0o644)
-            Path(scratch).replace(path)
-        finally:
-            Path(scratch).unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write {path}: {error.strerror or error}; make room or give another folder with --results."
-        ) from None
+    with replacing(path) as partial:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 

@@ -33,8 +33,8 @@ def write_row_map(path: Path, X: Floats, labelled: Bools, *, title: str, seed: i
 
     Raises
     ------
-    OSError
-        The file cannot be written.
+    UsageError, RunError
+        The file cannot be written; the disk is full.
     """
     from matplotlib.figure import Figure
     from sklearn.manifold import TSNE

@@ -184,7 +184,7 @@ def test_a_picture_of_another_kind(pucli, tmp_path, plot):
 def test_a_place_for_the_picture_that_cannot_be_written(pucli, tmp_path):
     (tmp_path / "file").write_text("")
     path = table(tmp_path / "rows.csv", n=30, labelled=10)
-    refused(pucli("advise", "--data", path, *WORDS, "--plot", "file/map.png"), "file/map.png", "cannot be written")
+    refused(pucli("advise", "--data", path, *WORDS, "--plot", "file/map.png"), "cannot write --plot file/map.png")
 
 
 # --- bad input of both -----------------------------------------------------------------------------------------------

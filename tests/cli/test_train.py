@@ -309,7 +309,7 @@ def test_fewer_rows_than_neighbours(pucli, tmp_path):
     refused(train(pucli, path, "--label", "label"), "rows.csv", "n_neighbors=5")
 
 
-@pytest.mark.parametrize("place", [".", "missing/m.model"])
+@pytest.mark.parametrize("place", [".", "pu.csv/m.model"])
 def test_a_place_for_the_model_that_cannot_be_written_is_noticed_before_training(pucli, customers, monkeypatch, place):
     monkeypatch.setattr("pucli.cli.commands.train._fit", lambda *_: pytest.fail("trained for nothing"))
     refused(pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", place), place)

@@ -210,7 +210,7 @@ def test_no_space_left(tmp_path, monkeypatch):
 def test_a_cache_that_cannot_be_written(tmp_path):
     (tmp_path / "toy.csv").write_bytes(TEXT)
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(RunError, match=r"cannot write to the cache .*PUCLI_DATA_DIR"):
+    with pytest.raises(UsageError, match=r"cannot write to the cache .*PUCLI_DATA_DIR"):
         get(tmp_path, declare(tmp_path), mirror=tmp_path)
 
 

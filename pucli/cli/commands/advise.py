@@ -47,7 +47,7 @@ def command(
     from pucli.advice import advise
     from pucli.data.training_rows import FEW_LABELLED, training_rows
 
-    opt.keep_inputs("--plot", plot, where.data, where.split)
+    opt.output_file("--plot", plot, where.data, where.split)
     if prior is not None and not 0 < prior < 1:
         raise UsageError(f"--prior must be above 0 and below 1, not {prior}; `pucli prior` estimates it.")
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
@@ -99,9 +99,4 @@ def _picture(rows: TrainingRows, path: Path, seed: int) -> int:
     """Write the map of the rows; return how many it shows."""
     from pucli.report.row_map import write_row_map
 
-    try:
-        return write_row_map(path, rows.X, rows.labelled, title=rows.title, seed=seed)
-    except OSError as error:
-        raise UsageError(
-            f"--plot {path} cannot be written: {error.strerror or error}; give a place that can."
-        ) from error
+    return write_row_map(path, rows.X, rows.labelled, title=rows.title, seed=seed)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pucli.cli.options import Results
+from pucli.cli.options import Results, output_folder
 from pucli.cli.output import Output, number, plain
 from pucli.errors import UsageError, unknown
 
@@ -45,6 +45,7 @@ def command(
     sizes: dict[str, Any] = getattr(module, "FULL", {}) if full else {}
     if full and not sizes:
         raise UsageError(f"the benchmark {name!r} has one size only; run it without --full.")
+    output_folder("--results", results / "bench")
     with out.progress(name, lines=True) as bar:
         found = module.run(progress=bar, **sizes)
     from pucli.bench._results import write_results

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.options import keep_inputs
+from pucli.cli.options import output_file
 from pucli.cli.output import Output
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command(
     """
     from pucli.persistence import load_model
 
-    keep_inputs("--out", destination, data, model)
+    output_file("--out", destination, data, model)
     saved = load_model(model)
     density = saved.metadata.get("kind") == "density"
     columns, rows = _densities(saved, data) if density else _labels(saved, data)

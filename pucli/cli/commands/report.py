@@ -48,6 +48,7 @@ def command(
         if name not in FORMATS:
             raise unknown("format", name, FORMATS)
     declared = load_experiment(experiment)
+    opt.output_folder("--results", results)
     chosen = profile or _largest_profile(declared, results)
     report = collect(declared, profile=chosen, methods=method, datasets=dataset, results_dir=results, formats=wanted)
     out.document({"verdicts": verdict_counts(report), "report": report.to_json()})

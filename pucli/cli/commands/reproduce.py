@@ -58,6 +58,7 @@ def command(
     if dry:
         _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, **which))
         return 0
+    opt.output_folder("--results", results)
     out.if_interrupted = (
         f"What has finished is kept in {results_folder(declared, results)}; run the same command again to go on."
     )

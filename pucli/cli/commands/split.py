@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed
+from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed, output_file
 from pucli.cli.output import Output
 
 EXAMPLES = """
@@ -36,11 +36,12 @@ def command(
     unlabeled rows. single-training-set: all rows are one sample, some positives of its training part are labelled.
     In both, the label frequency is the share of the training positives that is labelled.
     """
-    from pucli.data import load_dataset, repeated_splits, save_splits
+    from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
+    path = destination or Path(f"{dataset_key(name)}-splits.json")
+    output_file("--out", path)
     dataset = load_dataset(name, mirror=mirror, offline=offline or None)
     splits = repeated_splits(scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name)
-    path = destination or Path(f"{dataset.name}-splits.json")
     settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed}
     save_splits(
         path,

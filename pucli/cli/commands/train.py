@@ -51,11 +51,7 @@ def command(
     entry = get_method(method)
     _check_kind(entry, tune)
     params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
-    if model is not None:
-        from pucli.persistence import check_destination
-
-        opt.keep_inputs("--model", model, where.data, where.split)
-        check_destination(model)
+    opt.output_file("--model", model, where.data, where.split)
     rows = _rows(entry, where)
     notes = list(rows.notes)
     _warn_of_poor_rows(out, rows)

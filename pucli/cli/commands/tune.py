@@ -67,7 +67,7 @@ def command(
     from pucli.methods import get_method
     from pucli.models import seeded
 
-    opt.keep_inputs("--trials", trials, where.data, where.split)
+    opt.output_file("--trials", trials, where.data, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives; the scores of `pucli tune` are for those.")
