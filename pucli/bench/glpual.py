@@ -26,7 +26,9 @@ def run(progress=None) -> dict[str, Any]:
     from pucli.kernels.graph import mutual_knn
     from pucli.kernels.intercept import with_intercept
     from pucli.solvers.glpual.admm import solve_glpual_admm
-    from pucli.solvers.glpual.dual import objective, solve_gllc, solve_glpual
+    from pucli.solvers.glpual.dual import solve_glpual
+    from pucli.solvers.glpual.gllc import solve_gllc
+    from pucli.solvers.glpual.problem import glpual_objective
 
     tell = progress or (lambda done, total: None)
     rng = np.random.default_rng(0)
@@ -65,7 +67,7 @@ def run(progress=None) -> dict[str, Any]:
             for _ in range(5):
                 task.solve(solver=solver, **accuracy[solver])
                 times.append(float(task.solver_stats.solve_time or np.nan))
-            reached = objective(np.r_[w.value, b.value], Z, labelled, edges, LAM, C_P, C_U)
+            reached = glpual_objective(np.r_[w.value, b.value], Z, labelled, edges, LAM, C_P, C_U)
             rows.append(
                 {
                     "name": f"{solver.capitalize() if solver == 'CLARABEL' else solver} through cvxpy, solver time",

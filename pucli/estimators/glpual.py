@@ -13,7 +13,8 @@ from pucli.kernels.graph import mutual_knn, squared_distances, squared_distances
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
 from pucli.solvers.glpual.admm import solve_glpual_admm
-from pucli.solvers.glpual.dual import solve_gllc, solve_glpual
+from pucli.solvers.glpual.dual import solve_glpual
+from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.thesis import solve_thesis
 from pucli.solvers.result import Solution
 
@@ -83,7 +84,7 @@ class _GlobalLocal(PUClassifier):
         n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
         result = solve_thesis(K, labelled, self.c_p, self.c_u, mu, n_iter, squared=self._squared)
         self.landmarks_ = np.vstack([X[labelled], X[~labelled]])
-        self.coef_ = np.concatenate([result.omega_p, np.full(np.count_nonzero(~labelled), result.omega_u)])
+        self.coef_ = np.concatenate([result.coef, np.full(np.count_nonzero(~labelled), result.omega_u)])
         self.intercept_ = result.intercept
         self.objective_ = np.nan
         self.dual_gap_ = np.nan

@@ -17,7 +17,7 @@ from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.prior import PRIOR_CONSTRAINT, resolve_prior
 from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
-from pucli.solvers.glpual.dual import solve_gllc
+from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import keeps_w, solve_linear
 from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total

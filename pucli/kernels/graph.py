@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats, Ints
-from pucli.compiled import njit
 
 # Up to this many rows the neighbours are found by brute force, with ties in distance broken by row number.
 BRUTE_FORCE_ROWS = 5000
@@ -131,31 +131,32 @@ def _mutual(neighbours: Ints) -> tuple[Ints, Ints]:
 def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     """Build the mutual K-NN graph of some rows.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    n_neighbors : int, default 5
-        K, the number of neighbours of each row, not counting itself.
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Rows.
+        n_neighbors : int, default 5
+            K, the number of neighbours of each row, not counting itself.
 
-    Returns
-    -------
-    Graph
-        Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken
-        as scikit-learn's search does.
+        Returns
+        -------
+        Graph
+            Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken
+            as scikit-learn's search does.
 
-    Raises
-    ------
-    ValueError
-        If a row has fewer than `n_neighbors` others.
+        Raises
+        ------
+        ValueError
+            If a row has fewer than `n_neighbors` others.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pucli.kernels.graph import mutual_knn
-    >>> graph = mutual_knn(np.array([[0.0], [1.0], [5.0], [7.0]]), n_neighbors=1)
-    >>> graph.i.tolist(), graph.j.tolist(), graph.squared_distance.tolist()
-    ([0, 2], [1, 3], [1.0, 4.0])
+        Examples
+        --------
+        >>> import numpy as np
+    from numba import njit
+        >>> from pucli.kernels.graph import mutual_knn
+        >>> graph = mutual_knn(np.array([[0.0], [1.0], [5.0], [7.0]]), n_neighbors=1)
+        >>> graph.i.tolist(), graph.j.tolist(), graph.squared_distance.tolist()
+        ([0, 2], [1, 3], [1.0, 4.0])
     """
     n = len(X)
     check_n_neighbors(n, n_neighbors)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from pucli.arrays import Floats, Ints
-from pucli.compiled import njit
 from pucli.kernels.graph import squared_distances, squared_distances_between
 
 RESIDUAL = 1e-10

@@ -8,9 +8,9 @@ which lets the compiler use vector instructions without changing the order of th
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats
-from pucli.compiled import njit
 
 
 # checks for division by zero would rule out vector instructions; eps is positive

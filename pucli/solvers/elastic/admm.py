@@ -15,7 +15,7 @@ from scipy.sparse.linalg import splu
 
 from pucli.solvers.elastic.dual import ElasticFit, elastic_bound, elastic_objective
 from pucli.solvers.glpual.admm import shrink_hinge
-from pucli.solvers.glpual.dual import quadratic_part
+from pucli.solvers.glpual.problem import quadratic_part
 
 CHECK_EVERY = 20
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.solvers.glpual.dual import objective as glpual_objective
-from pucli.solvers.glpual.dual import quadratic_part
+from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
 from pucli.solvers.rows.box import ascend
 
 # Times the gap of the ascent is asked to be ten times smaller, where setting coefficients to zero opens it again.

@@ -1,8 +1,8 @@
-"""The whole grid of E-GLPUAL on few features, in one compiled loop (see `pucli.solvers.elastic.dual`).
+"""A whole grid of E-GLPUAL on few features, in one compiled loop (see `pucli.solvers.elastic.dual`).
 
-Wang's (2024) Table 4.1 takes 1.6 million fits per data set at six features. What depends on sigma, lam2 and c_u (the
-quadratic and its inverse) is shared along lam1, which only moves the box of the dual: each fit there is a few sweeps
-from its neighbour's solution.
+Table 4.1 of Wang 2024 takes 1.6 million fits for each data set, at six features. What depends on sigma, lam2 and c_u
+(the quadratic and its inverse) is shared along lam1, which only moves the box of the dual: there, each fit starts from
+its neighbour's solution and takes a few sweeps.
 """
 
 from __future__ import annotations
@@ -10,16 +10,62 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pucli.arrays import Bools, Floats, Ints
+from pucli.solvers.glpual.path import count_predicted, similarity_product
 from pucli.solvers.rows.box import ascend
 
 
 @njit(cache=True)
-def elastic_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled_valid, table, tol, max_iter):
-    """Fit every row of `table` and count validation rows with f > 0.
+def _start(inverse: Floats, V: Floats, half_b: Floats, lower: Floats, upper: Floats, p: Floats, w: Floats) -> None:
+    """Clip the dual variables p into their box, and fill w = -A^-1 (b + Z'p); V holds the rows of Z times A^-1."""
+    r = w.shape[0]
+    for k in range(r):
+        w[k] = 0.0
+        for q in range(r):
+            w[k] -= 2.0 * inverse[k, q] * half_b[q]
+    for i in range(p.shape[0]):
+        p[i] = min(max(p[i], lower[i]), upper[i])
+        if p[i] != 0.0:
+            for k in range(r):
+                w[k] -= p[i] * V[i, k]
 
-    Z : (n, r) training rows with a last column of ones; table : (n_points, 5) of sigma, lam2, c_u, c_p, lam1, sorted
-    so that equal values of the first four stand together. Returns (n_points, 2) int64: labelled and unlabeled
-    validation rows predicted positive.
+
+@njit(cache=True)
+def elastic_path(
+    Z: Floats,
+    labelled: Bools,
+    edge_i: Ints,
+    edge_j: Ints,
+    squared_distance: Floats,
+    Z_valid: Floats,
+    labelled_valid: Bools,
+    table: Floats,
+    tol: float,
+    max_iter: int,
+) -> Ints:
+    """Fit every point of a grid and count the validation rows with f > 0.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Training rows with a last column of ones.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
+        The graph of the training rows (`pucli.kernels.graph.Graph`).
+    Z_valid : ndarray of shape (n_valid, r)
+        Validation rows with a last column of ones.
+    labelled_valid : ndarray of shape (n_valid,)
+        True for labelled positives.
+    table : ndarray of shape (n_points, 5)
+        sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must stand together.
+    tol, max_iter : float, int
+        Of the dual ascent.
+
+    Returns
+    -------
+    ndarray of shape (n_points, 2), int64
+        Labelled and unlabeled validation rows that are predicted positive.
     """
     n, r = Z.shape
     m = r - 1
@@ -29,7 +75,7 @@ def elastic_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelle
     G_u = np.dot(Zu.T, Zu)
     s_u = Zu.sum(axis=0)
     G_r = np.zeros((r, r))
-    positive = np.zeros((table.shape[0], 2), np.int64)
+    counts = np.zeros((table.shape[0], 2), np.int64)
     kink = np.zeros(n_p + m)
     kink[:n_p] = 1.0
     lower = np.zeros(n_p + m)
@@ -39,26 +85,15 @@ def elastic_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelle
     inverse = np.zeros((r, r))
     half_b = np.zeros(r)
     w = np.zeros(r)
-    difference = np.empty(r)
-    sigma = np.nan
-    lam2 = np.nan
-    c_u = np.nan
-    c_p = np.nan
+    sigma, lam2, c_u, c_p = np.nan, np.nan, np.nan, np.nan
     for point in range(table.shape[0]):
         if table[point, 0] != sigma:
             sigma = table[point, 0]
-            G_r[:] = 0.0
-            for e in range(edge_i.shape[0]):
-                weight = 2.0 * np.exp(-squared_distance[e] / sigma) / n
-                for k in range(r):
-                    difference[k] = Z[edge_i[e], k] - Z[edge_j[e], k]
-                for k in range(r):
-                    for q in range(r):
-                        G_r[k, q] += weight * difference[k] * difference[q]
+            similarity_product(Z, edge_i, edge_j, squared_distance, sigma, G_r)
             lam2 = np.nan
         if table[point, 1] != lam2 or table[point, 2] != c_u or table[point, 3] != c_p:
             lam2, c_u, c_p = table[point, 1], table[point, 2], table[point, 3]
-            A = 2.0 * c_u * G_u + G_r
+            A = 2.0 * c_u * G_u + 2.0 * G_r
             for k in range(m):
                 A[k, k] += lam2
             inverse = np.linalg.inv(A)
@@ -69,20 +104,7 @@ def elastic_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelle
         half_lam1 = 0.5 * table[point, 4]
         lower[n_p:] = -half_lam1
         upper[n_p:] = half_lam1
-        for k in range(r):
-            w[k] = 0.0
-            for q in range(r):
-                w[k] -= 2.0 * inverse[k, q] * half_b[q]
-        for i in range(n_p + m):
-            p[i] = min(max(p[i], lower[i]), upper[i])
-            if p[i] != 0.0:
-                for k in range(r):
-                    w[k] -= p[i] * V[i, k]
+        _start(inverse, V, half_b, lower, upper, p, w)
         ascend(Zp, V, w, p, lower, upper, kink, half_b, c_u * (n - n_p), tol, max_iter)
-        for i in range(Z_valid.shape[0]):
-            f = 0.0
-            for k in range(r):
-                f += Z_valid[i, k] * w[k]
-            if f > 0.0:
-                positive[point, 0 if labelled_valid[i] else 1] += 1
-    return positive
+        count_predicted(Z_valid, labelled_valid, w, counts[point])
+    return counts

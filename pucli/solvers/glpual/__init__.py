@@ -1,1 +1,13 @@
-"""Global and local PU learning: GLPUAL and GLLC (Wang 2024, chapters 2 and 3)."""
+"""Global and local learning from positive and unlabeled rows: GLPUAL and GLLC (Wang 2024, chapters 2 and 3).
+
+Both put a squared loss on unlabeled rows and a similarity term on neighbours. On labelled rows GLPUAL has the hinge
+and GLLC the squared loss.
+
+problem : the objective, and its quadratic part as a matrix.
+dual : GLPUAL by its dual. This is the solver that the estimator takes.
+ascent : the compiled coordinate ascent that `dual` runs.
+gllc : GLLC, one linear system.
+path : a whole grid of either on few features, in one compiled loop.
+admm : GLPUAL by the printed updates.
+thesis : the printed kernel form, which minimises no fixed objective.
+"""

@@ -1,7 +1,7 @@
 """GLPUAL by the alternating direction method of multipliers of Wang 2024, section 3.3 (eq. 3.6-3.13).
 
-Same objective as `pucli.solvers.glpual.dual`, split as h = 1 - f on the labelled rows. Its speed and accuracy depend
-on the penalty mu (mu_1 in print); the dual ascent has no such parameter.
+It minimises the objective of `pucli.solvers.glpual.problem`, split as h = 1 - f on the labelled rows. Its speed and
+accuracy depend on the penalty mu (mu_1 in print), a parameter that `pucli.solvers.glpual.dual` does not have.
 """
 
 from __future__ import annotations
@@ -9,20 +9,53 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.solvers.glpual.dual import objective, quadratic_part
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges
+from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
 from pucli.solvers.result import Solution, within
 
 
-def shrink_hinge(d, c):
+def shrink_hinge(d: Floats, c: float) -> Floats:
     """Return argmin_x c [x]_+ + (x - d)^2 / 2, elementwise (3.12)."""
     return np.where(d > c, d - c, np.minimum(d, 0.0))
 
 
-def solve_glpual_admm(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-6, max_iter=20000) -> Solution:
+def solve_glpual_admm(
+    Z: Floats,
+    labelled: Bools,
+    edges: Edges,
+    lam: float,
+    c_p: float = 1.0,
+    c_u: float = 0.1,
+    mu: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 20000,
+) -> Solution:
     """Minimise GLPUAL's objective (3.2) by the printed updates.
 
-    Stops when the gap of the dual variable, clipped into [0, c_p], is below `tol` times the objective; the reported
-    gap is that proven bound. Parameters as in `pucli.solvers.glpual.dual.solve_glpual`, and `mu` > 0, the penalty.
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows with a last column of ones.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    edges : tuple of ndarray
+        Edges of R (`pucli.kernels.graph`).
+    lam : float
+        Ridge, positive.
+    c_p, c_u : float
+        Weight of each labelled and of each unlabeled row, positive.
+    mu : float, default 1.0
+        Penalty, positive.
+    tol : float, default 1e-6
+        Gap to stop at, relative to the objective. It is that of the multipliers, clipped into [0, c_p].
+    max_iter : int, default 20000
+        Most iterations.
+
+    Returns
+    -------
+    Solution
+        As that of `pucli.solvers.glpual.dual.solve_glpual`.
     """
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
@@ -48,6 +81,6 @@ def solve_glpual_admm(Z, labelled, edges, lam, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-
             gap = value - (a.sum() + constant - 0.5 * v @ cho_solve(quadratic, v, check_finite=False))
             if gap <= tol * value:
                 break
-    value = objective(w, Z, labelled, edges, lam, c_p, c_u)
+    value = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u)
     gap = max(float(gap), 0.0)
     return Solution(coef=w, dual=a, objective=value, gap=gap, n_iter=iteration, converged=within(gap, value, tol))

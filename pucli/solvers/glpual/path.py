@@ -1,6 +1,6 @@
-"""The whole grid of GLPUAL or GLLC on few features, in one compiled loop (see `pucli.solvers.glpual.dual`).
+"""A whole grid of GLPUAL or GLLC on few features, in one compiled loop (see `pucli.solvers.glpual.dual`).
 
-Wang's (2024) Table 3.1 takes 80,000 fits per data set and method at two features, each some ten microseconds.
+Table 3.1 of Wang 2024 takes 80,000 fits of some ten microseconds for each data set and method, at two features.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.solvers.glpual.dual import box_ascent
+from pucli.arrays import Bools, Floats, Ints
+from pucli.solvers.glpual.ascent import box_ascent
 
 
 @njit(cache=True)
-def _cholesky(A):
+def _cholesky(A: Floats) -> None:
     """Overwrite the lower triangle of A (r, r) with its Cholesky factor."""
     r = A.shape[0]
     for j in range(r):
@@ -26,8 +27,8 @@ def _cholesky(A):
 
 
 @njit(cache=True)
-def _forward(C, x):
-    """Overwrite x with the solution of C x = x, C lower triangular."""
+def _forward(C: Floats, x: Floats) -> None:
+    """Replace x by the solution y of C y = x, C lower triangular."""
     for i in range(C.shape[0]):
         for k in range(i):
             x[i] -= C[i, k] * x[k]
@@ -35,8 +36,8 @@ def _forward(C, x):
 
 
 @njit(cache=True)
-def _backward(C, x):
-    """Overwrite x with the solution of C'x = x, C lower triangular."""
+def _backward(C: Floats, x: Floats) -> None:
+    """Replace x by the solution y of C'y = x, C lower triangular."""
     for i in range(C.shape[0] - 1, -1, -1):
         for k in range(i + 1, C.shape[0]):
             x[i] -= C[k, i] * x[k]
@@ -44,23 +45,18 @@ def _backward(C, x):
 
 
 @njit(cache=True)
-def linear_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled_valid, table, squared, tol, max_iter):
-    """Fit every row of `table` and count validation rows with f > 0.
-
-    Z : (n, r) training rows with a last column of ones; table : (n_points, 4) of sigma, lam, c_u, c_p, sorted so that
-    equal sigma, then equal lam, stand together: the dual is warm-started along c_u. Returns (n_points, 2) int64:
-    labelled and unlabeled validation rows predicted positive.
-    """
+def group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return the labelled rows Zp, Zp'Zp, Zu'Zu, and the sums of the labelled and of the unlabeled rows."""
     n, r = Z.shape
     n_p = 0
     for i in range(n):
         if labelled[i]:
             n_p += 1
     Zp = np.empty((n_p, r))
-    G_u = np.zeros((r, r))
     G_p = np.zeros((r, r))
-    s_u = np.zeros(r)
+    G_u = np.zeros((r, r))
     s_p = np.zeros(r)
+    s_u = np.zeros(r)
     row = 0
     for i in range(n):
         if labelled[i]:
@@ -76,13 +72,106 @@ def linear_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled
                     G_p[k, q] += Z[i, k] * Z[i, q]
                 else:
                     G_u[k, q] += Z[i, k] * Z[i, q]
-    positive = np.zeros((table.shape[0], 2), np.int64)
+    return Zp, G_p, G_u, s_p, s_u
+
+
+@njit(cache=True)
+def similarity_product(
+    Z: Floats, edge_i: Ints, edge_j: Ints, squared_distance: Floats, sigma: float, G_r: Floats
+) -> None:
+    """Fill G_r (r, r) with Z'RZ for one sigma."""
+    n, r = Z.shape
+    difference = np.empty(r)
+    G_r[:] = 0.0
+    for e in range(edge_i.shape[0]):
+        weight = np.exp(-squared_distance[e] / sigma) / n
+        for k in range(r):
+            difference[k] = Z[edge_i[e], k] - Z[edge_j[e], k]
+        for k in range(r):
+            for q in range(r):
+                G_r[k, q] += weight * difference[k] * difference[q]
+
+
+@njit(cache=True)
+def count_predicted(Z_valid: Floats, labelled_valid: Bools, w: Floats, counts: Ints) -> None:
+    """Add the validation rows with f > 0 to `counts` (2,), labelled ones to the first and unlabeled to the second."""
+    for i in range(Z_valid.shape[0]):
+        f = 0.0
+        for k in range(w.shape[0]):
+            f += Z_valid[i, k] * w[k]
+        if f > 0.0:
+            counts[0 if labelled_valid[i] else 1] += 1
+
+
+@njit(cache=True)
+def _start(C: Floats, Zp: Floats, half_b: Floats, a: Floats, c_p: float, Y: Floats, v: Floats) -> None:
+    """Express the dual in the coordinates of A = C C': fill Y = Zp C^-T and v from a, clipped into its box.
+
+    half_b is overwritten with C^-1 half_b.
+    """
+    r = v.shape[0]
+    _forward(C, half_b)
+    for k in range(r):
+        v[k] = -2.0 * half_b[k]
+    for i in range(Zp.shape[0]):
+        a[i] = min(a[i], c_p)
+        for k in range(r):
+            Y[i, k] = Zp[i, k]
+        _forward(C, Y[i])
+        for k in range(r):
+            v[k] += a[i] * Y[i, k]
+
+
+@njit(cache=True)
+def linear_path(
+    Z: Floats,
+    labelled: Bools,
+    edge_i: Ints,
+    edge_j: Ints,
+    squared_distance: Floats,
+    Z_valid: Floats,
+    labelled_valid: Bools,
+    table: Floats,
+    squared: bool,
+    tol: float,
+    max_iter: int,
+) -> Ints:
+    """Fit every point of a grid and count the validation rows with f > 0.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Training rows with a last column of ones.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
+        The graph of the training rows (`pucli.kernels.graph.Graph`).
+    Z_valid : ndarray of shape (n_valid, r)
+        Validation rows with a last column of ones.
+    labelled_valid : ndarray of shape (n_valid,)
+        True for labelled positives.
+    table : ndarray of shape (n_points, 4)
+        sigma, lam, c_u and c_p of each point. Points with equal sigma, and of those the ones with equal lam, must
+        stand together: the dual is warm-started along c_u.
+    squared : bool
+        GLLC in place of GLPUAL.
+    tol, max_iter : float, int
+        Of the dual ascent.
+
+    Returns
+    -------
+    ndarray of shape (n_points, 2), int64
+        Labelled and unlabeled validation rows that are predicted positive.
+    """
+    n, r = Z.shape
+    Zp, G_p, G_u, s_p, s_u = group_sums(Z, labelled)
+    n_p = Zp.shape[0]
+    counts = np.zeros((table.shape[0], 2), np.int64)
     G_r = np.zeros((r, r))
     A = np.empty((r, r))
     Y = np.empty((n_p, r))
     a = np.zeros(n_p)
     w = np.empty(r)
-    difference = np.empty(r)
     half_b = np.empty(r)
     sigma = -1.0
     lam = -1.0
@@ -90,14 +179,7 @@ def linear_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled
         if table[point, 0] != sigma:
             sigma = table[point, 0]
             lam = -1.0
-            G_r[:] = 0.0
-            for e in range(edge_i.shape[0]):
-                weight = np.exp(-squared_distance[e] / sigma) / n
-                for k in range(r):
-                    difference[k] = Z[edge_i[e], k] - Z[edge_j[e], k]
-                for k in range(r):
-                    for q in range(r):
-                        G_r[k, q] += weight * difference[k] * difference[q]
+            similarity_product(Z, edge_i, edge_j, squared_distance, sigma, G_r)
         if table[point, 1] != lam:
             lam = table[point, 1]
             a[:] = 0.0
@@ -117,22 +199,8 @@ def linear_path(Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled
                 w[k] = 2.0 * c_p * s_p[k] - 2.0 * half_b[k]
             _forward(A, w)
         else:
-            _forward(A, half_b)
-            for k in range(r):
-                w[k] = -2.0 * half_b[k]
-            for i in range(n_p):
-                a[i] = min(a[i], c_p)
-                for k in range(r):
-                    Y[i, k] = Zp[i, k]
-                _forward(A, Y[i])
-                for k in range(r):
-                    w[k] += a[i] * Y[i, k]
+            _start(A, Zp, half_b, a, c_p, Y, w)
             box_ascent(Y, w, a, c_p, c_u * (n - n_p), half_b, tol, max_iter)
         _backward(A, w)
-        for i in range(Z_valid.shape[0]):
-            f = 0.0
-            for k in range(r):
-                f += Z_valid[i, k] * w[k]
-            if f > 0.0:
-                positive[point, 0 if labelled_valid[i] else 1] += 1
-    return positive
+        count_predicted(Z_valid, labelled_valid, w, counts[point])
+    return counts

@@ -2,42 +2,74 @@
 
 The score is f(x) = sum_i omega_i k(x, x_i) + beta_0 over all training rows. The printed updates are a fixed-point
 iteration, not the minimiser of a fixed objective: the similarity enters as R1 = 0 only, so sigma has no effect, and
-all unlabeled rows have one common coefficient. With t = m_2 / M_22,
+all unlabeled rows have the same coefficient. With t = m_2 / M_22,
 
     M_22 = 2 c_u n_u + mu n_p,    m_2 = -2 c_u n_u + 1'u + mu 1'(1 - h),
     omega_p = u + mu (1 - h) - mu t,    omega_u = -2 c_u (1 + t),
     beta_0 = t - (2 c_u 1'f_u + mu 1'f_p) / M_22          (f without its intercept)
     h = s_{c_p/mu}(1 + u/mu - f_p),    u <- u + mu (1 - f_p - h).
 
-Everything an iteration needs is K_pp and two row sums of the kernel matrix, so it costs n_p^2 whatever n_u is. GLLC's
-updates with the squared loss have the closed form of `gllc_thesis`: mu becomes 2 c_p, and nothing is left to iterate.
+An iteration needs only K_pp and two sums of the kernel matrix, so it costs n_p^2 whatever n_u is. With GLLC's squared
+loss, mu becomes 2 c_p and nothing is left to iterate: `gllc_thesis` is a closed form.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
+from pucli.arrays import Bools, Floats
+from pucli.solvers.result import Solution
 
-class ThesisFit(NamedTuple):
-    """omega_p (n_p,), common coefficient omega_u, intercept; residual = max |1 - f_p - h|; converged: it is finite."""
 
-    omega_p: np.ndarray
+@dataclass(frozen=True, kw_only=True)
+class ThesisSolution(Solution):
+    """The kernel model after the last update.
+
+    `coef` (n_p,) is omega_p. There is no objective and no gap. `residual` is the largest |1 - f_p - h|, and
+    `converged` means that everything is finite.
+
+    Attributes
+    ----------
+    omega_u : float
+        The coefficient that all unlabeled rows have.
+    intercept : float
+        beta_0.
+    """
+
     omega_u: float
     intercept: float
-    residual: float
-    n_iter: int
-    converged: bool
 
 
 @njit(cache=True)
-def glpual_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u, mu, n_iter):
-    """Run the printed updates `n_iter` times from h = 1, u = 0.
+def glpual_thesis(
+    K_pp: Floats, k_pu: Floats, s_uu: float, n_u: int, c_p: float, c_u: float, mu: float, n_iter: int
+) -> tuple[Floats, float, float, float]:
+    """Run the printed updates from h = 1, u = 0.
 
-    K_pp : (n_p, n_p) kernel of labelled rows; k_pu : (n_p,) sums over unlabeled rows of the kernel with each labelled
-    row; s_uu : the sum over all pairs of unlabeled rows. Returns (omega_p, omega_u, intercept, residual).
+    Parameters
+    ----------
+    K_pp : ndarray of shape (n_p, n_p)
+        Kernel matrix of the labelled rows.
+    k_pu : ndarray of shape (n_p,)
+        For each labelled row, the sum of its kernel with all unlabeled rows.
+    s_uu : float
+        Sum of the kernel over all pairs of unlabeled rows.
+    n_u : int
+        Number of unlabeled rows.
+    c_p, c_u, mu : float
+        Weights of rows, and the penalty.
+    n_iter : int
+        Number of updates.
+
+    Returns
+    -------
+    omega_p : ndarray of shape (n_p,)
+        Coefficients of the labelled rows.
+    omega_u, intercept, residual : float
+        As in `ThesisSolution`.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + mu * n_p
@@ -80,11 +112,13 @@ def glpual_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u, mu, n_iter):
 
 
 @njit(cache=True)
-def gllc_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u):
-    """Return (omega_p, omega_u, intercept, 0) of GLLC by the same necessary condition, in closed form.
+def gllc_thesis(
+    K_pp: Floats, k_pu: Floats, s_uu: float, n_u: int, c_p: float, c_u: float
+) -> tuple[Floats, float, float, float]:
+    """Compute GLLC's model by the same necessary condition, in closed form.
 
     The squared loss replaces the split: M_22 = 2 c_u n_u + 2 c_p n_p, m_2 = 2 c_p n_p - 2 c_u n_u, and
-    omega_p = 2 c_p (1 - t), omega_u = -2 c_u (1 + t). Arguments as in `glpual_thesis`.
+    omega_p = 2 c_p (1 - t), omega_u = -2 c_u (1 + t). Parameters and results as in `glpual_thesis`; the residual is 0.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + 2.0 * c_p * n_p
@@ -103,11 +137,36 @@ def gllc_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u):
     return omega, omega_u, intercept, 0.0
 
 
-def solve_thesis(K, labelled, c_p=1.0, c_u=0.1, mu=0.01, n_iter=150, squared=False) -> ThesisFit:
-    """Fit the printed kernel form of GLPUAL, or of GLLC where `squared`.
+def solve_thesis(
+    K: Floats,
+    labelled: Bools,
+    c_p: float = 1.0,
+    c_u: float = 0.1,
+    mu: float = 0.01,
+    n_iter: int = 150,
+    squared: bool = False,
+) -> ThesisSolution:
+    """Fit the printed kernel form of GLPUAL or GLLC.
 
-    K : (n, n) kernel matrix of the training rows; labelled : (n,) bool; n_iter : number of updates, part of the
-    method's definition, since the published tables stop long before a fixed point.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of the training rows.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    c_p, c_u : float
+        Weight of each labelled and of each unlabeled row, positive.
+    mu : float, default 0.01
+        Penalty. Large values make the updates diverge.
+    n_iter : int, default 150
+        Number of updates. It is part of the method's definition: the published tables stop long before a fixed point.
+    squared : bool, default False
+        GLLC in place of GLPUAL.
+
+    Returns
+    -------
+    ThesisSolution
+        The model after the last update.
     """
     K_pp = np.ascontiguousarray(K[np.ix_(labelled, labelled)])
     k_pu = K[labelled][:, ~labelled].sum(axis=1)
@@ -119,4 +178,12 @@ def solve_thesis(K, labelled, c_p=1.0, c_u=0.1, mu=0.01, n_iter=150, squared=Fal
     else:
         omega, omega_u, intercept, residual = glpual_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u, mu, n_iter)
     finite = bool(np.isfinite(residual) and np.isfinite(intercept) and np.all(np.isfinite(omega)))
-    return ThesisFit(omega, float(omega_u), float(intercept), float(residual), n_iter, finite)
+    return ThesisSolution(
+        coef=omega,
+        omega_u=float(omega_u),
+        intercept=float(intercept),
+        objective=np.nan,
+        residual=float(residual),
+        n_iter=n_iter,
+        converged=finite,
+    )

@@ -27,6 +27,8 @@ from pucli.arrays import Floats
 NEWTON_EVERY = 5
 # More free coordinates than this are left to the sweeps.
 NEWTON_SIZE = 600
+# The ridge of a Newton step is relative to each diagonal entry, however small it is.
+SMALLEST = 1e-300
 
 
 @njit(cache=True)
@@ -154,7 +156,7 @@ def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Fl
             M[c, s] = _score(Z, V[free[s]], i)
             M[s, c] = M[c, s]
     chosen = free[:size]
-    move = box_newton(M, g, p[chosen], lower[chosen], upper[chosen])
+    move = box_newton(M, g, p[chosen], lower[chosen], upper[chosen], SMALLEST)
     for c in range(size):
         if move[c] != 0.0:
             i = free[c]
@@ -164,7 +166,7 @@ def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Fl
 
 
 @njit(cache=True)
-def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats) -> Floats:
+def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, scale: float) -> Floats:
     """Return a move of x within its box that raises g'd - d'Md/2, or zeros where none is found.
 
     The Newton move is tried first, each coordinate clipped at the box; if that does not rise, the same direction up to
@@ -176,11 +178,13 @@ def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats) ->
         Positive semi-definite.
     g, x, lower, upper : ndarray of shape (k,)
         Gradient, current point, and its box.
+    scale : float
+        Smallest diagonal entry to which the ridge on M is relative.
     """
     k = g.shape[0]
     ridged = M.copy()
     for c in range(k):
-        ridged[c, c] += 1e-12 * (1e-300 + M[c, c])
+        ridged[c, c] += 1e-12 * (scale + M[c, c])
     direction = np.linalg.solve(ridged, g)
     if not np.all(np.isfinite(direction)):
         return np.zeros(k)

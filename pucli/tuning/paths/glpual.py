@@ -18,7 +18,7 @@ from pucli.kernels.graph import edge_weights, graph_from_distances, laplacian_pr
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
 from pucli.methods import Method, estimator_class
-from pucli.solvers.glpual.dual import box_ascent_gram
+from pucli.solvers.glpual.ascent import box_ascent_gram
 from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
 from pucli.tuning.folds import Fold

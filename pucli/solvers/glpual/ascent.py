@@ -1,0 +1,265 @@
+"""Coordinate ascent on GLPUAL's dual, a box problem in the labelled rows (see `pucli.solvers.glpual.dual`).
+
+    max_{0 <= a <= upper}  1'a - 1/2 (Zp'a - b)' A^-1 (Zp'a - b)
+
+`box_ascent_weights` keeps the coefficients up to date and suits more labelled rows than features; `box_ascent_gram`
+keeps the scores, from a Gram matrix, and suits fewer. `box_ascent` starts with the first and goes on with the second
+where that is slow. A Newton step on the coordinates inside the box now and then finds their joint optimum.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pucli.arrays import Floats, Ints
+from pucli.solvers.rows.box import box_newton
+
+# Sweeps between Newton rounds, and steps in a round: sweeps find the coordinates inside the box, Newton solves for
+# them.
+NEWTON_EVERY = 5
+NEWTON_STEPS = 3
+# Sweeps after which pairs are moved as well. With a strong ridge the intercept couples all labelled rows, and single
+# coordinates make little progress along 1'a = constant.
+PAIRS_AFTER = 5
+# Sweeps with the coefficients before the Gram matrix takes over, and the most labelled rows it is formed for.
+SWEEPS_BEFORE_GRAM = 25
+GRAM_ROWS = 4000
+# Smallest diagonal entry to which the ridge of a Newton step is relative. The dual is in units of f, of order one.
+NEWTON_SCALE = 1.0
+
+
+@njit(cache=True)
+def box_ascent_weights(
+    Y: Floats, v: Floats, a: Floats, upper: float, constant: float, half_b: Floats, tol: float, max_iter: int
+) -> tuple[int, float, float]:
+    """Ascend with the coefficients v = Y'a - 2 half_b kept up to date, for more labelled rows than features.
+
+    Everything is in the coordinates of A = C C', where f = Y v.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n_p, r)
+        Zp C^-T.
+    v : ndarray of shape (r,)
+        C'w, updated in place.
+    a : ndarray of shape (n_p,)
+        Dual variables, updated in place.
+    upper : float
+        Upper end of their box, c_p.
+    constant : float
+        n_u c_u.
+    half_b : ndarray of shape (r,)
+        C^-1 b / 2.
+    tol : float
+        Gap to stop at, relative to the objective.
+    max_iter : int
+        Most sweeps.
+
+    Returns
+    -------
+    n_iter : int
+        Sweeps.
+    gap, objective : float
+        At the last point.
+    """
+    n, r = Y.shape
+    curvature = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        for k in range(r):
+            total += Y[i, k] * Y[i, k]
+        curvature[i] = total
+    gap = np.inf
+    objective = np.inf
+    for sweep in range(max_iter + 1):
+        gap = 0.0
+        objective = constant
+        for k in range(r):
+            objective += half_b[k] * v[k]
+        for i in range(n):
+            f = 0.0
+            for k in range(r):
+                f += Y[i, k] * v[k]
+            loss = upper * max(0.0, 1.0 - f)
+            gap += loss - a[i] * (1.0 - f)
+            objective += loss + 0.5 * a[i] * f
+        if gap <= tol * objective or sweep == max_iter:
+            return sweep, gap, objective
+        if sweep % NEWTON_EVERY == NEWTON_EVERY - 1:
+            _newton_weights(Y, v, a, upper)
+        for i in range(n):
+            if curvature[i] <= 0.0:
+                continue
+            f = 0.0
+            for k in range(r):
+                f += Y[i, k] * v[k]
+            new = min(max(a[i] + (1.0 - f) / curvature[i], 0.0), upper)
+            step = new - a[i]
+            if step != 0.0:
+                a[i] = new
+                for k in range(r):
+                    v[k] += step * Y[i, k]
+    return max_iter, gap, objective
+
+
+@njit(cache=True)
+def box_ascent_gram(
+    Q: Floats, q: Floats, a: Floats, upper: float, constant: float, tol: float, max_iter: int
+) -> tuple[int, float, float, Floats]:
+    """Ascend with the scores f = Q a - q kept up to date, for more features than labelled rows.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n_p, n_p)
+        Zp A^-1 Zp'.
+    q : ndarray of shape (n_p,)
+        Zp A^-1 b.
+    a : ndarray of shape (n_p,)
+        Dual variables, updated in place.
+    upper : float
+        Upper end of their box, c_p.
+    constant : float
+        n_u c_u - b'A^-1 b / 2.
+    tol : float
+        Gap to stop at, relative to the objective.
+    max_iter : int
+        Most sweeps.
+
+    Returns
+    -------
+    n_iter : int
+        Sweeps.
+    gap, objective : float
+        At the last point.
+    f : ndarray of shape (n_p,)
+        Scores of the labelled rows.
+    """
+    n = Q.shape[0]
+    f = np.dot(Q, a) - q
+    gap = np.inf
+    objective = np.inf
+    for sweep in range(max_iter + 1):
+        if sweep % 10 == 0 and sweep > 0:
+            f = np.dot(Q, a) - q  # clear accumulated rounding
+        gap = 0.0
+        hinge = 0.0
+        quadratic = 0.0
+        for i in range(n):
+            loss = upper * max(0.0, 1.0 - f[i])
+            hinge += loss
+            gap += loss - a[i] * (1.0 - f[i])
+            quadratic += 0.5 * a[i] * (f[i] + q[i])
+        objective = quadratic + constant + hinge
+        if gap <= tol * objective or sweep == max_iter:
+            return sweep, gap, objective, f
+        if sweep % NEWTON_EVERY == NEWTON_EVERY - 1:
+            _newton_gram(Q, f, a, upper)
+        if sweep >= PAIRS_AFTER:
+            _pair_steps(Q, f, a, upper)
+        for i in range(n):
+            if Q[i, i] <= 0.0:
+                continue
+            new = min(max(a[i] + (1.0 - f[i]) / Q[i, i], 0.0), upper)
+            step = new - a[i]
+            if step != 0.0:
+                a[i] = new
+                for k in range(n):
+                    f[k] += step * Q[i, k]
+    return max_iter, gap, objective, f
+
+
+@njit(cache=True)
+def _pair_steps(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
+    """Raise one coordinate and lower another by as much, the most violating pair first. Updates a and f in place."""
+    n = Q.shape[0]
+    for _ in range(n):
+        i, j = -1, -1
+        for k in range(n):
+            if a[k] < upper and (i < 0 or f[k] < f[i]):
+                i = k
+            if a[k] > 0.0 and (j < 0 or f[k] > f[j]):
+                j = k
+        if i < 0 or j < 0 or f[j] - f[i] <= 1e-12:
+            return
+        curvature = max(Q[i, i] + Q[j, j] - 2.0 * Q[i, j], 1e-14 * Q[i, i])
+        step = min((f[j] - f[i]) / curvature, upper - a[i], a[j])
+        a[i] = min(a[i] + step, upper)
+        a[j] = max(a[j] - step, 0.0)
+        for k in range(n):
+            f[k] += step * (Q[i, k] - Q[j, k])
+
+
+@njit(cache=True)
+def box_ascent(
+    Y: Floats, v: Floats, a: Floats, upper: float, constant: float, half_b: Floats, tol: float, max_iter: int
+) -> int:
+    """Ascend by `box_ascent_weights`, then, if that is slow, by `box_ascent_gram`.
+
+    Parameters as in `box_ascent_weights`. v and a are updated in place and stay consistent. Returns the number of
+    sweeps.
+    """
+    n, r = Y.shape
+    first = min(max_iter, SWEEPS_BEFORE_GRAM) if n <= GRAM_ROWS else max_iter
+    sweeps, gap, objective = box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)
+    if gap <= tol * objective or sweeps == max_iter:
+        return sweeps
+    Q = np.dot(Y, Y.T)
+    q = 2.0 * np.dot(Y, half_b)
+    rest = constant - 2.0 * np.dot(half_b, half_b)
+    more, gap, objective, _ = box_ascent_gram(Q, q, a, upper, rest, tol, max_iter - sweeps)
+    for k in range(r):
+        total = -2.0 * half_b[k]
+        for i in range(n):
+            total += a[i] * Y[i, k]
+        v[k] = total
+    return sweeps + more
+
+
+@njit(cache=True)
+def _inside(a: Floats, upper: float) -> Ints:
+    """Return the coordinates strictly inside the box."""
+    free = np.empty(a.shape[0], np.int64)
+    count = 0
+    for i in range(a.shape[0]):
+        if 0.0 < a[i] < upper:
+            free[count] = i
+            count += 1
+    return free[:count]
+
+
+@njit(cache=True)
+def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
+    """Move the coordinates inside the box towards their joint optimum. Updates a and f in place."""
+    for _ in range(NEWTON_STEPS):
+        free = _inside(a, upper)
+        k = free.shape[0]
+        if k == 0:
+            return
+        M = np.empty((k, k))
+        g = np.empty(k)
+        for p in range(k):
+            g[p] = 1.0 - f[free[p]]
+            for s in range(k):
+                M[p, s] = Q[free[p], free[s]]
+        move = box_newton(M, g, a[free], np.zeros(k), np.full(k, upper), NEWTON_SCALE)
+        for p in range(k):
+            a[free[p]] = min(max(a[free[p]] + move[p], 0.0), upper)
+            if move[p] != 0.0:
+                f += move[p] * Q[free[p]]
+
+
+@njit(cache=True)
+def _newton_weights(Y: Floats, v: Floats, a: Floats, upper: float) -> None:
+    """Do as `_newton_gram` does, with v in place of f."""
+    for _ in range(NEWTON_STEPS):
+        free = _inside(a, upper)
+        k = free.shape[0]
+        if k == 0:
+            return
+        rows = Y[free]
+        M, g = np.dot(rows, rows.T), 1.0 - np.dot(rows, v)
+        move = box_newton(M, g, a[free], np.zeros(k), np.full(k, upper), NEWTON_SCALE)
+        for p in range(k):
+            a[free[p]] = min(max(a[free[p]] + move[p], 0.0), upper)
+        v += np.dot(move, rows)
