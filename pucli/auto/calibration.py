@@ -1,0 +1,56 @@
+"""Probabilities from scores: prior times the ratio of the positives' density to the population's, at most one.
+
+The ratio is isotonic in the score, averaged over bootstrap samples, which makes it smooth and keeps it off zero and
+one where few rows say so. A factor brings the mean over the population to the prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pucli.auto.prior import isotonic_ratio, resampled
+
+KNOTS = 200
+
+
+@dataclass
+class Calibration:
+    """Probabilities (knots,) at scores (knots,), linear between them and constant beyond."""
+
+    scores: np.ndarray
+    probabilities: np.ndarray
+
+    def of(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability of a positive at each score, between 0 and 1."""
+        return np.interp(scores, self.scores, self.probabilities)
+
+
+def make_calibration(
+    positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
+) -> Calibration:
+    """Return the calibration of held-out scores, of labelled rows (p,) and of the population (n,)."""
+    knots = np.unique(np.quantile(population, np.linspace(0.0, 1.0, KNOTS)))
+    curves = []
+    for p, u in resampled(positive, population, rng):
+        ratio = isotonic_ratio(p, u)
+        order = np.argsort(u, kind="stable")
+        at_knots = np.interp(knots, u[order], ratio[order])
+        at_rows = np.interp(population, u[order], ratio[order])
+        curves.append(np.minimum(1.0, _factor(at_rows, prior) * at_knots))
+    return Calibration(knots, np.mean(curves, axis=0))
+
+
+def _factor(ratio: np.ndarray, prior: float) -> float:
+    """Return the factor a for which mean min(1, a ratio) is the prior, by bisection."""
+    low, high = 0.0, 1.0
+    while np.minimum(1.0, high * ratio).mean() < prior and high < 1e6:
+        low, high = high, 2.0 * high
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if np.minimum(1.0, middle * ratio).mean() < prior:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,121 @@
+"""Where to cut the scores: for the largest F1, a wanted recall or precision, a share, or a number of rows.
+
+All of it is read off held-out scores, so that the cut moves without training again. The F1 of the share q with recall
+r is 2 prior r / (q + prior). Its curve is flat near its top and ragged on small samples: it is averaged over bootstrap
+samples, and the middle of the shares within `FLAT` of the top is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pucli.auto.prior import resampled, shares_above
+from pucli.errors import UsageError, unknown
+
+GOALS = ("f1", "recall", "precision", "share", "top")
+SHARES = np.linspace(0.005, 1.0, 200)
+FLAT = 0.02
+# Confidence with which a wanted recall is kept.
+CONFIDENCE = 0.9
+
+
+@dataclass
+class Cut:
+    """A cut. value : rows with a score above it are called positive. goal, wanted : what it was made for."""
+
+    value: float
+    share: float
+    goal: str
+    wanted: float | None = None
+
+
+def recall_curve(positive: np.ndarray, population: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the recall at each of `SHARES` of the population, averaged over bootstrap samples."""
+    curves = []
+    for p, u in resampled(positive, population, rng):
+        q_p, q_u = shares_above(p, u)
+        curves.append(np.interp(SHARES, np.concatenate([[0.0], q_u]), np.concatenate([[0.0], q_p])))
+    return np.mean(curves, axis=0)
+
+
+def make_cut(
+    goal: str, wanted: float | None, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray
+) -> Cut:
+    """Return the cut for a goal.
+
+    Parameters
+    ----------
+    goal : one of `GOALS`. wanted : the recall, precision or share, between 0 and 1, or the number of rows ("top").
+    positive, population : held-out scores. prior : share of positives in the population.
+    curve : recall at each of `SHARES`, see `recall_curve`.
+
+    Raises
+    ------
+    UsageError
+        An unknown goal, or a value that is missing, out of range, or cannot be reached.
+    """
+    if goal not in GOALS:
+        raise unknown("goal of the cut", goal, GOALS)
+    if goal == "f1":
+        return _at_share(best_share(curve, prior), population, goal, None)
+    wanted = _checked(goal, wanted, len(population))
+    if goal == "top":
+        return _at_share(wanted / len(population), population, goal, wanted)
+    if goal == "share":
+        return _at_share(wanted, population, goal, wanted)
+    if goal == "recall":
+        value = recall_cut(positive, wanted)
+        return Cut(value, float(np.mean(population > value)), goal, wanted)
+    precision = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
+    enough = np.flatnonzero(precision >= wanted)
+    if len(enough) == 0:
+        raise UsageError(
+            f"no share of the rows has an estimated precision of {wanted:g}; the highest is {precision[0]:.2f}."
+        )
+    return _at_share(float(SHARES[enough[-1]]), population, goal, wanted)
+
+
+def best_share(curve: np.ndarray, prior: float) -> float:
+    """Return the share with the largest F1 at that prior: the middle of those within `FLAT` of the top."""
+    f1 = 2.0 * prior * curve / (SHARES + prior)
+    return float(SHARES[f1 >= f1.max() - FLAT].mean())
+
+
+def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDENCE) -> float:
+    """Return the largest cut whose recall is at least `wanted` with that confidence.
+
+    Of p held-out positives the k-th smallest score is below a share of all positives that is distributed as
+    Beta(k, p + 1 - k): whatever the distribution of the scores (Wilks 1941). Below every score where p is too small.
+    """
+    from scipy.special import betainc
+
+    p = len(positive)
+    k = np.arange(1, p + 1)
+    kept = np.flatnonzero(betainc(k, p + 1.0 - k, 1.0 - wanted) >= confidence)
+    if len(kept) == 0:
+        return -np.inf
+    return float(np.nextafter(np.sort(positive)[kept[-1]], -np.inf))
+
+
+def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Cut:
+    """Return the cut between the scores of the population that leaves `share` of them above."""
+    ordered = np.sort(population)[::-1]
+    k = int(np.clip(round(share * len(ordered)), 0, len(ordered)))
+    if k == 0:
+        value = float(ordered[0])
+    elif k == len(ordered):
+        value = float(np.nextafter(ordered[-1], -np.inf))
+    else:
+        value = 0.5 * float(ordered[k - 1] + ordered[k])
+    return Cut(value, k / len(ordered), goal, wanted)
+
+
+def _checked(goal: str, wanted: float | None, n: int) -> float:
+    if wanted is None:
+        raise UsageError(f"the goal {goal!r} needs a value: the wanted {'number of rows' if goal == 'top' else goal}.")
+    low, high = (1, n) if goal == "top" else (0.0, 1.0)
+    if not (low <= wanted <= high) or (goal != "top" and wanted == 0):
+        raise UsageError(f"the wanted {goal} must lie between {low} and {high}, not {wanted!r}.")
+    return float(wanted)

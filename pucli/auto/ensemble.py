@@ -1,0 +1,100 @@
+"""The ensemble: the equal average of its members' standardised scores.
+
+Under random labelling a member's PU-AUC tells how well it ranks, but too roughly to weight members by it: what was
+tried (the best one, softmax weights, the best k) is no better than the plain average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pucli.auto.members import Member, Model, TrainingRows, Views
+from pucli.auto.ranking import pu_auc
+from pucli.seeding import stream
+
+
+@dataclass
+class FittedMember:
+    """A fitted member. centre, scale : of its scores on the population. pu_auc : of its held-out scores."""
+
+    name: str
+    view: str
+    model: Any
+    parameters: dict[str, Any]
+    pu_auc: float
+    centre: float
+    scale: float
+
+    def standardised(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores of mean zero and variance one on the population; zeros where all are alike."""
+        return (scores - self.centre) * self.scale
+
+
+@dataclass
+class Ensemble:
+    """Fitted members and the views of the features that they need."""
+
+    views: Views
+    members: list[FittedMember] = field(default_factory=list)
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the mean standardised score of the rows of X (n, m), shape (n,)."""
+        views = self.views.of(X)
+        total = np.zeros(len(X))
+        for member in self.members:
+            total += member.standardised(member.model.score(views[member.view]))
+        return total / len(self.members)
+
+
+def fit_members(
+    members: Sequence[Member],
+    views: Views,
+    X: np.ndarray,
+    labelled: np.ndarray,
+    population: np.ndarray,
+    folds: np.ndarray,
+    seed: int,
+    n_jobs: int | None,
+    tell: Callable[[str, int, int], None] | None = None,
+) -> tuple[Ensemble, np.ndarray]:
+    """Fit the members, each from its own random stream, in `n_jobs` threads; return the ensemble and held-out scores.
+
+    The scores (members, n) are standardised. population : (n,) bool, the rows that stand for the population. tell : is
+    told the name, the number of members done, and of all, after each.
+    """
+    from joblib import Parallel, delayed
+
+    seen = views.of(X)
+
+    def one(member: Member) -> tuple[FittedMember, np.ndarray]:
+        rows = TrainingRows(seen[member.view], labelled, folds)
+        model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
+        return _standardise(member, model, parameters, held_out, labelled, population)
+
+    done = []
+    results = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(delayed(one)(m) for m in members)
+    for fitted, held_out in results:
+        done.append((fitted, held_out))
+        if tell is not None:
+            tell(fitted.name, len(done), len(members))
+    return Ensemble(views, [fitted for fitted, _ in done]), np.stack([held_out for _, held_out in done])
+
+
+def _standardise(
+    member: Member,
+    model: Model,
+    parameters: dict[str, Any],
+    held_out: np.ndarray,
+    labelled: np.ndarray,
+    population: np.ndarray,
+) -> tuple[FittedMember, np.ndarray]:
+    centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
+    scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
+    fitted = FittedMember(
+        member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale
+    )
+    return fitted, fitted.standardised(held_out)

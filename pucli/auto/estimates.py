@@ -1,0 +1,53 @@
+"""What can be said about a classifier without true labels: prior, share, recall, precision, F1, AUC, with intervals.
+
+All of it holds if the labelled rows are a random sample of the positives. Recall is the share of held-out labelled
+scores above the cut, the rest follows from it, the share of the population above the cut, and the prior. An interval
+is that of bootstrap samples, each with another value of the prior out of its own interval.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.auto.prior import PriorEstimate, resampled
+from pucli.auto.ranking import auc, true_auc
+
+# Wider than this, an interval says that the rows do not tell.
+WIDE = 0.3
+
+
+class Estimate(NamedTuple):
+    """A value with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval is narrow enough to be of use."""
+        return self.high - self.low <= WIDE
+
+
+def estimates(
+    positive: np.ndarray, population: np.ndarray, cut: float, prior: PriorEstimate, rng: np.random.Generator
+) -> dict[str, Estimate]:
+    """Return the estimates at a cut, from held-out scores of labelled rows (p,) and of the population (n,)."""
+    value = _at(positive, population, cut, prior.value)
+    samples = resampled(positive, population, rng, len(prior.draws))
+    draws = [_at(p, u, cut, float(share)) for (p, u), share in zip(samples, prior.draws, strict=True)]
+    found = {"prior": Estimate(prior.value, prior.low, prior.high)}
+    for name, middle in value.items():
+        low, high = np.quantile([draw[name] for draw in draws], [0.05, 0.95])
+        found[name] = Estimate(middle, min(float(low), middle), max(float(high), middle))
+    return found
+
+
+def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float) -> dict[str, float]:
+    recall, share = float(np.mean(positive > cut)), float(np.mean(population > cut))
+    precision = min(1.0, prior * recall / share) if share > 0 else 0.0
+    f1 = min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
+    ranking = float(true_auc(auc(positive, population), prior))
+    return {"share": share, "recall": recall, "precision": precision, "f1": f1, "auc": ranking}

@@ -1,0 +1,217 @@
+"""`AutoPU`: labelled positives and unlabeled rows in, a classifier with its prior, cut and estimates out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from pucli.auto.calibration import make_calibration
+from pucli.auto.cut import Cut, make_cut, recall_curve
+from pucli.auto.ensemble import Ensemble, fit_members
+from pucli.auto.estimates import Estimate, estimates
+from pucli.auto.members import MEMBERS, Member, make_views
+from pucli.auto.prior import estimate_prior
+from pucli.auto.ranking import pu_auc, true_auc
+from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
+from pucli.errors import unknown
+from pucli.estimators.pu import PUClassifier
+from pucli.seeding import stream
+
+LABELLINGS = ("case-control", "single-training-set")
+# Divisions of the rows into folds.
+REPEATS = 8
+
+
+class AutoPU(PUClassifier):
+    """Automatic PU classifier: an ensemble chosen, calibrated and cut on labelled positives and unlabeled rows alone.
+
+    Kernel ridge regressions and forests of trees, each class-balanced, rank the rows; their parameters are chosen by
+    the AUC of labelled against unlabeled rows that were held out, which needs no prior. The same held-out scores give
+    the prior, the cut, the probabilities, and estimates of how good the classifier is. All this takes the labelled
+    rows for a random sample of the positives.
+
+    Parameters
+    ----------
+    labelling : {"case-control", "single-training-set"}, default="case-control"
+        "case-control": the unlabeled rows are a sample of the population, the labelled ones another, of positives.
+        "single-training-set": all rows are one sample of the population, and some of its positives are labelled.
+    goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
+        What the cut is made for; `with_cut` moves it after training.
+    wanted : float, default=None
+        The recall, precision or share of the population (between 0 and 1), or the number of unlabeled training rows,
+        that the goal asks for. A recall is kept with 90 % confidence.
+    members : sequence of Member, default=None
+        Members of the ensemble; None takes `pucli.auto.members.MEMBERS`.
+    pos_label : int, str or bool, default=None
+        The label of labelled positives; None takes the greater one.
+    n_jobs : int, default=None
+        Threads that fit members; the result does not depend on it.
+    random_state : int, RandomState or None, default=0
+        Seed of folds, landmarks, trees and bootstrap samples.
+    callback : callable, default=None
+        Called as ``callback(name, done, all)`` when a member is fitted.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    prior_ : float
+        Estimated share of positives in the population.
+    prior_interval_ : tuple of two floats
+        Its 90 % interval.
+    cut_ : float
+        Scores above it are called positive; `decision_function` is the score less the cut.
+    estimates_ : dict of str to Estimate
+        Prior, share above the cut, recall, precision, F1 and AUC, with 90 % intervals.
+    leaderboard_ : list of dict
+        The ensemble and its members by PU-AUC, each with the AUC that follows from it and the prior.
+    held_out_ : ndarray of shape (n,)
+        Score of each training row by models that did not see it.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two labelled or two unlabeled rows: none could be held out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive, negative = rng.normal(2, 1, (200, 2)), rng.normal(-2, 1, (200, 2))
+    >>> X = np.vstack([positive, negative])
+    >>> y = np.arange(400) < 50
+    >>> model = AutoPU().fit(X, y)
+    >>> bool(model.predict([[2.0, 2.0]])[0])
+    True
+    """
+
+    saved_types = (
+        "pucli.auto.calibration.Calibration",
+        "pucli.auto.cut.Cut",
+        "pucli.auto.ensemble.Ensemble",
+        "pucli.auto.ensemble.FittedMember",
+        "pucli.auto.estimates.Estimate",
+        "pucli.auto.forests.TreeSum",
+        "pucli.auto.members.Views",
+        "pucli.auto.prior.PriorEstimate",
+        "pucli.auto.ridge.KernelRidge",
+        "pucli.auto.rows.GaussianRanks",
+        "pucli.auto.rows.Standardise",
+        "pucli.auto.trees.Bins",
+        "pucli.auto.trees.Forest",
+    )
+
+    def __init__(
+        self,
+        *,
+        labelling: str = "case-control",
+        goal: str = "f1",
+        wanted: float | None = None,
+        members: Sequence[Member] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        callback: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self.labelling = labelling
+        self.goal = goal
+        self.wanted = wanted
+        self.members = members
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any) -> AutoPU:
+        """Fit to X (n, m) and y (n,), two labels of which one marks labelled positives."""
+        if self.labelling not in LABELLINGS:
+            raise unknown("labelling", str(self.labelling), LABELLINGS)
+        X, labelled = self._validate_fit(X, y)
+        for what, count in (("labelled", np.count_nonzero(labelled)), ("unlabeled", np.count_nonzero(~labelled))):
+            if count < 2:
+                raise ValueError(
+                    f"there is {count} {what} row; at least 2 are needed, so that one can be held out while the "
+                    "others train."
+                )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        order = canonical_order(X, labelled)
+        X, labelled = X[order], labelled[order]
+        n_folds = number_of_folds(labelled)
+        rng = stream(seed, "folds")
+        folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
+        population = ~labelled if self.labelling == "case-control" else np.ones(len(X), bool)
+        members = MEMBERS if self.members is None else tuple(self.members)
+        with threadpool_limits(1):
+            self.ensemble_, scores = fit_members(
+                members, make_views(X), X, labelled, population, folds, seed, self.n_jobs, self.callback
+            )
+        held_out = scores.mean(axis=0)
+        self._conclude(held_out[labelled], held_out[population], seed)
+        self.leaderboard_ = self._leaderboard(held_out, labelled)
+        self.held_out_ = np.empty(len(X))
+        self.held_out_[order] = held_out
+        return self
+
+    def _conclude(self, positive: np.ndarray, population: np.ndarray, seed: int) -> None:
+        """Set the prior, the cut, the probabilities and the estimates."""
+        self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
+        self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"))
+        self.prior_ = self.prior_estimate_.value
+        self.prior_interval_ = (self.prior_estimate_.low, self.prior_estimate_.high)
+        self.calibration_ = make_calibration(
+            self._positive, self._population, self.prior_, stream(seed, "calibration")
+        )
+        self._curve = recall_curve(self._positive, self._population, stream(seed, "cut"))
+        self._cut_for(self.goal, self.wanted)
+
+    def _cut_for(self, goal: str, wanted: float | None) -> None:
+        self.chosen_cut_: Cut = make_cut(goal, wanted, self._positive, self._population, self.prior_, self._curve)
+        self.cut_ = self.chosen_cut_.value
+        self.estimates_: dict[str, Estimate] = estimates(
+            self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")
+        )
+
+    def _leaderboard(self, held_out: np.ndarray, labelled: np.ndarray) -> list[dict[str, Any]]:
+        ensemble: Ensemble = self.ensemble_
+        found = [("ensemble", pu_auc(held_out, labelled), {"members": len(ensemble.members)})]
+        found += [(member.name, member.pu_auc, member.parameters) for member in ensemble.members]
+        share = self.prior_ if self.labelling == "case-control" else self._hidden_share(labelled)
+        return [
+            {"name": name, "pu_auc": value, "auc": float(true_auc(value, share)), "parameters": parameters}
+            for name, value, parameters in sorted(found, key=lambda entry: -entry[1])
+        ]
+
+    def _hidden_share(self, labelled: np.ndarray) -> float:
+        """Return the share of positives among the unlabeled rows of one sample, from its prior."""
+        n, p = len(labelled), np.count_nonzero(labelled)
+        return float(np.clip((self.prior_ * n - p) / (n - p), 0.0, 1.0))
+
+    def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
+        """Return the same fitted classifier with another cut; nothing is trained again. See `goal` and `wanted`."""
+        self._check_fitted()
+        moved = copy.copy(self)
+        moved.goal, moved.wanted = goal, wanted
+        moved._cut_for(goal, wanted)
+        return moved
+
+    def score_rows(self, X: Any) -> np.ndarray:
+        """Return the ensemble's score of each row of X (n, m), shape (n,), before any cut."""
+        X = self._validate_predict(X)
+        with threadpool_limits(1):
+            return self.ensemble_.score(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score less the cut, shape (n,); positive means the label of labelled positives."""
+        return self.score_rows(X) - self.cut_
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""
+        p = self.calibration_.of(self.score_rows(X))
+        return np.column_stack([1.0 - p, p])
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "ensemble_")

@@ -1,0 +1,99 @@
+"""The members of the ensemble: one small list, each a family of models that brings its own held-out scores.
+
+A member is a name, the view of the features that it learns from, and a function `fit(rows, rng)` that returns a model
+with a method `score`, the held-out scores of the training rows, and the parameters that it took. A member of one's own
+is a `Member` beside these, given as `AutoPU(members=[*MEMBERS, mine])`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pucli.auto.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
+from pucli.auto.ridge import fit_kernel_ridge
+from pucli.auto.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
+from pucli.auto.trees import Bins, make_bins
+
+
+class Model(Protocol):
+    """What a member leaves behind."""
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores (n,) of rows in the member's view."""
+
+
+@dataclass
+class Views:
+    """The ways in which members look at the features: "raw" (standardised), "ranks" (Gaussian), "bins" (trees)."""
+
+    raw: Standardise
+    ranks: GaussianRanks
+    bins: Bins
+
+    def of(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        """Return view -> rows of X (n, m) in it."""
+        return {"raw": self.raw.of(X), "ranks": self.ranks.of(X), "bins": self.bins.of(X)}
+
+
+def make_views(X: np.ndarray) -> Views:
+    """Return the views of the training rows X (n, m)."""
+    return Views(make_standardise(X), make_gaussian_ranks(X), make_bins(X))
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What a member is fitted on. X : (n, m) in its view. labelled : (n,) bool. folds : (repeats, n) int8, 0, 1, ..."""
+
+    X: np.ndarray
+    labelled: np.ndarray
+    folds: np.ndarray
+
+
+Fit = Callable[[TrainingRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member: its name, its view of the features, how it is fitted."""
+
+    name: str
+    view: str
+    fit: Fit
+
+
+def _ridge(kernel: str) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        return fit_kernel_ridge(rows.X, rows.labelled, rows.folds[:1], kernel, rng)
+
+    return fit
+
+
+def _forest(kind: ForestKind) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, kind, rng)
+        return model, held_out, {"trees": kind.trees, "least": kind.least}
+
+    return fit
+
+
+def _boosting(kind: BoostingKind) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        model, held_out = fit_boosting(rows.X, rows.labelled, rows.folds, kind, rng)
+        return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
+
+    return fit
+
+
+MEMBERS: tuple[Member, ...] = (
+    Member("ridge-gaussian", "raw", _ridge("gaussian")),
+    Member("ridge-laplace", "raw", _ridge("laplace")),
+    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian")),
+    Member("ridge-laplace-ranks", "ranks", _ridge("laplace")),
+    Member("extra-trees", "bins", _forest(ForestKind(least=10))),
+    Member("random-forest", "bins", _forest(ForestKind(least=10, random=False, bootstrap=True))),
+    Member("boosted-trees", "bins", _boosting(BoostingKind())),
+)

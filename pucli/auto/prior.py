@@ -1,0 +1,118 @@
+"""The share of positives in the population, from held-out scores alone.
+
+Labelled scores are a sample of the positives, population scores one of the mixture (of the unlabeled rows in the
+case-control setting, of all rows where labels were given within one sample). Whatever share q_u of the population
+lies above a threshold, the positives account for at least prior q_p of it, so the prior is at most q_u / q_p. Best
+bin estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises the ratio plus a confidence term. The
+density-ratio estimate (Ivanov 2020, DEDPUL) is the largest prior that its own posterior probabilities give back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+# Of best bin estimation: error probability of its bounds, and the share of the confidence term that is counted. The
+# whole term makes the estimate too large on samples of some hundred rows.
+DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
+# Steps of the fixed point of the density-ratio estimate, and the shortfall that counts as none.
+STEPS, SHORTFALL = 100, 0.01
+
+
+def shares_above(positive: np.ndarray, population: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shares (q_p, q_u) of both samples at or above each of their values, largest value first.
+
+    positive : (p,) and population : (n,) scores.
+    """
+    thresholds = np.unique(np.concatenate([positive, population]))[::-1]
+    q_p = 1.0 - np.searchsorted(np.sort(positive), thresholds, side="left") / len(positive)
+    q_u = 1.0 - np.searchsorted(np.sort(population), thresholds, side="left") / len(population)
+    return q_p, q_u
+
+
+def best_bin(positive: np.ndarray, population: np.ndarray, confidence: float = CONFIDENCE) -> float:
+    """Return the best bin estimate of the prior, between 0 and 1, from scores (p,) and (n,)."""
+    q_p, q_u = shares_above(positive, population)
+    log_term = 0.5 * np.log(4.0 / DELTA)
+    width = np.sqrt(log_term / len(positive)) + np.sqrt(log_term / len(population))
+    q = np.maximum(q_p, 0.5 / len(positive))
+    best = int(np.argmin((q_u + confidence * (1.0 + GAMMA) * width) / q))
+    return float(min(1.0, q_u[best] / q[best]))
+
+
+def density_ratio(positive: np.ndarray, population: np.ndarray) -> float:
+    """Return the density-ratio estimate of the prior, between 0 and 1, from scores (p,) and (n,).
+
+    With r the ratio of the positives' density to the population's, isotonic in the score, it is the largest prior a
+    with a - mean min(1, a r) <= SHORTFALL over the population.
+    """
+    ratio = isotonic_ratio(positive, population)
+    candidates = np.linspace(0.0, 1.0, STEPS + 1)
+    mean = np.minimum(1.0, candidates[:, None] * ratio).mean(axis=1)
+    return float(candidates[np.flatnonzero(candidates - mean <= SHORTFALL)[-1]])
+
+
+def isotonic_ratio(positive: np.ndarray, population: np.ndarray) -> np.ndarray:
+    """Return the ratio of the positives' density to the population's at each population score, shape (n,).
+
+    It is the non-decreasing fit of the share of positives in the joint sample, half of whose weight they have.
+    """
+    from scipy.optimize import isotonic_regression
+
+    p, n = len(positive), len(population)
+    scores = np.concatenate([positive, population])
+    is_positive = np.arange(p + n) < p
+    weights = np.where(is_positive, 1.0 / p, 1.0 / n)
+    values, where = np.unique(scores, return_inverse=True)
+    total = np.bincount(where, weights)
+    share = isotonic_regression(np.bincount(where, weights * is_positive) / total, weights=total).x
+    share = np.minimum(share[where[p:]], 1.0 - 1e-12)
+    return share / (1.0 - share)
+
+
+# Bootstrap samples, and the largest sample that is drawn from.
+BOOTSTRAPS, MOST_SCORES = 40, 20_000
+# What is believed about the prior before any score is seen, as mean and standard deviation: it counts only where the
+# bootstrap leaves the estimate as uncertain. And the error, as standard deviation, that no number of rows takes away.
+BELIEF, BELIEF_DEVIATION, LASTING_ERROR = 0.3, 0.1, 0.04
+NORMAL_90 = 1.6448536269514722
+
+
+@dataclass
+class PriorEstimate:
+    """The prior with its 90 % interval. draws : (bootstraps,) values that it may have, for what depends on it."""
+
+    value: float
+    low: float
+    high: float
+    draws: np.ndarray
+
+
+def resampled(
+    positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, count: int = BOOTSTRAPS
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield `count` bootstrap samples of both kinds of scores, each of at most `MOST_SCORES`."""
+    sizes = [min(len(sample), MOST_SCORES) for sample in (positive, population)]
+    for _ in range(count):
+        yield (
+            positive[rng.integers(0, len(positive), sizes[0])],
+            population[rng.integers(0, len(population), sizes[1])],
+        )
+
+
+def estimate_prior(positive: np.ndarray, population: np.ndarray, rng: np.random.Generator) -> PriorEstimate:
+    """Return the prior: the median of bootstrapped best bin estimates, drawn to a weak belief where they scatter.
+
+    positive : (p,) held-out scores of labelled rows. population : (n,) of the population.
+    """
+    found = np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
+    variance = float(found.var())
+    trust = BELIEF_DEVIATION**2 / (variance + BELIEF_DEVIATION**2)
+    value = trust * float(np.median(found)) + (1.0 - trust) * BELIEF
+    deviation = float(np.sqrt(variance + LASTING_ERROR**2))
+    least = 0.5 / len(population)
+    draws = np.clip(value + deviation * rng.standard_normal(len(found)), least, 1.0)
+    low, high = np.clip([value - NORMAL_90 * deviation, value + NORMAL_90 * deviation], least, 1.0)
+    return PriorEstimate(float(np.clip(value, least, 1.0)), float(low), float(high), draws)

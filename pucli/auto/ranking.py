@@ -1,0 +1,29 @@
+"""How well scores rank labelled rows above unlabeled ones.
+
+Under random labelling the AUC of labelled against unlabeled rows is an increasing function of the true one,
+AUC_PU = prior / 2 + (1 - prior) AUC (Menon et al. 2015, Jain, White, Radivojac 2017), whatever the prior: it chooses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
+    """Return the share of pairs of a labelled and an unlabeled row in which the labelled one has the larger score.
+
+    scores : (n,). labelled : (n,) bool. Ties count half.
+    """
+    return auc(scores[labelled], scores[~labelled])
+
+
+def auc(upper: np.ndarray, lower: np.ndarray) -> float:
+    """Return the share of pairs in which the value of `upper` is above that of `lower`; ties count half."""
+    ordered = np.sort(lower)
+    below = np.searchsorted(ordered, upper, side="left") + np.searchsorted(ordered, upper, side="right")
+    return float(below.sum() / (2.0 * len(upper) * len(lower)))
+
+
+def true_auc(pu: float | np.ndarray, prior: float | np.ndarray) -> float | np.ndarray:
+    """Return the AUC of positives against negatives that belongs to a PU-AUC and a prior, within [0, 1]."""
+    return np.clip((pu - 0.5 * prior) / np.maximum(1.0 - prior, 1e-12), 0.0, 1.0)

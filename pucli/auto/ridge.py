@@ -1,0 +1,217 @@
+"""Class-balanced kernel ridge regression with exact scores of rows left out: the least squares of BLS-SVM and GLLC
+(Ke et al. 2018) without graph.
+
+With features Z (n, r) of the kernel, weights W and targets y = +-1 it minimises |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
+One eigendecomposition of Z'WZ gives all ridges. With A = W^(1/2) Z and the hat matrix H = A (A'A + ridge)^(-1) A', the
+residuals of a fold b that is left out are (I - H_b)^(-1) (y_b - f_b), times W_b^(1/2) (Allen 1974, for one row).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.spatial.distance import cdist
+
+from pucli.auto.ranking import pu_auc
+from pucli.auto.rows import balanced_weights
+
+# Rows that span the kernel's features; all rows where there are no more.
+LANDMARKS = 500
+# Above this many rows, width and ridge are chosen on as many.
+CHOOSING_ROWS = 2000
+# Length scales in units of the median distance, and ridges per unit weight.
+WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
+RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
+_CHUNK_ENTRIES = 8_000_000
+_JITTER = 1e-9
+
+
+@dataclass
+class KernelRidge:
+    """A fitted kernel ridge regression. landmarks : (r, m). weights : (r,). The constant feature has `constant`."""
+
+    kernel: str
+    width: float
+    landmarks: np.ndarray
+    weights: np.ndarray
+    constant: float
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores of the rows of X (n, m), shape (n,)."""
+        parts = [
+            kernel_matrix(self.kernel, self.width, part, self.landmarks) @ self.weights
+            for part in _chunks(X, len(self.landmarks))
+        ]
+        return np.concatenate(parts) + self.constant
+
+
+def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return exp(-|x - y|^2 / 2 width^2) ("gaussian") or exp(-|x - y|_1 / width) ("laplace"), shape (n, p)."""
+    return _of_distances(kernel, width, _distances(kernel, X, Y))
+
+
+def _distances(kernel: str, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return squared Euclidean or city block distances, shape (n, p)."""
+    if kernel == "laplace":
+        return cdist(X, Y, "cityblock")
+    squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y) - 2.0 * (X @ Y.T)
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def _of_distances(kernel: str, width: float, D: np.ndarray) -> np.ndarray:
+    return np.exp(D * (-1.0 / width if kernel == "laplace" else -0.5 / width**2))
+
+
+def _chunks(X: np.ndarray, columns: int) -> list[np.ndarray]:
+    step = max(1, _CHUNK_ENTRIES // max(columns, 1))
+    return [X[i : i + step] for i in range(0, max(len(X), 1), step)]
+
+
+def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the numbers of at most `most` rows, ascending; up to half of them are labelled."""
+    if len(labelled) <= most:
+        return np.arange(len(labelled))
+    positive, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    n_positive = max(min(len(positive), most // 2), most - len(rest))
+    chosen = [rng.permutation(positive)[:n_positive], rng.permutation(rest)[: most - n_positive]]
+    return np.sort(np.concatenate(chosen))
+
+
+class WeightedLeastSquares:
+    """Ridge regression on features Z (n, r), its eigendecomposition made once.
+
+    targets : (n,) values to fit. weights : (n,) of the rows.
+    """
+
+    def __init__(self, Z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+        self.root = np.sqrt(weights)
+        A = Z * self.root[:, None]
+        values, self.axes = eigh(A.T @ A, overwrite_a=True, check_finite=False)
+        self.values = np.maximum(values, 0.0)
+        self.A = A @ self.axes
+        self.y = self.root * targets
+        self.moment = self.A.T @ self.y
+
+    def coefficients(self, ridge: float) -> np.ndarray:
+        """Return the coefficients c (r,) of the features."""
+        return self.axes @ (self.moment / (self.values + ridge))
+
+    def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
+        """Return the score (n,) of each row by the regression on the rows of the other folds."""
+        out = np.empty(len(self.y))
+        inverse = 1.0 / (self.values + ridge)
+        fitted = self.A @ (inverse * self.moment)
+        for b in np.unique(fold):
+            rows = np.flatnonzero(fold == b)
+            A = self.A[rows]
+            if len(rows) <= A.shape[1]:
+                left = -(A * inverse) @ A.T
+                left[np.diag_indices_from(left)] += 1.0
+                residual = cho_solve(cho_factor(left, check_finite=False), self.y[rows] - fitted[rows])
+                out[rows] = self.y[rows] - residual
+            else:
+                left = -A.T @ A
+                left[np.diag_indices_from(left)] += self.values + ridge
+                moment = self.moment - A.T @ self.y[rows]
+                out[rows] = A @ cho_solve(cho_factor(left, check_finite=False), moment)
+        return out / self.root
+
+
+@dataclass
+class Choice:
+    """What was tried and taken. score : PU-AUC of the held-out scores; tried : (width factor, ridge, PU-AUC)."""
+
+    width_factor: float
+    ridge: float
+    held_out: np.ndarray
+    tried: list[tuple[float, float, float]]
+
+
+def fit_kernel_ridge(
+    X: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kernel: str, rng: np.random.Generator
+) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
+    """Fit kernel ridge regression of the width and ridge with the largest PU-AUC of held-out scores.
+
+    Parameters
+    ----------
+    X : (n, m) features. labelled : (n,) bool. folds : (repeats, n) int8. kernel : "gaussian" or "laplace".
+    rng : draws landmarks and the rows to choose on.
+
+    Returns
+    -------
+    The model, the held-out scores (n,) averaged over the repeats, and the parameters taken.
+    """
+    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
+    small = len(rows) == len(X)
+    X_choose, s, weights = X[rows], labelled[rows], balanced_weights(labelled[rows])
+    landmarks = X_choose[pick_landmarks(s, LANDMARKS, rng)]
+    D_landmarks, D = _distances(kernel, landmarks, landmarks), _distances(kernel, X_choose, landmarks)
+    unit = _typical(D_landmarks) ** (1.0 if kernel == "laplace" else 0.5)
+    best: tuple[float, float, float, np.ndarray] | None = None
+    chosen: tuple[np.ndarray, np.ndarray] | None = None
+    targets = np.where(s, 1.0, -1.0)
+    for factor in WIDTHS[kernel]:
+        factor_L = _factor(_of_distances(kernel, factor * unit, D_landmarks))
+        problem = WeightedLeastSquares(_features(_of_distances(kernel, factor * unit, D), factor_L), targets, weights)
+        for ridge in RIDGES:
+            held_out = np.mean([problem.held_out(ridge, fold[rows]) for fold in folds], axis=0)
+            auc = pu_auc(held_out, s)
+            if best is None or auc > best[0]:
+                best = (auc, factor, ridge, held_out)
+                chosen = (factor_L, problem.coefficients(ridge))
+    assert best is not None and chosen is not None
+    _, factor, ridge, held_out = best
+    width, (factor_L, coefficients) = factor * unit, chosen
+    if not small:
+        coefficients, held_out = _fit_all(X, labelled, folds[0], kernel, width, ridge, landmarks, factor_L, len(rows))
+    weights_r = solve_triangular(factor_L, coefficients[:-1], lower=True, trans=1, check_finite=False)
+    model = KernelRidge(kernel, float(width), landmarks, weights_r, float(coefficients[-1]))
+    return model, held_out, {"width": float(factor), "ridge": float(ridge)}
+
+
+def _typical(D: np.ndarray) -> float:
+    """Return the median of the distances that are not zero; one where all are."""
+    positive = D[D > 0]
+    return float(np.median(positive)) if positive.size else 1.0
+
+
+def _factor(K: np.ndarray) -> np.ndarray:
+    """Return the Cholesky factor of the landmarks' kernel matrix, shifted by what rounding may have taken."""
+    K[np.diag_indices_from(K)] += _JITTER * len(K)
+    return cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+
+
+def _features(K: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Return the features (n, r + 1) whose inner products are the kernel's, from K (n, r); the last is constant."""
+    Z = solve_triangular(factor, K.T, lower=True, check_finite=False).T
+    return np.hstack([Z, np.ones((len(K), 1))])
+
+
+def _fit_all(X, labelled, fold, kernel, width, ridge, landmarks, factor, n_chosen):
+    """Fit on all rows, a chunk of features at a time; return the coefficients and the held-out scores."""
+    weights, targets = balanced_weights(labelled), np.where(labelled, 1.0, -1.0)
+    n_folds, r = int(fold.max()) + 1, len(landmarks) + 1
+    gram, moment = np.zeros((n_folds, r, r)), np.zeros((n_folds, r))
+    starts = range(0, len(X), max(1, _CHUNK_ENTRIES // r))
+    parts = [slice(start, start + max(1, _CHUNK_ENTRIES // r)) for start in starts]
+    for part in parts:
+        Z = _features(kernel_matrix(kernel, width, X[part], landmarks), factor)
+        for b in range(n_folds):
+            rows = np.flatnonzero(fold[part] == b)
+            A = Z[rows] * weights[part][rows, None]
+            gram[b] += A.T @ Z[rows]
+            moment[b] += A.T @ targets[part][rows]
+    shift = ridge * len(X) / n_chosen * np.eye(r)
+
+    def solution(without: int | None) -> np.ndarray:
+        kept = [b for b in range(n_folds) if b != without]
+        return cho_solve(cho_factor(gram[kept].sum(axis=0) + shift, check_finite=False), moment[kept].sum(axis=0))
+
+    by_fold = np.stack([solution(b) for b in range(n_folds)])
+    held_out = np.empty(len(X))
+    for part in parts:
+        Z = _features(kernel_matrix(kernel, width, X[part], landmarks), factor)
+        held_out[part] = np.einsum("ij,ij->i", Z, by_fold[fold[part]])
+    return solution(None), held_out

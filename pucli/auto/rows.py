@@ -1,0 +1,105 @@
+"""The training rows of the automatic classifier: their order, their scaling, their folds.
+
+Rows are put in an order of their own before anything random happens, so that the result does not depend on the order
+in which they came. Every set of rows that is left out holds the same share of the labelled and of the unlabeled rows:
+only then have a labelled positive and a positive among the unlabeled rows held-out scores of the same distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FOLDS = 5
+# Quantiles of a feature that are kept to map new values to Gaussian ones.
+MOST_QUANTILES = 1000
+
+
+def canonical_order(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """Return the order (n,) of the rows by label, then by the features from first to last."""
+    return np.lexsort((*X.T[::-1], labelled))
+
+
+def balanced_weights(labelled: np.ndarray) -> np.ndarray:
+    """Return weights (n,) of mean one that give the labelled rows and the others half of the weight each."""
+    n, n_labelled = len(labelled), np.count_nonzero(labelled)
+    return np.where(labelled, 0.5 * n / n_labelled, 0.5 * n / (n - n_labelled))
+
+
+def stratified_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the fold (n,) of each row, int8; labelled and unlabeled rows are dealt out in turn, each in random order.
+
+    Where rows do not come out even, the unlabeled ones fill the folds from the other end.
+    """
+    fold = np.empty(len(labelled), np.int8)
+    for rows, step in ((np.flatnonzero(labelled), 1), (np.flatnonzero(~labelled), -1)):
+        fold[rng.permutation(rows)] = (step * np.arange(len(rows))) % n_folds
+    return fold
+
+
+def number_of_folds(labelled: np.ndarray) -> int:
+    """Return the number of folds: `FOLDS`, fewer where a fold would hold no labelled or no unlabeled row."""
+    fewer = min(np.count_nonzero(labelled), np.count_nonzero(~labelled))
+    return int(min(FOLDS, fewer))
+
+
+@dataclass
+class Standardise:
+    """Zero mean and unit variance; constant features are zero. mean, scale : (m,)."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        """Return the standardised rows of X (n, m)."""
+        return (X - self.mean) * self.scale
+
+
+def make_standardise(X: np.ndarray) -> Standardise:
+    """Return the standardisation of the features of X (n, m)."""
+    mean = X.mean(axis=0)
+    deviation = X.std(axis=0)
+    varies = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    return Standardise(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0))
+
+
+@dataclass
+class GaussianRanks:
+    """Features mapped to Gaussian quantiles of their ranks, ties to the middle of theirs, then standardised.
+
+    values : (sum of distinct values,) ascending within a feature. normal : their Gaussian quantiles. start : (m + 1,)
+    first value of each feature. Between values the map is linear; it is constant beyond them.
+    """
+
+    values: np.ndarray
+    normal: np.ndarray
+    start: np.ndarray
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        """Return the mapped rows of X (n, m)."""
+        out = np.empty_like(X)
+        for j in range(X.shape[1]):
+            part = slice(self.start[j], self.start[j + 1])
+            out[:, j] = np.interp(X[:, j], self.values[part], self.normal[part])
+        return out
+
+
+def make_gaussian_ranks(X: np.ndarray) -> GaussianRanks:
+    """Return the map to Gaussian ranks of the features of X (n, m)."""
+    from scipy.special import ndtri
+
+    values, normal = [], []
+    for column in X.T:
+        distinct, count = np.unique(column, return_counts=True)
+        quantile = ndtri((np.cumsum(count) - 0.5 * count) / len(column))
+        mean = np.average(quantile, weights=count)
+        deviation = np.sqrt(np.average((quantile - mean) ** 2, weights=count))
+        quantile = (quantile - mean) / deviation if deviation > 0 else np.zeros_like(quantile)
+        if len(distinct) > MOST_QUANTILES:
+            kept = np.unique(np.linspace(0, len(distinct) - 1, MOST_QUANTILES).round().astype(int))
+            distinct, quantile = distinct[kept], quantile[kept]
+        values.append(distinct)
+        normal.append(quantile)
+    start = np.concatenate([[0], np.cumsum([len(part) for part in values])])
+    return GaussianRanks(np.concatenate(values), np.concatenate(normal), start)
