@@ -26,19 +26,29 @@ class Calibration:
         """Return the probability of a positive at each score, between 0 and 1."""
         return np.interp(scores, self.scores, self.probabilities)
 
+    def even(self) -> float:
+        """Return the score above which a positive is more probable than not; the largest known where none is."""
+        above = np.flatnonzero(self.probabilities > 0.5)
+        if len(above) == 0:
+            return float(self.scores[-1])
+        k = int(above[0])
+        if k == 0:
+            return float(np.nextafter(self.scores[0], -np.inf))
+        low, high = self.probabilities[k - 1], self.probabilities[k]
+        return float(self.scores[k - 1] + (0.5 - low) / (high - low) * (self.scores[k] - self.scores[k - 1]))
+
 
 def make_calibration(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> Calibration:
     """Return the calibration of held-out scores, of labelled rows (p,) and of the population (n,)."""
-    knots = np.unique(np.quantile(population, np.linspace(0.0, 1.0, KNOTS)))
+    knots = np.unique(np.quantile(np.concatenate([positive, population]), np.linspace(0.0, 1.0, KNOTS)))
     curves = []
     for p, u in resampled(positive, population, rng):
-        ratio = isotonic_ratio(p, u)
-        order = np.argsort(u, kind="stable")
-        at_knots = np.interp(knots, u[order], ratio[order])
-        at_rows = np.interp(population, u[order], ratio[order])
-        curves.append(np.minimum(1.0, _factor(at_rows, prior) * at_knots))
+        scores = np.sort(np.concatenate([p, u]))
+        ratio = isotonic_ratio(p, u, scores)
+        factor = _factor(np.interp(population, scores, ratio), prior)
+        curves.append(np.minimum(1.0, factor * np.interp(knots, scores, ratio)))
     return Calibration(knots, np.mean(curves, axis=0))
 
 

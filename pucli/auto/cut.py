@@ -41,7 +41,13 @@ def recall_curve(positive: np.ndarray, population: np.ndarray, rng: np.random.Ge
 
 
 def make_cut(
-    goal: str, wanted: float | None, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray
+    goal: str,
+    wanted: float | None,
+    positive: np.ndarray,
+    population: np.ndarray,
+    prior: float,
+    curve: np.ndarray,
+    even: float,
 ) -> Cut:
     """Return the cut for a goal.
 
@@ -49,7 +55,8 @@ def make_cut(
     ----------
     goal : one of `GOALS`. wanted : the recall, precision or share, between 0 and 1, or the number of rows ("top").
     positive, population : held-out scores. prior : share of positives in the population.
-    curve : recall at each of `SHARES`, see `recall_curve`.
+    curve : recall at each of `SHARES`, see `recall_curve`. even : the score at which a positive is as probable as not;
+    it is the cut for F1 where no more than one row of the population would be called positive.
 
     Raises
     ------
@@ -59,7 +66,9 @@ def make_cut(
     if goal not in GOALS:
         raise unknown("goal of the cut", goal, GOALS)
     if goal == "f1":
-        return _at_share(best_share(curve, prior), population, goal, None)
+        cut = _at_share(best_share(curve, prior), population, goal, None)
+        few = round(cut.share * len(population)) <= 1
+        return Cut(even, float(np.mean(population > even)), goal) if few else cut
     wanted = _checked(goal, wanted, len(population))
     if goal == "top":
         return _at_share(wanted / len(population), population, goal, wanted)

@@ -19,7 +19,7 @@ from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc, true_auc
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
 from pucli.errors import unknown
-from pucli.estimators.pu import PUClassifier
+from pucli.estimators.base.pu import PUClassifier
 from pucli.seeding import stream
 
 LABELLINGS = ("case-control", "single-training-set")
@@ -167,7 +167,9 @@ class AutoPU(PUClassifier):
         self._cut_for(self.goal, self.wanted)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
-        self.chosen_cut_: Cut = make_cut(goal, wanted, self._positive, self._population, self.prior_, self._curve)
+        self.chosen_cut_: Cut = make_cut(
+            goal, wanted, self._positive, self._population, self.prior_, self._curve, self.calibration_.even()
+        )
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(
             self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")
@@ -208,7 +210,8 @@ class AutoPU(PUClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""
-        p = self.calibration_.of(self.score_rows(X))
+        scores = self.score_rows(X)
+        p = self.calibration_.of(scores)
         return np.column_stack([1.0 - p, p])
 
     def _check_fitted(self) -> None:

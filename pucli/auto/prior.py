@@ -48,14 +48,14 @@ def density_ratio(positive: np.ndarray, population: np.ndarray) -> float:
     With r the ratio of the positives' density to the population's, isotonic in the score, it is the largest prior a
     with a - mean min(1, a r) <= SHORTFALL over the population.
     """
-    ratio = isotonic_ratio(positive, population)
+    ratio = isotonic_ratio(positive, population, population)
     candidates = np.linspace(0.0, 1.0, STEPS + 1)
     mean = np.minimum(1.0, candidates[:, None] * ratio).mean(axis=1)
     return float(candidates[np.flatnonzero(candidates - mean <= SHORTFALL)[-1]])
 
 
-def isotonic_ratio(positive: np.ndarray, population: np.ndarray) -> np.ndarray:
-    """Return the ratio of the positives' density to the population's at each population score, shape (n,).
+def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the ratio of the positives' density to the population's at the scores `at`, which are among them.
 
     It is the non-decreasing fit of the share of positives in the joint sample, half of whose weight they have.
     """
@@ -68,7 +68,7 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray) -> np.ndarray:
     values, where = np.unique(scores, return_inverse=True)
     total = np.bincount(where, weights)
     share = isotonic_regression(np.bincount(where, weights * is_positive) / total, weights=total).x
-    share = np.minimum(share[where[p:]], 1.0 - 1e-12)
+    share = np.minimum(share, 1.0 - 1e-12)[np.searchsorted(values, at)]
     return share / (1.0 - share)
 
 
