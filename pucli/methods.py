@@ -41,6 +41,12 @@ class Method:
 
 _ALL = [
     Method(
+        name="auto",
+        estimator="pucli.auto.estimator:AutoPU",
+        kind="pu",
+        source="ensemble of kernel ridge regressions and trees, chosen by PU-AUC; see pucli.auto",
+    ),
+    Method(
         name="glpual",
         estimator="pucli.estimators.glpual:GLPUAL",
         kind="pu",

@@ -94,7 +94,5 @@ def _standardise(
 ) -> tuple[FittedMember, np.ndarray]:
     centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
     scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
-    fitted = FittedMember(
-        member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale
-    )
+    fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)
     return fitted, fitted.standardised(held_out)

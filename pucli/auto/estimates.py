@@ -2,12 +2,13 @@
 
 All of it holds if the labelled rows are a random sample of the positives. Recall is the share of held-out labelled
 scores above the cut, the rest follows from it, the share of the population above the cut, and the prior. An interval
-is that of bootstrap samples, each with another value of the prior out of its own interval.
+is that of bootstrap samples, each with another value of the prior out of its own interval; the recall is that of the
+positives among the rows at hand.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from pucli.auto.ranking import auc, true_auc
 WIDE = 0.3
 
 
-class Estimate(NamedTuple):
+@dataclass
+class Estimate:
     """A value with its 90 % interval."""
 
     value: float
@@ -37,12 +39,20 @@ def estimates(
     """Return the estimates at a cut, from held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
     samples = resampled(positive, population, rng, len(prior.draws))
-    draws = [_at(p, u, cut, float(share)) for (p, u), share in zip(samples, prior.draws, strict=True)]
+    draws = [
+        _drawn(_at(p, u, cut, float(a)), float(a), len(u), rng) for (p, u), a in zip(samples, prior.draws, strict=True)
+    ]
     found = {"prior": Estimate(prior.value, prior.low, prior.high)}
     for name, middle in value.items():
         low, high = np.quantile([draw[name] for draw in draws], [0.05, 0.95])
         found[name] = Estimate(middle, min(float(low), middle), max(float(high), middle))
     return found
+
+
+def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:
+    """Return the estimates of one bootstrap sample with the recall of as many positives as n rows hold."""
+    hidden = max(1, round(prior * n))
+    return {**found, "recall": float(rng.binomial(hidden, found["recall"])) / hidden}
 
 
 def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pucli.auto.calibration import make_calibration
@@ -47,8 +48,6 @@ class AutoPU(PUClassifier):
         that the goal asks for. A recall is kept with 90 % confidence.
     members : sequence of Member, default=None
         Members of the ensemble; None takes `pucli.auto.members.MEMBERS`.
-    pos_label : int, str or bool, default=None
-        The label of labelled positives; None takes the greater one.
     n_jobs : int, default=None
         Threads that fit members; the result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -160,9 +159,7 @@ class AutoPU(PUClassifier):
         self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"))
         self.prior_ = self.prior_estimate_.value
         self.prior_interval_ = (self.prior_estimate_.low, self.prior_estimate_.high)
-        self.calibration_ = make_calibration(
-            self._positive, self._population, self.prior_, stream(seed, "calibration")
-        )
+        self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self._positive, self._population, stream(seed, "cut"))
         self._cut_for(self.goal, self.wanted)
 
@@ -192,7 +189,7 @@ class AutoPU(PUClassifier):
 
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
         """Return the same fitted classifier with another cut; nothing is trained again. See `goal` and `wanted`."""
-        self._check_fitted()
+        check_is_fitted(self)
         moved = copy.copy(self)
         moved.goal, moved.wanted = goal, wanted
         moved._cut_for(goal, wanted)
@@ -214,7 +211,5 @@ class AutoPU(PUClassifier):
         p = self.calibration_.of(scores)
         return np.column_stack([1.0 - p, p])
 
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "ensemble_")
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "callback": None}

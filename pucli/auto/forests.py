@@ -57,9 +57,7 @@ def fit_forest(
         weights = np.zeros(len(labelled))
         weights[rows] = balanced_weights(labelled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
-        grown = grow(
-            bins, rows, weights * targets, weights, EVERY_DEPTH, kind.least, 0.0, tried, kind.random, seed
-        )
+        grown = grow(bins, rows, weights * targets, weights, EVERY_DEPTH, kind.least, 0.0, tried, kind.random, seed)
         trees.append(grown)
         left_out.append((repeat, b))
     forest = join(trees)
@@ -136,7 +134,9 @@ def _boost(bins, labelled, rows, out, kind, rng):
         sizes = [max(1, min(round(kind.sample * len(group)), TREE_ROWS * 5)) for group in groups]
         taken = np.concatenate([rng.permutation(group)[:size] for group, size in zip(groups, sizes, strict=True)])
         seed = np.uint64(rng.integers(0, 2**63))
-        tree = grow(bins_in, taken, w * (t - p), w * p * (1.0 - p), kind.depth, kind.least, kind.ridge, tried, False, seed)
+        tree = grow(
+            bins_in, taken, w * (t - p), w * p * (1.0 - p), kind.depth, kind.least, kind.ridge, tried, False, seed
+        )
         trees.append(tree)
         one = join([tree])
         inside += kind.rate * one.sum(bins_in)

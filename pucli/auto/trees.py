@@ -58,7 +58,7 @@ class Bins:
 
 
 def make_bins(X: np.ndarray) -> Bins:
-    """Return at most `MOST_BINS` bins of equal count for each feature of X (n, m); a bin a value where these are few."""
+    """Return at most `MOST_BINS` bins of equal count for each feature of X (n, m); few values have a bin each."""
     parts = []
     for column in X.T:
         values = np.unique(column)
@@ -224,7 +224,9 @@ def grow(bins, rows, gradient, weight, depth, least, ridge, tried, random, seed)
         pure = abs(g) >= size * (1.0 - 1e-9) and ridge == 0.0
         if level >= depth or high - low < 2 * least or pure or nodes + 2 > most:
             continue
-        gain, j, where = _split(bins, part, gradient, weight, least, ridge, tried, random, state, features, order, table)
+        gain, j, where = _split(
+            bins, part, gradient, weight, least, ridge, tried, random, state, features, order, table
+        )
         if j < 0 or gain <= g * g / (h + ridge) * (1.0 + 1e-12):
             continue
         left, right = low, 0

@@ -102,8 +102,10 @@ TASKS = (
 )
 # Tasks from one file are in the same half.
 DESIGN = frozenset(
-    "ecoli-cp ecoli-im enb-cool ld avila-ea avila-multi hd wine2 diabetes adult mushroom skin "
-    "umd australian spectf chainlink".split()
+    (
+        *("ecoli-cp", "ecoli-im", "enb-cool", "ld", "avila-ea", "avila-multi", "hd", "wine2"),
+        *("diabetes", "adult", "mushroom", "skin", "umd", "australian", "spectf", "chainlink"),
+    )
 )
 
 
@@ -126,7 +128,9 @@ def load(task: Task, folder: Path) -> Rows:
     """
     path = folder / task.file
     if not path.is_file():
-        raise UsageError(f"{path}: the file of the task {task.name!r} is missing; copy it there, or leave the task out.")
+        raise UsageError(
+            f"{path}: the file of the task {task.name!r} is missing; copy it there, or leave the task out."
+        )
     X, labels = _arrays(task, path)
     if task.quantile is not None:
         positive = labels > np.quantile(labels, task.quantile)

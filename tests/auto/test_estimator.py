@@ -1,0 +1,161 @@
+"""AutoPU: scikit-learn's checks, invariances, exchangeable held-out scores, odd data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from pucli import AutoPU
+from pucli.auto.members import MEMBERS
+from pucli.auto.ranking import auc
+from pucli.errors import UsageError
+from pucli.persistence import SavedModel, load_model, make_pipeline, save_model
+from tests.auto.helpers import two_clouds
+
+FEW = tuple(member for member in MEMBERS if member.name in ("ridge-laplace", "extra-trees"))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[AutoPU, np.ndarray, np.ndarray, np.ndarray]:
+    X, s, truth = two_clouds()
+    return AutoPU().fit(X, s), X, s, truth
+
+
+@pytest.mark.slow
+def test_scikit_learn_checks() -> None:
+    check_estimator(AutoPU(), on_fail="raise", on_skip=None)
+
+
+def test_it_finds_the_positives_among_the_unlabeled(fitted) -> None:
+    model, X, s, truth = fitted
+    scores, said = model.decision_function(X)[~s], model.predict(X)[~s]
+    hidden = truth[~s]
+    assert auc(scores[hidden], scores[~hidden]) > 0.93
+    assert 2 * (said & hidden).sum() / (said.sum() + hidden.sum()) > 0.8
+    assert model.prior_interval_[0] <= hidden.mean() <= model.prior_interval_[1]
+    assert model.leaderboard_[0]["pu_auc"] >= model.leaderboard_[-1]["pu_auc"]
+
+
+def test_the_order_of_the_rows_does_not_matter(fitted) -> None:
+    model, X, s, _ = fitted
+    order = np.random.default_rng(5).permutation(len(X))
+    other = AutoPU().fit(X[order], s[order])
+    np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(other.held_out_, model.held_out_[order])
+
+
+def test_units_and_offsets_of_features_do_not_matter(fitted) -> None:
+    model, X, s, _ = fitted
+    scale, offset = np.array([1e3, 0.02, 7.0, 1.0]), np.array([0.0, 5.0, -3e4, 1.0])
+    other = AutoPU().fit(X * scale + offset, s)
+    np.testing.assert_allclose(other.decision_function(X * scale + offset), model.decision_function(X), atol=1e-4)
+    assert other.prior_ == pytest.approx(model.prior_, abs=1e-4)
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), (0, 7), (False, True), ("n", "y")])
+def test_the_names_of_the_labels_do_not_matter(fitted, labels) -> None:
+    _, X, s, _ = fitted
+    y = np.array(labels)[s.astype(int)]
+    other = AutoPU(members=FEW).fit(X, y)
+    same = AutoPU(members=FEW).fit(X, s)
+    np.testing.assert_array_equal(other.decision_function(X), same.decision_function(X))
+    np.testing.assert_array_equal(other.predict(X) == labels[1], same.predict(X))
+
+
+def test_one_seed_gives_the_same_bits_in_any_number_of_threads(fitted) -> None:
+    model, X, s, _ = fitted
+    other = AutoPU(n_jobs=3).fit(X, s)
+    np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    assert other.estimates_ == model.estimates_
+    assert np.any(AutoPU(random_state=1).fit(X, s).decision_function(X) != model.decision_function(X))
+
+
+def test_probabilities_of_a_row_do_not_depend_on_the_rows_beside_it(fitted) -> None:
+    model, X, _, _ = fitted
+    np.testing.assert_allclose(model.predict_proba(X[:7]), model.predict_proba(X)[:7], atol=1e-12)
+
+
+@pytest.mark.slow
+def test_held_out_scores_of_labelled_and_of_hidden_positives_have_one_distribution() -> None:
+    labelled, hidden = [], []
+    for seed in range(12):
+        X, s, truth = two_clouds(160, labelled=40, apart=1.5, seed=seed)
+        model = AutoPU(members=FEW).fit(X, s)
+        labelled.append(model.held_out_[s])
+        hidden.append(model.held_out_[truth & ~s])
+    assert ks_2samp(np.concatenate(labelled), np.concatenate(hidden)).pvalue > 0.01
+
+
+def test_the_cut_moves_without_training(fitted) -> None:
+    model, X, s, truth = fitted
+    wide, narrow = model.with_cut("recall", 0.9), model.with_cut("share", 0.05)
+    assert wide.cut_ < model.cut_ < narrow.cut_
+    assert wide.ensemble_ is model.ensemble_
+    assert wide.predict(X)[truth & ~s].mean() >= 0.88
+    assert narrow.estimates_["share"].value == pytest.approx(0.05, abs=0.01)
+    with pytest.raises(UsageError, match="needs a value"):
+        model.with_cut("recall")
+
+
+def test_one_sample_counts_the_labelled_rows_in_the_prior() -> None:
+    X, s, truth = two_clouds(400, labelled=80, prior=0.25, apart=4.0)
+    sample = AutoPU(labelling="single-training-set", members=FEW).fit(X, s)
+    apart = AutoPU(members=FEW).fit(X, s)
+    assert sample.prior_ == pytest.approx(truth.mean(), abs=0.08)
+    assert apart.prior_ == pytest.approx(truth[~s].mean(), abs=0.08)
+
+
+def test_a_model_file_gives_the_same_answers(fitted, tmp_path: Path) -> None:
+    model, X, s, _ = fitted
+    pipeline = make_pipeline(clone(model), standardise=False).fit(X, s)
+    save_model(tmp_path / "m.model", SavedModel(pipeline, "auto", [f"x{k}" for k in range(X.shape[1])]))
+    loaded = load_model(tmp_path / "m.model").estimator
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.with_cut("share", 0.1).cut_ == model.with_cut("share", 0.1).cut_
+
+
+@pytest.mark.parametrize("count", [1, 299])
+def test_a_single_row_of_one_kind_is_refused(count: int) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    with pytest.raises(ValueError, match="at least 2 are needed"):
+        AutoPU().fit(X, np.arange(300) < count)
+
+
+@pytest.mark.parametrize("case", ["alike", "constant", "duplicates", "two labelled", "many features", "huge"])
+def test_odd_data_is_answered(case: str) -> None:
+    X, s, _ = two_clouds(60, labelled=20)
+    if case == "alike":
+        X = np.ones_like(X)
+    elif case == "constant":
+        X[:, 1] = 3.0
+    elif case == "duplicates":
+        X, s = np.repeat(X, 3, axis=0), np.repeat(s, 3)
+    elif case == "two labelled":
+        s = s & (np.cumsum(s) <= 2)
+    elif case == "many features":
+        X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 2000))])
+    else:
+        X[:, 0] *= 1e150
+    model = AutoPU().fit(X, s)
+    p = model.predict_proba(X)
+    assert np.isfinite(p).all()
+    assert 0.0 <= model.prior_ <= 1.0
+    assert all(found.low <= found.value <= found.high for found in model.estimates_.values())
+
+
+def test_an_unknown_labelling_names_the_known_ones() -> None:
+    X, s, _ = two_clouds(40, labelled=10)
+    with pytest.raises(UsageError, match="case-control"):
+        AutoPU(labelling="case").fit(X, s)
+
+
+def test_members_are_told_as_they_finish() -> None:
+    X, s, _ = two_clouds(60, labelled=20)
+    told: list[tuple[str, int, int]] = []
+    AutoPU(members=FEW, callback=lambda *line: told.append(line)).fit(X, s)
+    assert told == [("ridge-laplace", 1, 2), ("extra-trees", 2, 2)]

@@ -1,0 +1,132 @@
+"""Prior, cut, probabilities and estimates from scores whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.auto.calibration import make_calibration
+from pucli.auto.cut import make_cut, recall_curve, recall_cut
+from pucli.auto.estimates import estimates
+from pucli.auto.prior import best_bin, density_ratio, estimate_prior
+from pucli.auto.ranking import auc, true_auc
+from pucli.errors import UsageError
+
+
+def scores(prior: float, apart: float, seed: int, n: int = 2000, p: int = 600) -> tuple[np.ndarray, ...]:
+    """Return labelled scores, population scores, and which of the population are positive."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < prior
+    return rng.normal(apart, 1, p), rng.normal(np.where(truth, apart, 0.0), 1), truth
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("apart", [3.0, 5.0])
+def test_the_prior_of_a_mixture_is_found(prior: float, apart: float) -> None:
+    positive, population, _ = scores(prior, apart, 0)
+    assert best_bin(positive, population) == pytest.approx(prior, abs=0.07)
+    assert density_ratio(positive, population) == pytest.approx(prior, abs=0.12)
+    found = estimate_prior(positive, population, np.random.default_rng(0))
+    assert found.value == pytest.approx(prior, abs=0.08)
+    assert found.low <= prior <= found.high
+
+
+def test_a_population_of_positives_has_a_prior_near_one_and_one_of_none_near_zero() -> None:
+    rng = np.random.default_rng(0)
+    assert best_bin(rng.normal(size=1000), rng.normal(size=1000)) > 0.9
+    assert best_bin(rng.normal(8, 1, 1000), rng.normal(size=1000)) < 0.05
+
+
+def test_the_auc_of_positives_follows_from_that_of_labelled_rows() -> None:
+    positive, population, truth = scores(0.4, 1.5, 3, n=20_000, p=5_000)
+    assert true_auc(auc(positive, population), 0.4) == pytest.approx(
+        auc(population[truth], population[~truth]), abs=0.02
+    )
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.8, 0.95])
+def test_a_wanted_recall_is_kept_nine_times_in_ten(wanted: float) -> None:
+    rng = np.random.default_rng(1)
+    kept = [1.0 - (recall_cut(rng.random(150), wanted)) >= wanted for _ in range(400)]  # recall above c is 1 - c
+    assert np.mean(kept) >= 0.87
+    assert np.mean(kept) <= 0.99
+
+
+def test_a_recall_that_few_rows_cannot_promise_takes_every_row() -> None:
+    assert recall_cut(np.random.default_rng(0).random(5), 0.95) == -np.inf
+
+
+def test_the_cut_for_f1_is_near_the_best_one() -> None:
+    for seed in range(5):
+        positive, population, truth = scores(0.3, 2.0, seed)
+        curve = recall_curve(positive, population, np.random.default_rng(seed))
+        cut = make_cut("f1", None, positive, population, 0.3, curve, 0.0)
+
+        def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
+            said = population > value
+            return float(2 * (said & truth).sum() / (said.sum() + truth.sum()))
+
+        assert f1(cut.value) > max(map(f1, np.sort(population)[::20])) - 0.03
+
+
+def test_a_share_and_a_number_of_rows_are_met() -> None:
+    positive, population, _ = scores(0.3, 2.0, 0)
+    curve = recall_curve(positive, population, np.random.default_rng(0))
+    assert np.sum(population > make_cut("top", 150, positive, population, 0.3, curve, 0.0).value) == 150
+    share = make_cut("share", 0.05, positive, population, 0.3, curve, 0.0)
+    assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
+
+
+def test_a_wanted_precision_is_met() -> None:
+    positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
+    curve = recall_curve(positive, population, np.random.default_rng(0))
+    cut = make_cut("precision", 0.8, positive, population, 0.3, curve, 0.0)
+    assert truth[population > cut.value].mean() == pytest.approx(0.8, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("goal", "wanted", "part"),
+    [
+        ("recal", 0.5, "recall"),
+        ("recall", None, "needs a value"),
+        ("share", 1.5, "between"),
+        ("top", 0, "between"),
+        ("precision", 0.9, "highest"),
+    ],
+)
+def test_a_goal_that_cannot_be_met_says_why(goal: str, wanted: float | None, part: str) -> None:
+    positive, population, _ = scores(0.2, 0.0, 0)
+    curve = recall_curve(positive, population, np.random.default_rng(0))
+    with pytest.raises(UsageError, match=part):
+        make_cut(goal, wanted, positive, population, 0.2, curve, 0.0)
+
+
+def test_probabilities_are_calibrated_on_hidden_labels() -> None:
+    positive, population, truth = scores(0.35, 2.0, 5, n=8000, p=2000)
+    p = make_calibration(positive, population, 0.35, np.random.default_rng(0)).of(population)
+    assert p.min() >= 0
+    assert p.max() <= 1
+    assert p.mean() == pytest.approx(0.35, abs=0.02)
+    for low in np.arange(0.0, 1.0, 0.2):
+        rows = (p >= low) & (p <= low + 0.2)
+        assert truth[rows].mean() == pytest.approx(p[rows].mean(), abs=0.08)
+
+
+def test_intervals_hold_the_truth_more_often_than_not_by_far() -> None:
+    held: dict[str, list[bool]] = {"prior": [], "recall": [], "precision": [], "f1": [], "auc": []}
+    for seed in range(40):
+        positive, population, truth = scores(0.3, 2.5, seed, n=500, p=150)
+        prior = estimate_prior(positive, population, np.random.default_rng(seed))
+        found = estimates(positive, population, 1.25, prior, np.random.default_rng(seed))
+        said = population > 1.25
+        hit = (said & truth).sum()
+        actual = {
+            "prior": truth.mean(),
+            "recall": hit / truth.sum(),
+            "precision": hit / said.sum(),
+            "f1": 2 * hit / (said.sum() + truth.sum()),
+            "auc": auc(population[truth], population[~truth]),
+        }
+        for name, value in actual.items():
+            held[name].append(found[name].low <= value <= found[name].high)
+    assert {name: np.mean(values) for name, values in held.items() if np.mean(values) < 0.7} == {}

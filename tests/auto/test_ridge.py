@@ -1,0 +1,60 @@
+"""Kernel ridge regression: closed-form held-out scores, landmarks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.auto import ridge
+from pucli.auto.ridge import WeightedLeastSquares, fit_kernel_ridge, kernel_matrix
+from pucli.auto.rows import balanced_weights, stratified_folds
+from tests.auto.helpers import two_clouds
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 20])
+@pytest.mark.parametrize("strength", [1e-2, 1.0, 100.0])
+def test_held_out_scores_equal_refitting_without_the_fold(n_folds: int, strength: float) -> None:
+    X, s, _ = two_clouds(60, labelled=25)
+    rng = np.random.default_rng(0)
+    Z = kernel_matrix("gaussian", 1.5, X, X[:30])
+    weights, targets = balanced_weights(s), np.where(s, 1.0, -1.0)
+    fold = stratified_folds(s, n_folds, rng)
+    found = WeightedLeastSquares(Z, targets, weights).held_out(strength, fold)
+    for b in range(n_folds):
+        kept, out = fold != b, fold == b
+        A = Z[kept] * weights[kept, None]
+        c = np.linalg.solve(A.T @ Z[kept] + strength * np.eye(30), A.T @ targets[kept])
+        np.testing.assert_allclose(found[out], Z[out] @ c, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+def test_the_fit_on_all_rows_in_chunks_is_the_fit_at_once(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, s, _ = two_clouds(240, labelled=60)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+    monkeypatch.setattr(ridge, "LANDMARKS", 40)
+    whole, held_out, taken = fit_kernel_ridge(X, s, folds, kernel, np.random.default_rng(1))
+    monkeypatch.setattr(ridge, "_CHUNK_ENTRIES", 41 * 70)
+    D = ridge._distances(kernel, whole.landmarks, whole.landmarks)
+    factor = ridge._factor(ridge._of_distances(kernel, whole.width, D))
+    coefficients, chunked = ridge._fit_all(
+        X, s, folds[0], kernel, whole.width, taken["ridge"], whole.landmarks, factor, len(X)
+    )
+    np.testing.assert_allclose(chunked, held_out, atol=1e-6)
+    assert coefficients[-1] == pytest.approx(whole.constant, abs=1e-6)
+
+
+def test_new_rows_are_scored_as_training_rows_are() -> None:
+    X, s, _ = two_clouds(150, labelled=50)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+    model, _, _ = fit_kernel_ridge(X, s, folds, "laplace", np.random.default_rng(1))
+    scores = model.score(X)
+    assert np.corrcoef(scores, np.where(s, 1.0, -1.0))[0, 1] > 0.3
+    np.testing.assert_allclose(model.score(X[:1]), scores[:1], atol=1e-9)
+
+
+@pytest.mark.parametrize("most", [10, 40, 1000])
+def test_landmarks_are_rows_of_both_kinds_and_no_more_than_asked_for(most: int) -> None:
+    s = np.arange(200) < 15
+    rows = ridge.pick_landmarks(s, most, np.random.default_rng(0))
+    assert len(rows) == len(set(rows)) == min(most, 200)
+    assert 0 < s[rows].sum() < len(rows)
