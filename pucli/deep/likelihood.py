@@ -1,8 +1,8 @@
-"""Log-likelihood of a sampler by kernel density estimation, as Sansone 2018, section 4.4.1, scores the deep models.
+"""Log-likelihood of a sampler by kernel density estimation (Sansone 2018, section 4.4.1).
 
-A Gaussian kernel on generated rows is evaluated on test rows; its bandwidth is one of ten between 1e-3 and 10^1.5,
-equally spaced in logarithm. The thesis does not say on which rows the bandwidth was chosen; here it is chosen on
-validation rows, never on the test rows.
+A Gaussian kernel density of generated rows is evaluated on test rows. Its bandwidth is one of ten between 1e-3 and
+10^1.5, equally spaced in logarithm. The thesis does not state on which rows the bandwidth was chosen; here it is chosen
+on validation rows, never on the test rows.
 """
 
 from __future__ import annotations
@@ -10,23 +10,34 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import logsumexp
+
+from pucli.arrays import Floats
+from pucli.compiled import njit
 
 BANDWIDTHS = np.logspace(-3.0, 1.5, 10)
 _BLOCK_BYTES = 64e6
 
 
 class KernelLikelihood(NamedTuple):
-    """log_likelihood : (n,) of the test rows in nats; bandwidth : the one chosen; validation : (n_bandwidths,) mean
-    log-likelihood of the validation rows."""
+    """The log-likelihood of test rows.
 
-    log_likelihood: np.ndarray
+    Attributes
+    ----------
+    log_likelihood : ndarray of shape (n,)
+        Of the test rows, in nats.
+    bandwidth : float
+        The chosen bandwidth.
+    validation : ndarray of shape (n_bandwidths,)
+        Mean log-likelihood of the validation rows at each bandwidth.
+    """
+
+    log_likelihood: Floats
     bandwidth: float
-    validation: np.ndarray
+    validation: Floats
 
 
-def log_density(generated: np.ndarray, rows: np.ndarray, bandwidths: np.ndarray) -> np.ndarray:
+def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
     """Return ln of the mean Gaussian kernel of `generated` (m, d) at `rows` (n, d), shape (n, len(bandwidths))."""
     m, d = generated.shape
     total = np.full((len(rows), len(bandwidths)), -np.inf)
@@ -46,12 +57,13 @@ def log_density(generated: np.ndarray, rows: np.ndarray, bandwidths: np.ndarray)
             np.maximum(distance, 0.0, out=distance)
             for j, value in enumerate(rate):
                 total[:, j] = np.logaddexp(total[:, j], logsumexp(-value * distance, axis=1))
-    return total - np.log(m) - d * np.log(bandwidths) - 0.5 * d * np.log(2.0 * np.pi)
+    density: Floats = total - np.log(m) - d * np.log(bandwidths) - 0.5 * d * np.log(2.0 * np.pi)
+    return density
 
 
 @njit(cache=True)
-def _add_direct(generated, rows, rate, total):
-    """Write the logarithm of the sum of kernels into `total` (n, n_bandwidths); for few features."""
+def _add_direct(generated: Floats, rows: Floats, rate: Floats, total: Floats) -> None:
+    """Write the logarithm of the sum of kernels into `total` (n, n_bandwidths). Fast for few features."""
     m, d = generated.shape
     distance = np.empty(m)
     for i in range(rows.shape[0]):
@@ -64,7 +76,7 @@ def _add_direct(generated, rows, rate, total):
             distance[j] = value
             least = min(least, value)
         for b in range(len(rate)):
-            cut = least + 40.0 / rate[b]  # exp(-40): nothing that a double keeps
+            cut = least + 40.0 / rate[b]  # exp(-40) is below the rounding of the sum
             accumulated = 0.0
             for j in range(m):
                 if distance[j] < cut:
@@ -73,12 +85,28 @@ def _add_direct(generated, rows, rate, total):
 
 
 def kernel_log_likelihood(
-    generated: np.ndarray, validation: np.ndarray, test: np.ndarray, bandwidths: np.ndarray = BANDWIDTHS
+    generated: Floats, validation: Floats, test: Floats, bandwidths: Floats = BANDWIDTHS
 ) -> KernelLikelihood:
-    """Return the log-likelihood of `test` (n, d) under the kernel density of `generated` (m, d).
+    """Return the log-likelihood of test rows under the kernel density of generated rows.
 
-    The bandwidth is the one with the highest mean log-likelihood of `validation` (p, d).
+    Parameters
+    ----------
+    generated : ndarray of shape (m, d)
+        Generated rows, m >= 1.
+    validation : ndarray of shape (p, d)
+        Rows on which the bandwidth is chosen, by mean log-likelihood.
+    test : ndarray of shape (n, d)
+        Test rows.
+    bandwidths : ndarray of shape (n_bandwidths,)
+        Candidates.
+
+    Raises
+    ------
+    ValueError
+        There is no generated row.
     """
+    if len(generated) == 0:
+        raise ValueError("the density of a model needs at least one generated row; raise n_samples.")
     scores = log_density(generated, validation, bandwidths).mean(axis=0)
     best = int(np.argmax(scores))
     values = log_density(generated, test, bandwidths[best : best + 1])[:, 0]

@@ -1,9 +1,9 @@
 """The losses of the deep models: Plummer-kernel discrepancies (Sansone 2018, eq. 4.2; Unterthiner et al. 2018).
 
-k(z, z') = (|z - z'|^2 + eps)^(-1/2). `plummer_discrepancy` is the unbiased estimate of the squared maximum mean
-discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out: on a GPU it costs one matrix
-product, a fraction of what automatic differentiation of the kernel matrices takes; on the processor value and gradient
-come from one compiled pass (`pucli.kernels.plummer`), since a batch is too small for one operation after the other.
+The kernel is k(z, z') = (|z - z'|^2 + eps)^(-1/2). `plummer_discrepancy` is the unbiased estimate of the squared
+maximum mean discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out. On a GPU it costs one
+matrix product, a fraction of automatic differentiation of the kernel matrices. On the processor, value and gradient
+come from one compiled pass (`pucli.kernels.plummer`), because batches are too small for separate tensor operations.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 from pucli.deep import require_torch
 
-# Up to so many features squared distances are summed from differences, which costs two passes per feature.
+# Up to this many features, squared distances are summed from differences, at two passes per feature.
 _FEW = 16
 
 
 def plummer_kernel(a: Any, b: Any, eps: float) -> Any:
-    """Return k(a_i, b_j), (len(a), len(b)), for tensors a (n, h) and b (m, h).
+    """Return k(a_i, b_j), shape (n, m), for tensors a (n, h) and b (m, h).
 
-    For codes, distances come from differences: near pairs weigh up to eps^(-1/2), and the cancellation in inner
-    products would move them. For rows of many features they come from inner products; the Coulomb GAN, which alone
-    needs them, has eps = 1, against which their rounding is small.
+    For codes, distances come from differences: the kernel of near pairs is up to eps^(-1/2), and cancellation in inner
+    products would change it. For rows of many features distances come from inner products; only the Coulomb GAN needs
+    them, with eps = 1, against which their rounding is small.
     """
     torch = require_torch()
     if a.shape[1] > _FEW:
@@ -36,13 +36,14 @@ def plummer_kernel(a: Any, b: Any, eps: float) -> Any:
 
 
 @functools.cache
-def _discrepancy() -> Any:
+def _discrepancy() -> tuple[dict[str, Any], Any]:
+    """Return the differentiable discrepancies: by type of device, and for all other devices."""
     torch = require_torch()
     Function: Any = torch.autograd.Function
 
-    class OnProcessor(Function):
+    class OnProcessor(Function):  # type: ignore[misc]  # torch may be missing
         @staticmethod
-        def forward(ctx, codes, prior, eps):
+        def forward(ctx: Any, codes: Any, prior: Any, eps: float) -> Any:
             from pucli.kernels.plummer import discrepancy_and_gradient
 
             value, gradient = discrepancy_and_gradient(codes.detach().numpy(), prior.numpy(), eps)
@@ -50,13 +51,13 @@ def _discrepancy() -> Any:
             return codes.new_tensor(value)
 
         @staticmethod
-        def backward(ctx, grad_output):
+        def backward(ctx: Any, grad_output: Any) -> tuple[Any, None, None]:
             (gradient,) = ctx.saved_tensors
             return grad_output * gradient, None, None
 
-    class OnDevice(Function):
+    class OnDevice(Function):  # type: ignore[misc]  # torch may be missing
         @staticmethod
-        def forward(ctx, codes, prior, eps):
+        def forward(ctx: Any, codes: Any, prior: Any, eps: float) -> Any:
             n = len(codes)
             points = torch.cat([codes, prior])
             k = plummer_kernel(codes, points, eps)
@@ -68,7 +69,7 @@ def _discrepancy() -> Any:
             return (totals[:n].sum() - 2.0 * totals[n:].sum() + of_prior.sum()) / (n * (n - 1))
 
         @staticmethod
-        def backward(ctx, grad_output):
+        def backward(ctx: Any, grad_output: Any) -> tuple[Any, None, None]:
             points, k = ctx.saved_tensors
             n = len(points) // 2
             # d k(z, z') / dz = -k^3 (z - z'); both orders of a pair are in the sums, codes push and the prior pulls

@@ -1,16 +1,17 @@
 """The models that the trainer drives: the Plummer autoencoder (Sansone 2018, algorithm 2) and its competitors.
 
-A model owns its networks and optimisers and does one step: it takes batches from `next_rows`, codes of the prior from
-`draw`, and returns the value of its main objective before the step. The competitors follow their papers: VAE (Kingma
-and Welling 2014, standard normal prior), AAE (Makhzani et al. 2016), WGAN-GP (Gulrajani et al. 2017, five critic steps
-and penalty 10), Coulomb GAN (Unterthiner et al. 2018, ELU, Plummer kernel with eps = 1 in the space of the rows).
+A model owns its networks and optimisers. Its method `step` takes batches from `next_rows` and codes of the prior from
+`draw`, does one iteration, and returns the value of the main objective before it. The competitors follow their papers:
+VAE (Kingma and Welling 2014, standard normal prior), AAE (Makhzani et al. 2016), WGAN-GP (Gulrajani et al. 2017, five
+critic steps and penalty 10), Coulomb GAN (Unterthiner et al. 2018, ELU, Plummer kernel with eps = 1 in the space of the
+rows).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pucli.deep import require_torch
 from pucli.deep.losses import (
@@ -20,16 +21,34 @@ from pucli.deep.losses import (
 )
 from pucli.deep.networks import Network, exported, perceptron
 
-Tensor = Any
+Tensor: TypeAlias = Any
+# What a step takes: the next batch of rows, and a number of codes of the prior.
+NextRows: TypeAlias = Callable[[], Tensor]
+Draw: TypeAlias = Callable[[int], Tensor]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all models share.
+    """Settings that all models share.
 
-    n_features : d; latent_dim : h; hidden : neurons of the encoder's hidden layers, reversed in the decoder; output :
-    of the decoder, "linear" or "sigmoid"; lam, eps : of (4.2); batch_norm : in the hidden layers; learning_rate,
-    betas : of Adam.
+    Attributes
+    ----------
+    n_features : int
+        d.
+    latent_dim : int
+        h.
+    hidden : tuple of int
+        Neurons of the encoder's hidden layers; the decoder has them in reverse order.
+    output : {"linear", "sigmoid"}
+        Output of the decoder.
+    lam, eps : float
+        Of (4.2).
+    batch_norm : bool
+        Whether hidden layers are normalised.
+    learning_rate : float
+        Of Adam.
+    betas : tuple of float
+        Of Adam.
     """
 
     n_features: int
@@ -56,6 +75,7 @@ class Model:
         self.device = device
 
     def network(self, name: str, sizes: Sequence[int], output: str = "linear", batch_norm: bool | None = None) -> Any:
+        """Return a new network with layers of `sizes` neurons, kept under `name`."""
         norm = self.settings.batch_norm if batch_norm is None else batch_norm
         module = perceptron(sizes, hidden=self.hidden_activation, output=output, batch_norm=norm).to(self.device)
         module.output_activation = output
@@ -63,6 +83,7 @@ class Model:
         return module
 
     def adam(self, *modules: Any) -> Any:
+        """Return a new Adam optimiser of the parameters of `modules`."""
         parameters = [parameter for module in modules for parameter in module.parameters()]
         optimiser = require_torch().optim.Adam(
             parameters, lr=self.settings.learning_rate, betas=self.settings.betas, fused=True
@@ -71,17 +92,20 @@ class Model:
         return optimiser
 
     def encoder(self, n_out: int | None = None, output: str = "tanh") -> Any:
+        """Return a new encoder with `n_out` outputs, by default the latent dimension."""
         s = self.settings
         return self.network("encoder", [s.n_features, *s.hidden, n_out or s.latent_dim], output)
 
     def decoder(self) -> Any:
+        """Return a new decoder."""
         s = self.settings
         return self.network("decoder", [s.latent_dim, *reversed(s.hidden), s.n_features], s.output)
 
     def discriminator(self, n_in: int) -> Any:
+        """Return a new discriminator of `n_in` features."""
         return self.network("discriminator", [n_in, *self.settings.hidden, 1], batch_norm=False)
 
-    def step(self, next_rows: Callable[[], Tensor], draw: Callable[[int], Tensor]) -> Tensor:
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
         """Do one iteration and return the objective, a tensor without gradient."""
         raise NotImplementedError
 
@@ -103,14 +127,15 @@ def descend(optimiser: Any, loss: Tensor) -> Tensor:
 
 
 class PlummerModel(Model):
-    """PAE: one minimisation of (4.2) over encoder and decoder."""
+    """PAE: (4.2) is minimised over encoder and decoder together."""
 
     def __init__(self, settings: Settings, device: Any) -> None:
         super().__init__(settings, device)
         self.f, self.g = self.encoder(), self.decoder()
         self.optimiser = self.adam(self.f, self.g)
 
-    def step(self, next_rows, draw):
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
         X = next_rows()
         codes = self.f(X)
         s = self.settings
@@ -126,7 +151,8 @@ class PlainModel(Model):
         self.f, self.g = self.encoder(), self.decoder()
         self.optimiser = self.adam(self.f, self.g)
 
-    def step(self, next_rows, draw):
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
         X = next_rows()
         return descend(self.optimiser, reconstruction_error(X, self.g(self.f(X))))
 
@@ -141,14 +167,16 @@ class VariationalModel(Model):
         self.f, self.g = self.encoder(2 * settings.latent_dim, "linear"), self.decoder()
         self.optimiser = self.adam(self.f, self.g)
 
-    def step(self, next_rows, draw):
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
         X = next_rows()
         mean, log_variance = self.f(X).chunk(2, dim=1)
         codes = mean + draw(len(X)) * (0.5 * log_variance).exp()
         divergence = 0.5 * (log_variance.exp() + mean.square() - 1.0 - log_variance).sum() / len(X)
         return descend(self.optimiser, 0.5 * reconstruction_error(X, self.g(codes)) + divergence)
 
-    def exported(self):
+    def exported(self) -> dict[str, Network]:
+        """Return the networks, the encoder with its mean outputs alone."""
         networks = super().exported()
         encoder, h = networks["encoder"], self.settings.latent_dim
         networks["encoder"] = encoder._replace(
@@ -167,7 +195,8 @@ class AdversarialModel(Model):
         self.d = self.discriminator(settings.latent_dim)
         self.reconstruct, self.judge, self.deceive = self.adam(self.f, self.g), self.adam(self.d), self.adam(self.f)
 
-    def step(self, next_rows, draw):
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
         softplus = require_torch().nn.functional.softplus
         X = next_rows()
         value = descend(self.reconstruct, reconstruction_error(X, self.g(self.f(X))))
@@ -188,7 +217,8 @@ class WassersteinModel(Model):
         self.g, self.d = self.decoder(), self.discriminator(settings.n_features)
         self.generate, self.criticise = self.adam(self.g), self.adam(self.d)
 
-    def step(self, next_rows, draw):
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
         torch = require_torch()
         for _ in range(self.critic_steps):
             X = next_rows()
@@ -215,7 +245,8 @@ class CoulombModel(Model):
         self.g, self.d = self.decoder(), self.discriminator(settings.n_features)
         self.generate, self.learn = self.adam(self.g), self.adam(self.d)
 
-    def step(self, next_rows, draw):
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
         torch = require_torch()
         X = next_rows()
         fake = self.g(draw(len(X)))

@@ -1,7 +1,7 @@
-"""Fully connected networks (Sansone 2018, tables B.1, B.2 and B.4): trained in torch, kept and applied in NumPy.
+"""Fully connected networks (Sansone 2018, tables B.1, B.2 and B.4): trained in torch, stored and applied in NumPy.
 
-A trained network is a list of weights and offsets, so that a fitted model can be pickled, stored and applied without
-torch, in float64, and a row's output does not depend on the other rows of its batch.
+A trained network is a list of weights and offsets. A fitted model can therefore be pickled, stored and applied without
+torch, in float64, and the output for a row does not depend on the other rows of its batch.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from pucli.arrays import Floats
 from pucli.deep import require_torch
 
 OUTPUTS = ("linear", "tanh", "sigmoid")
@@ -22,27 +23,47 @@ HIDDEN = ("relu", "elu")
 class Network(NamedTuple):
     """A trained multilayer perceptron.
 
-    weights : (n_out, n_in) per layer; offsets : (n_out,) per layer; hidden : "relu" or "elu"; output : of `OUTPUTS`.
+    Attributes
+    ----------
+    weights : list of ndarray of shape (n_out, n_in)
+        One per layer.
+    offsets : list of ndarray of shape (n_out,)
+        One per layer.
+    hidden : {"relu", "elu"}
+        Activation of the hidden layers.
+    output : {"linear", "tanh", "sigmoid"}
+        Activation of the last layer.
     """
 
-    weights: list[np.ndarray]
-    offsets: list[np.ndarray]
+    weights: list[Floats]
+    offsets: list[Floats]
     hidden: str
     output: str
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def __call__(self, X: Floats) -> Floats:
         """Return the outputs (n, n_out) for rows X (n, n_in)."""
         for weight, offset in zip(self.weights[:-1], self.offsets[:-1], strict=True):
             X = X @ weight.T + offset
             X = np.maximum(X, 0.0) if self.hidden == "relu" else np.where(X > 0.0, X, np.expm1(np.minimum(X, 0.0)))
         X = X @ self.weights[-1].T + self.offsets[-1]
-        return {"linear": lambda v: v, "tanh": np.tanh, "sigmoid": expit}[self.output](X)
+        if self.output == "tanh":
+            X = np.tanh(X)
+        elif self.output == "sigmoid":
+            X = expit(X)
+        return X
 
 
 def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "linear", batch_norm: bool = False) -> Any:
-    """Return a torch.nn.Sequential with layers of `sizes` neurons, input and output included.
+    """Return a torch.nn.Sequential.
 
-    batch_norm : normalise every hidden layer before its activation.
+    Parameters
+    ----------
+    sizes : sequence of int
+        Neurons of the layers, input and output included.
+    hidden, output : str
+        Activations, one of `HIDDEN` and one of `OUTPUTS`.
+    batch_norm : bool
+        Whether to normalise every hidden layer before its activation.
     """
     nn = require_torch().nn
     layers: list[Any] = []
@@ -60,8 +81,8 @@ def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "lin
 def exported(module: Any, *, hidden: str, output: str) -> Network:
     """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it."""
     nn = require_torch().nn
-    weights: list[np.ndarray] = []
-    offsets: list[np.ndarray] = []
+    weights: list[Floats] = []
+    offsets: list[Floats] = []
     for layer in module:
         if isinstance(layer, nn.Linear):
             weights.append(array(layer.weight))
@@ -73,6 +94,7 @@ def exported(module: Any, *, hidden: str, output: str) -> Network:
     return Network(weights, offsets, hidden, output)
 
 
-def array(tensor: Any) -> np.ndarray:
+def array(tensor: Any) -> Floats:
     """Return a torch tensor as a float64 array."""
-    return tensor.detach().cpu().numpy().astype(np.float64)
+    values: Floats = tensor.detach().cpu().numpy().astype(np.float64)
+    return values

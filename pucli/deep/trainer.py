@@ -1,8 +1,8 @@
 """One trainer for all deep models: shuffled batches, blocks of iterations, early stop, checkpoints.
 
-A run is a function of the model, its settings, the rows and the seed: batches, codes of the prior and noise come from
-one torch generator, whose state is part of a checkpoint, so an interrupted run that goes on ends where an
-uninterrupted one ends, bit for bit on the same machine.
+A run is a function of the model, its settings, the rows and the seed. Batches, codes of the prior and noise come from
+one torch generator whose state is part of a checkpoint, so that a resumed run ends with the same bits as an
+uninterrupted one on the same machine.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pucli.arrays import AnyArray
 from pucli.deep import require_torch
 from pucli.deep.models import MODELS, Model, Settings
 
@@ -25,10 +26,20 @@ KEYS = frozenset(
 
 @dataclass
 class Progress:
-    """Where a run stands.
+    """The position of a run.
 
-    iteration : done so far; history : mean objective of each finished block; total : sum over the block under way;
-    order, position : the shuffled rows of the epoch under way and the next of them.
+    Attributes
+    ----------
+    iteration : int
+        Iterations done so far.
+    history : list of float
+        Mean objective of each finished block.
+    total : float
+        Sum of the objective over the unfinished block.
+    order : tensor or None
+        Shuffled rows of the current epoch.
+    position : int
+        The next of them.
     """
 
     iteration: int = 0
@@ -43,17 +54,24 @@ class Trainer:
 
     Parameters
     ----------
-    name : of `MODELS`.
-    settings : the model's settings.
-    X : (n, d) rows, float32.
-    batch_size : rows per batch, 2 to n.
-    seed : of the weights, the batches and the draws.
-    device : "auto" (a GPU if there is one), "cpu" or any torch device.
-    block : iterations per entry of the history and per look at the stopping rules.
+    name : str
+        One of `MODELS`.
+    settings : Settings
+        The model's settings.
+    X : ndarray of shape (n, d)
+        Rows, converted to float32.
+    batch_size : int
+        Rows per batch, from 2 to n.
+    seed : int
+        Of the weights, the batches and the draws.
+    device : str
+        "auto" (a GPU if there is one), "cpu" or any torch device.
+    block : int
+        Iterations per entry of the history; the stopping rules are checked after each block.
     """
 
     def __init__(
-        self, name: str, settings: Settings, X: np.ndarray, *, batch_size: int, seed: int, device: str, block: int
+        self, name: str, settings: Settings, X: AnyArray, *, batch_size: int, seed: int, device: str, block: int
     ) -> None:
         torch = require_torch()
         if device == "auto":
@@ -77,7 +95,7 @@ class Trainer:
         self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
 
     def next_rows(self) -> Any:
-        """Return the next batch (batch_size, d) of the epoch; a rest shorter than a batch is left out."""
+        """Return the next batch (batch_size, d); rows that do not fill a batch at the end of an epoch are left out."""
         torch, at = require_torch(), self.progress
         if at.order is None or at.position + self.batch_size > len(at.order):
             at.order = torch.randperm(len(self.X), generator=self.generator, device=self.device)
@@ -102,15 +120,31 @@ class Trainer:
         checkpoint: Path | None = None,
         report: Callable[[int, float], object] | None = None,
     ) -> bool:
-        """Train until `n_iterations` are done in all; return whether `patience` ended the run before that.
+        """Train until `n_iterations` are done in total.
 
-        patience : stop after so many blocks without a new lowest mean objective. checkpoint : file written after
-        every block. report : called after every block with the iteration and the block's mean objective; a true
-        answer stops the run. A run that goes on and has already ended stays as it is.
+        Parameters
+        ----------
+        n_iterations : int
+            Iterations, those of a resumed checkpoint included.
+        patience : int, optional
+            Stop after this many blocks without a new lowest mean objective.
+        checkpoint : Path, optional
+            File written after every block.
+        report : callable, optional
+            Called after every block with the iteration and the block's mean objective. The run stops if it returns
+            true.
+
+        Returns
+        -------
+        bool
+            Whether `patience` ended the run. A resumed run that had already ended is left unchanged.
 
         Raises
         ------
-        ValueError : more than `n_iterations` are done already. FloatingPointError : the objective is not finite.
+        ValueError
+            More than `n_iterations` are done already.
+        FloatingPointError
+            The objective is not finite.
         """
         at = self.progress
         if at.iteration > n_iterations:
@@ -137,7 +171,7 @@ class Trainer:
                     "lower the learning rate or scale the features."
                 )
             if at.iteration % self.block:
-                at.total += float(total)  # the budget ended inside a block; a longer run goes on from here
+                at.total += float(total)  # the run ends inside a block; a longer run continues from here
                 total = None
             else:
                 at.history.append(mean)
@@ -156,14 +190,14 @@ class Trainer:
         return patience is not None and len(history) - int(np.argmin(history or [0.0])) > patience
 
     def residual(self) -> float:
-        """Return the norm of the gradient that the last step left in the networks; NaN where it is not known."""
+        """Return the norm of the gradient of the last step; NaN if there was none."""
         gradients = [p.grad for m in self.model.modules.values() for p in m.parameters() if p.grad is not None]
         if not gradients:
             return self.last_residual
         return float(sum(float(g.square().sum()) for g in gradients) ** 0.5)
 
     def save(self, path: Path) -> None:
-        """Write a checkpoint; the file is replaced in one step, so that a kill leaves a whole one."""
+        """Write a checkpoint. The file is replaced in one step, so that an interrupted run leaves a complete one."""
         torch, at = require_torch(), self.progress
         content = {
             "fingerprint": self.fingerprint,
@@ -181,7 +215,7 @@ class Trainer:
         _partial(path).replace(path)
 
     def resume(self, path: Path) -> None:
-        """Go on from the checkpoint `path` if it exists; ValueError if it cannot be read or written."""
+        """Resume from the checkpoint `path` if it exists; raise ValueError if it cannot be read or written."""
         try:
             if path.exists():
                 self.load(path)
@@ -191,14 +225,14 @@ class Trainer:
             raise ValueError(f"checkpoint {path} cannot be read and written: {error}; name another file.") from error
 
     def load(self, path: Path) -> None:
-        """Go on from a checkpoint; ValueError if it is none, or belongs to other settings, rows or another seed."""
+        """Resume from a checkpoint; raise ValueError for other files, and for other settings, rows or seeds."""
         torch = require_torch()
         try:
             content = torch.load(path, map_location=self.device, weights_only=True)
         except OSError:
             raise
         except Exception:
-            content = None  # torch has an error of its own for every kind of foreign file
+            content = None  # torch raises a different error for every kind of foreign file
         if not isinstance(content, dict) or not content.keys() >= KEYS:
             raise ValueError(f"{path} is not a checkpoint of pucli; name another file.")
         if content["fingerprint"] != self.fingerprint:
@@ -210,7 +244,7 @@ class Trainer:
         at = self.progress
         done = at.iteration % self.block
         self.last_mean = at.total / done if done else at.history[-1]
-        self.last_residual = content.get("residual", float("nan"))  # not in older checkpoints
+        self.last_residual = content.get("residual", float("nan"))  # older checkpoints lack it
         self.generator.set_state(content["generator"].cpu())
         for name, module in self.model.modules.items():
             module.load_state_dict(content["modules"][name])
@@ -219,5 +253,5 @@ class Trainer:
 
 
 def _partial(path: Path) -> Path:
-    """Return the file that a checkpoint is written to before it takes its place."""
+    """Return the file that a checkpoint is written to before it replaces `path`."""
     return path.with_name(path.name + ".partial")
