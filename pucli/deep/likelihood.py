@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.special import logsumexp
 
 from pucli.arrays import Floats
-from pucli.compiled import njit
 
 BANDWIDTHS = np.logspace(-3.0, 1.5, 10)
 _BLOCK_BYTES = 64e6

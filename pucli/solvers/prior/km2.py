@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats
-from pucli.compiled import njit
 from pucli.kernels.graph import squared_distances
 
 # Candidates for the RBF width, as multiples of the median distance; the one that tells the samples apart most is used.

@@ -19,9 +19,9 @@ Used by the elastic methods (`elastic.dual`, `elastic.path`), whose L1 penalty m
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats
-from pucli.compiled import njit
 
 # Sweeps between Newton steps: sweeps find the free set, Newton solves on it.
 NEWTON_EVERY = 5

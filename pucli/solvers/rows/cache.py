@@ -7,9 +7,9 @@ columns only, and shrinking the problem swaps entries instead of copying them.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats, Ints
-from pucli.compiled import njit
 from pucli.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
 
 # A tile of kernel entries that stays in the second-level cache while it is computed: 64 x 2048 numbers, 1 MB.

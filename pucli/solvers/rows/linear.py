@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pucli.arrays import Bools, Floats
-from pucli.compiled import njit
 from pucli.solvers.result import Solution
 from pucli.solvers.rows.losses import (
     RowLosses,

@@ -11,9 +11,9 @@ Used by `usmo.blocks`, where a block is a working set, and by `rows.kernel`, whe
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats, Ints
-from pucli.compiled import njit
 
 # Below this curvature K_ii + K_jj - 2 K_ij (relative to K_ii + K_jj) two rows count as duplicates: the step is linear.
 FLAT = 1e-12

@@ -14,9 +14,9 @@ Used by CPB-GLPUAL (`cpb.dc`).
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pucli.arrays import Floats
-from pucli.compiled import njit
 
 # In units of f, whose kinks are at -1 and 1: at first every row is on the even slope.
 WIDTHS = np.array([4.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001])

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from scipy.linalg import lstsq, qr, svd
 
 from pucli.arrays import Floats
-from pucli.compiled import njit
 from pucli.solvers.result import Certificate, Solution
 
 # Coordinate sweeps between two Newton steps on the free labels.
