@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pucli.errors import UsageError, unknown
+from pucli.former_defaults import FORMER_DEFAULTS
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Method:
     path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.search`), or "".
     extra : the optional dependency it needs ("deep"), "" if none.
     version : raise it when the results of the method change; it is part of every cell's key.
+    former_defaults : constructor parameter -> what it means when a cell's key leaves it out, see
+        `pucli.former_defaults`.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Method:
     path: str = ""
     extra: str = ""
     version: int = 1
+    former_defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 _ALL = [
@@ -256,7 +261,9 @@ _ALL = [
     ),
 ]
 
-METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+METHODS: dict[str, Method] = {
+    method.name: replace(method, former_defaults=FORMER_DEFAULTS.get(method.name, {})) for method in _ALL
+}
 
 
 def get_method(name: str) -> Method:
@@ -276,6 +283,19 @@ def make_estimator(name: str, **params: Any) -> Any:
     """Return an unfitted estimator of the method `name`, with `params` over the fixed ones."""
     method = get_method(name)
     return estimator_class(method)(**{**method.params, **params})
+
+
+def constructor_defaults(method: Method) -> dict[str, Any]:
+    """Return constructor parameter -> present default of the method's estimator."""
+    parameters = inspect.signature(estimator_class(method).__init__).parameters
+    return {name: parameter.default for name, parameter in parameters.items() if name != "self"}
+
+
+def complete_params(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return constructor parameters with those that `params`, of a cell's key, leaves out."""
+    method = get_method(name)
+    known = constructor_defaults(method)
+    return {**{key: value for key, value in method.former_defaults.items() if key in known}, **params}
 
 
 def check_value(name: str, parameter: str, value: Any) -> None:

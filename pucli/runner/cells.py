@@ -6,12 +6,14 @@ import hashlib
 import json
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 # Raise it when the meaning of a stored result changes: then every cell is computed anew.
 RESULT_FORMAT = 1
+
+Shared = TypeVar("Shared")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,27 @@ class Context:
     mirror: str | None = None
     offline: bool | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
+
+    def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
+        """Return what the cells of `cell.group` share; `prepare` makes it for the first, and other groups' is dropped.
+
+        Parameters
+        ----------
+        cell : Cell
+            Any cell of the group.
+        prepare : callable
+            Takes the cell and this context.
+
+        Returns
+        -------
+        Shared
+            What `prepare` returned.
+        """
+        if cell.group not in self.cache:
+            self.cache.clear()
+            self.cache[cell.group] = prepare(cell, self)
+        found: Shared = self.cache[cell.group]
+        return found
 
 
 def settings_key(settings: Mapping[str, Any]) -> str:

@@ -182,6 +182,10 @@ class Experiment(Strict):
     methods: dict[str, MethodEntry] = Field(
         min_length=1, description="label -> method; a label `name/variant` is a variant of `name`"
     )
+    defaults: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="method -> parameters of its columns that neither set nor tune them; the constructor's when omitted",
+    )
     primary: dict[str, str] = Field(
         default={}, description="name -> label of the variant that stands for it; the first one when omitted"
     )
@@ -235,6 +239,10 @@ class Experiment(Strict):
                 raise ValueError(f"notes.{number}.dataset: {note.dataset!r} is not a data set of this experiment")
             if note.method is not None and note.method not in [*self.methods, *bases]:
                 raise ValueError(f"notes.{number}.method: {note.method!r} is not a method of this experiment")
+        used = dict.fromkeys(entry.method for entry in self.methods.values())
+        for method in self.defaults:
+            if method not in used:
+                raise ValueError(f"defaults.{method}: no column has this method; there are {', '.join(used)}")
         for base, label in self.primary.items():
             if base_name(label) != base:
                 raise ValueError(f"primary.{base}: {label!r} is not a variant of {base}")

@@ -6,7 +6,7 @@ import difflib
 import re
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -208,36 +208,72 @@ def _check_metrics(experiment: Experiment, file: str) -> None:
 
 def _check_methods(experiment: Experiment, file: str) -> None:
     """Check method names, parameters and grids against the constructors, rules against `pucli.tuning.RULES`."""
-    from pucli.methods import check_value, estimator_class, get_method
     from pucli.tuning import RULES
-    from pucli.tuning.grids import resolve
 
     for label, entry in experiment.methods.items():
         where = f"{file}: methods.{label}"
-        try:
-            method = get_method(entry.method)
-        except UsageError as error:
-            raise UsageError(f"{where}.method: {error}") from None
-        try:
-            known = list(estimator_class(method)._get_param_names())  # type: ignore[attr-defined]
-        except ImportError as error:
-            extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
-            raise UsageError(f"{where}: the method {entry.method!r} needs the package {error.name!r}{extra}.") from None
-        for section, keys in (("", entry.params), ("grid.", entry.grid), ("coarse_grid.", entry.coarse_grid)):
-            for key, given in (keys or {}).items():
-                if key not in known:
-                    choices = known if section else [*known, *MethodEntry.model_fields]
-                    near = difflib.get_close_matches(key, choices, n=1, cutoff=0.5)
-                    hint = f"did you mean {near[0]!r}?" if near else f"{entry.method} has {', '.join(known)}."
-                    raise UsageError(f"{where}.{section}{key}: {entry.method} has no such parameter; {hint}")
-                try:
-                    for value in resolve({key: given})[key] if section else [given]:
-                        if (key, value) != ("prior", TRUE_PRIOR):
-                            check_value(entry.method, key, value)
-                except UsageError as error:
-                    raise UsageError(f"{where}.{section}{key}: {error}") from None
+        known = _parameters(entry.method, f"{where}.method", where)
+        for key, value in entry.params.items():
+            _check_name(entry.method, where, key, known, [*known, *MethodEntry.model_fields])
+            _check_value(entry.method, where, key, value)
+        for section, grid in (("grid", entry.grid), ("coarse_grid", entry.coarse_grid)):
+            _check_grid(entry.method, f"{where}.{section}", grid or {}, known)
+    for method, shared in experiment.defaults.items():
+        where = f"{file}: defaults.{method}"
+        known = _parameters(method, where, where)
+        for key, value in shared.items():
+            _check_name(method, where, key, known, known)
+            _check_value(method, where, key, value)
     rules: dict[str, str | None] = {"tuning.score": experiment.tuning.score}
     rules |= {f"methods.{label}.tuning.score": entry.tuning.score for label, entry in experiment.methods.items()}
     for key, rule in rules.items():
         if rule is not None and rule not in RULES:
             raise UsageError(f"{file}: {key}: {unknown('selection rule', rule, RULES)}")
+
+
+def _parameters(name: str, key: str, column: str) -> list[str]:
+    """Return the constructor parameters of a method; `key` and `column` are places in the file, for messages."""
+    from pucli.methods import constructor_defaults, get_method
+
+    try:
+        method = get_method(name)
+    except UsageError as error:
+        raise UsageError(f"{key}: {error}") from None
+    try:
+        return list(constructor_defaults(method))
+    except ImportError as error:
+        extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
+        raise UsageError(f"{column}: the method {name!r} needs the package {error.name!r}{extra}.") from None
+
+
+def _check_name(method: str, where: str, key: str, known: list[str], choices: list[str]) -> None:
+    """Raise UsageError for a parameter that the method does not have, with the nearest of `choices`."""
+    if key not in known:
+        near = difflib.get_close_matches(key, choices, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"{method} has {', '.join(known)}."
+        raise UsageError(f"{where}.{key}: {method} has no such parameter; {hint}")
+
+
+def _check_value(method: str, where: str, key: str, value: Any) -> None:
+    """Raise UsageError for a value that the method's constructor does not take."""
+    from pucli.methods import check_value
+
+    if (key, value) != ("prior", TRUE_PRIOR):
+        try:
+            check_value(method, key, value)
+        except UsageError as error:
+            raise UsageError(f"{where}.{key}: {error}") from None
+
+
+def _check_grid(method: str, where: str, grid: Mapping[str, Any], known: list[str]) -> None:
+    """Raise UsageError for a parameter, a series or a value of a grid that the method does not take."""
+    from pucli.tuning.grids import resolve
+
+    for key, given in grid.items():
+        _check_name(method, where, key, known, known)
+        try:
+            values = resolve({key: given})[key]
+        except UsageError as error:
+            raise UsageError(f"{where}.{key}: {error}") from None
+        for value in values:
+            _check_value(method, where, key, value)

@@ -11,22 +11,21 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
+from pucli.arrays import AnyArray
 from pucli.errors import UsageError
+from pucli.protocols.common import make, read_rows
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu.protocol import warm_up as warm_up  # the same methods, tuned in the same way
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Strict
+from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
 from pucli.seeding import seed_words
-
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -83,7 +82,7 @@ def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None)
             if panel.label_frequency not in experiment.split.label_frequencies:
                 raise UsageError(f"{where}: that label frequency is not in split.label_frequencies.")
             if perplexities.setdefault((panel.data, panel.label_frequency), panel.perplexity) != panel.perplexity:
-                raise UsageError(f"{where}: one perplexity for all maps of the same rows, please.")
+                raise UsageError(f"{where}: all maps of the same rows need one perplexity.")
     return options
 
 
@@ -109,23 +108,21 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     return planned
 
 
-def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+def run_cell(cell: Cell, context: Context) -> CellResult:
     """Do what the protocol pu does, fit the chosen parameters again, and keep the picture."""
-    from pucli.methods import make_estimator
-
-    result = pu.run_cell(cell, experiment, context)
+    result = pu.run_cell(cell, context)
     rows: pu.Prepared = context.cache[cell.group]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make_estimator(cell.settings["method"]["name"], **result.params).fit(rows.X_train, rows.s)
+        model = make(cell.settings["method"], result.params).fit(rows.X_train, rows.s)
     picture = cell.settings["picture"]
     if "windows" in picture:
         result.details, result.metrics["crossing"] = _fields(cell, model, rows)
         return result
     if ("map", cell.group) not in context.cache:
         context.cache["map", cell.group] = _map(cell, context, rows)
-    said = np.where(model.predict(rows.X_test) == model.classes_[1], 1, -1)
-    result.details = {**context.cache["map", cell.group], "wrong": (said != rows.y_test).astype(int).tolist()}
+    wrong = pu.predicted_classes(model, rows.X_test) != rows.y_test
+    result.details = {**context.cache["map", cell.group], "wrong": wrong.astype(int).tolist()}
     return result
 
 
@@ -182,19 +179,8 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
     }
 
 
-def _training_classes(cell: Cell, context: Context) -> np.ndarray:
+def _training_classes(cell: Cell, context: Context) -> AnyArray:
     """Return the true classes of the training rows, which the protocol pu does not keep; they are only drawn."""
-    from pucli.data import load_dataset
-    from pucli.data.splits import make_split, split_stream
-
-    y = load_dataset(cell.dataset, mirror=context.mirror, offline=context.offline).y
-    split = cell.settings["split"]
-    scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
-    chosen = make_split(
-        scenario,
-        y,
-        frequency,
-        rng=split_stream(split["seed"], cell.dataset, scenario, frequency, cell.repeat),
-        **({} if fraction is None else {pu.SCENARIOS[scenario]: fraction}),
-    )
-    return y[chosen.train]
+    y = read_rows(cell.dataset, context)[1]
+    classes: AnyArray = y[pu.split_of(cell, y).train]
+    return classes

@@ -14,100 +14,96 @@ labels of the unlabeled rows, so that beyond the first labelled row the two are 
 from __future__ import annotations
 
 import functools
-import time
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
+from pucli.arrays import AnyArray, Bools, Floats
 from pucli.errors import UsageError
 from pucli.metrics import compute
 from pucli.metrics.classification import f_of_class
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, takes_seed, timed
+from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
+from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
 from pucli.seeding import stream
 
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
-
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-OPTIONS = {"reference"}
+
+
+class Options(Strict):
+    """What the protocol takes beyond the common keys."""
+
+    reference: str | None = Field(default=None, description="solver whose objective USMO's is held against")
 
 
 class Rows(NamedTuple):
     """One labelling: X (n, m) and y (n,) in {-1, +1} in the order of the file, labelled (n,) bool."""
 
-    X: np.ndarray
-    y: np.ndarray
-    labelled: np.ndarray
+    X: Floats
+    y: AnyArray
+    labelled: Bools
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, label frequency, repeat, method: one group shares its reference fits."""
-    from pucli.data import data_sha256, dataset_entry
-    from pucli.methods import get_method
-
-    options = {**experiment.options, **scope.profile.options}
-    wrong = sorted(set(options) - OPTIONS)
-    if wrong:
-        raise UsageError(f"{experiment.name}: options.{wrong[0]}: the protocol usmo takes only {', '.join(OPTIONS)}.")
+    options = read_options(Options, experiment, scope.profile.options)
     if not scope.label_frequencies:
         raise UsageError(f"{experiment.name}: the protocol usmo needs split.label_frequencies; give at least one.")
+    planner = Planner(experiment, "usmo", VERSION)
     planned = []
     for dataset in scope.datasets:
-        prior = dataset_entry(dataset).prior
-        if prior is None:
-            raise UsageError(
-                f"{experiment.name}: the protocol usmo needs a prior; give {dataset} one in datasets.yaml."
-            )
-        identity = data_sha256(dataset)
+        prior = _prior(experiment, dataset)
+        methods = {column: declared_method(experiment, column, changes={"prior": prior}) for column in scope.methods}
         for frequency in scope.label_frequencies:
-            for repeat in range(scope.repeats):
-                for label in scope.methods:
-                    entry = experiment.methods[label]
-                    method = get_method(entry.method)
-                    params = {**method.params, **entry.params, "prior": prior}
-                    settings = {
-                        "protocol": ["usmo", VERSION],
-                        "data": {"name": dataset, "sha256": identity},
-                        "split": {"label_frequency": frequency, "seed": experiment.split.seed, "repeat": repeat},
-                        "method": {"name": method.name, "version": method.version, "params": params},
-                        "reference": options.get("reference") if _compared(method.name, params) else None,
-                    }
-                    planned.append(
-                        Cell(
-                            dataset=dataset,
-                            setting={"label_frequency": frequency},
-                            repeat=repeat,
-                            method=label,
-                            settings=settings,
-                            group=canonical_json([settings["data"], settings["split"]]),
-                        )
-                    )
+            planned += [
+                planner.cell(
+                    dataset,
+                    column,
+                    repeat,
+                    method,
+                    setting={"label_frequency": frequency},
+                    split={"label_frequency": frequency},
+                    reference=options.reference if _compared(method["name"], method["params"]) else None,
+                )
+                for repeat in range(scope.repeats)
+                for column, method in methods.items()
+            ]
     return planned
 
 
+def _prior(experiment: Experiment, dataset: str) -> float:
+    from pucli.data import dataset_entry
+
+    prior = dataset_entry(dataset).prior
+    if prior is None:
+        raise UsageError(f"{experiment.name}: the protocol usmo needs a prior; give {dataset} one in datasets.yaml.")
+    return prior
+
+
 def _compared(name: str, params: dict[str, Any]) -> bool:
-    """Whether the cell's objective should equal the reference's: USMO itself, run to its end."""
+    """Return whether the cell's objective should equal the reference's: USMO itself, run to its end."""
     return name == "usmo" and params.get("solver", "usmo") == "usmo" and params.get("max_iter") != 0
 
 
-def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit on all rows, predict them all, and score the unlabeled ones in three ways."""
-    if "rows" not in context.cache:
-        context.cache["rows"] = _rows(cell, context)
-    rows: Rows = context.cache["rows"]
+    rows = context.shared(cell, _rows)
     declared = cell.settings["method"]
-    model, seconds = _fit(declared["name"], declared["params"], rows, context)
-    started = time.perf_counter()
-    decision = model.decision_function(rows.X)
-    result = CellResult(params=declared["params"])
-    result.seconds = {"tune": 0.0, "fit": seconds, "predict": time.perf_counter() - started}
+    params = dict(declared["params"])
+    model, seconds = _fit(declared, params, rows, context)
+    result = CellResult(params=params, seconds={"tune": 0.0, "fit": seconds})
+    with timed(result.seconds, "predict"):
+        decision = model.decision_function(rows.X)
     certificate = {name: getattr(model, f"{name}_", None) for name in ("objective", "dual_gap", "residual", "n_iter")}
     result.certificate = {name: float(value) for name, value in certificate.items() if value is not None}
     result.certificate["converged"] = model.converged_
-    if not model.converged_ and declared["params"].get("max_iter") != 0:
+    if not model.converged_ and params.get("max_iter") != 0:
         result.flags.append("not converged")
 
     signs, truth = np.sign(decision), rows.y[~rows.labelled]
@@ -118,7 +114,7 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         "objective": model.objective_,
     }
     if cell.settings["reference"]:
-        other, _ = _fit(declared["name"], {**declared["params"], "solver": cell.settings["reference"]}, rows, context)
+        other, _ = _fit(declared, {**params, "solver": cell.settings["reference"]}, rows, context)
         scale = max(abs(model.objective_), abs(other.objective_))
         result.metrics["objective_difference_ppm"] = 1e6 * abs(model.objective_ - other.objective_) / scale
     return result
@@ -139,7 +135,7 @@ def _warm_up(name: str, kernel: str, solver: str) -> None:
     make_estimator(name, kernel=kernel, **more).fit(X, np.arange(40) < 10)
 
 
-def label_positives(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+def label_positives(y: AnyArray, count: int, rng: np.random.Generator) -> Bools:
     """Return a mask (n,) of `count` random positives."""
     labelled = np.zeros(len(y), bool)
     labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
@@ -148,31 +144,23 @@ def label_positives(y: np.ndarray, count: int, rng: np.random.Generator) -> np.n
 
 def _rows(cell: Cell, context: Context) -> Rows:
     split = cell.settings["split"]
-    X, y = _read(cell.dataset, context.mirror, context.offline)
+    X, y = read_rows(cell.dataset, context)
+    check_two_classes(cell.dataset, y)
     frequency = split["label_frequency"]
     count = int(np.floor(frequency * len(y) * cell.settings["method"]["params"]["prior"]))
     rng = stream(split["seed"], "usmo labels", cell.dataset, frequency, split["repeat"])
     return Rows(X, y, label_positives(y, count, rng))
 
 
-@functools.lru_cache(maxsize=4)
-def _read(name: str, mirror: str | None, offline: bool | None) -> tuple[np.ndarray, np.ndarray]:
-    from pucli.data import load_dataset
-
-    dataset = load_dataset(name, mirror=mirror, offline=offline)
-    return dataset.X, dataset.y
-
-
-def _fit(name: str, params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
+def _fit(declared: Mapping[str, Any], params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
     """Return (fitted model, seconds), once for each method and parameters of a group."""
-    from pucli.methods import make_estimator
-
-    key = canonical_json([name, params])
+    key = canonical_json([declared["name"], params])
     if key not in context.cache:
-        fixed = {"random_state": 0, **params} if name == "usmo" else params
-        started = time.perf_counter()
-        with warnings.catch_warnings():
+        seeded = {"random_state": 0, **params} if takes_seed(declared["name"]) else params
+        seconds: dict[str, float] = {}
+        with timed(seconds, "fit"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = make_estimator(name, **fixed).fit(rows.X, rows.labelled)
-        context.cache[key] = model, time.perf_counter() - started
-    return context.cache[key]
+            model = make(declared, seeded).fit(rows.X, rows.labelled)
+        context.cache[key] = model, seconds["fit"]
+    fitted: tuple[Any, float] = context.cache[key]
+    return fitted
