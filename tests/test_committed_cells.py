@@ -77,7 +77,7 @@ def test_a_cell_run_again_has_the_committed_figures(name):
 
 def check(cell: Cell, row: dict[str, str], experiment) -> None:
     context = Context(mirror=str(SHARED / "data"), offline=True)
-    (finished,) = execute([[cell]], experiment, context, n_jobs=1, backend="loky")
+    (finished,) = execute([[cell]], context, n_jobs=1, backend="loky")
     result = finished.result
     assert result.status == row["status"], result.error
     assert json.loads(json.dumps(result.params)) == json.loads(row["params"])

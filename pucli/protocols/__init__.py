@@ -3,7 +3,7 @@
 A protocol is a module here, chosen by the key `protocol` of a declared experiment. It has
 
     cells(experiment, scope) -> list[Cell]
-    run_cell(cell, experiment, context) -> CellResult
+    run_cell(cell, context) -> CellResult
 
 and may have `warm_up(cell)`, called before the first cell of its method in a process and not timed. A module `report`
 in the same folder has

@@ -64,8 +64,11 @@ class Planner:
             What `declared_method` returned for the column.
         setting : mapping, optional
             Scenario parameters, for the table.
-        data, split : mapping, optional
-            What the protocol declares about the data and the division into training and test rows.
+        data : mapping, optional
+            What the protocol declares about the data.
+        split : mapping, optional
+            What it declares about the division into training and test rows, beside seed and repeat; None where rows
+            are not divided.
         shares : sequence of str, default=("data", "split")
             Parts of the key that cells of one group have in common.
         n_fits : int, default=1
@@ -83,10 +86,11 @@ class Planner:
         settings: dict[str, Any] = {
             "protocol": [self.protocol, self.version],
             "data": {"name": dataset, "sha256": self._identity(dataset), **(data or {})},
-            "split": {"seed": self.experiment.split.seed, "repeat": repeat, **(split or {})},
             "method": method,
             **more,
         }
+        if split is not None:
+            settings["split"] = {"seed": self.experiment.split.seed, "repeat": repeat, **split}
         group = canonical_json([settings[part] for part in shares])
         return Cell(dataset, setting or {}, repeat, column, settings, group, n_fits, open_ended)
 
@@ -244,10 +248,10 @@ def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple
     return _read(name, multiclass, context.mirror, context.offline)
 
 
-def check_two_classes(name: str, y: AnyArray) -> None:
+def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datasets.yaml (target)") -> None:
     """Raise UsageError where `y` of the data set `name` does not hold a positive and a negative class."""
     if set(np.unique(y)) != {-1, 1}:
-        raise UsageError(f"{name} has no positive and negative class; name them in datasets.yaml (target).")
+        raise UsageError(f"{name} has no positive and negative class; {way_out}.")
 
 
 def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:

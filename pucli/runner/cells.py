@@ -45,6 +45,11 @@ class Cell:
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", settings_key(self.settings))
 
+    @property
+    def protocol(self) -> str:
+        """Name of the protocol that planned the cell and runs it."""
+        return str(self.settings["protocol"][0])
+
 
 @dataclass
 class CellResult:

@@ -15,14 +15,10 @@ import traceback
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pucli.errors import PucliError, RunError, UsageError, unknown
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
-
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
 
 BACKENDS = ("loky", "dask")
 
@@ -37,23 +33,21 @@ class Finished:
 
 
 def execute(
-    groups: Sequence[Sequence[Cell]], experiment: Experiment, context: Context, *, n_jobs: int, backend: str
+    groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str
 ) -> Generator[Finished, None, None]:
     """Yield finished cells as they come; closing the iterator stops the workers."""
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
     if backend == "dask":
-        yield from _on_dask(groups, experiment, context, n_jobs)
+        yield from _on_dask(groups, context, n_jobs)
     elif n_jobs == 1 or len(groups) <= 1:
         for group in groups:
-            yield from _run_cells(group, experiment, Context(context.mirror, context.offline))
+            yield from _run_cells(group, Context(context.mirror, context.offline))
     else:
-        yield from _on_loky(groups, experiment, context, n_jobs)
+        yield from _on_loky(groups, context, n_jobs)
 
 
-def _on_loky(
-    groups: Sequence[Sequence[Cell]], experiment: Experiment, context: Context, n_jobs: int
-) -> Iterator[Finished]:
+def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
     from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -61,7 +55,7 @@ def _on_loky(
         parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
         parent = os.getpid()
         with _interrupts_held_back():
-            results = parallel(delayed(run_group)(group, experiment, context, parent) for group in groups)
+            results = parallel(delayed(run_group)(group, context, parent) for group in groups)
     try:
         for finished in results:
             yield from finished
@@ -88,9 +82,7 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _on_dask(
-    groups: Sequence[Sequence[Cell]], experiment: Experiment, context: Context, n_jobs: int
-) -> Iterator[Finished]:
+def _on_dask(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
     """Submit the groups to the scheduler at DASK_SCHEDULER_ADDRESS, or to local workers when it is not set."""
     try:
         from distributed import Client, as_completed
@@ -109,7 +101,7 @@ def _on_dask(
         raise RunError(f"no Dask scheduler at {address}: {error}; check DASK_SCHEDULER_ADDRESS.") from None
     with client:
         # pure=False: equal cells of two runs are two pieces of work; a dead worker's group is tried elsewhere
-        futures = [client.submit(run_group, group, experiment, context, 0, pure=False) for group in groups]
+        futures = [client.submit(run_group, group, context, 0, pure=False) for group in groups]
         try:
             for future in as_completed(futures):
                 yield from future.result()
@@ -118,12 +110,12 @@ def _on_dask(
             client.cancel(futures)
 
 
-def run_group(group: Sequence[Cell], experiment: Experiment, context: Context, parent: int) -> list[Finished]:
+def run_group(group: Sequence[Cell], context: Context, parent: int) -> list[Finished]:
     """Run the cells of one group in a worker, which leaves Ctrl-C to the parent (process number `parent`)."""
     if parent and parent != os.getpid():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _end_with(parent)
-    return list(_run_cells(group, experiment, Context(context.mirror, context.offline)))
+    return list(_run_cells(group, Context(context.mirror, context.offline)))
 
 
 @functools.cache
@@ -138,21 +130,21 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _run_cells(group: Sequence[Cell], experiment: Experiment, context: Context) -> Iterator[Finished]:
+def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
     # libraries that are loaded later escape the limit on threads
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
-    protocol = protocol_module(experiment.protocol)
-    warm_up = getattr(protocol, "warm_up", None)
     for cell in group:
+        protocol = protocol_module(cell.protocol)
+        warm_up = getattr(protocol, "warm_up", None)
         with threadpool_limits(limits=1):
             if warm_up is not None:
                 # a method that cannot even warm up says why in its cell
                 with contextlib.suppress(Exception):
                     warm_up(cell)
             try:
-                result = protocol.run_cell(cell, experiment, context)
+                result = protocol.run_cell(cell, context)
                 trials = encode_trials(result.trials)
             except Exception as error:
                 result, trials = CellResult(status="failed", error=_describe(error)), b""

@@ -184,7 +184,7 @@ class Experiment(Strict):
     )
     defaults: dict[str, dict[str, Any]] = Field(
         default={},
-        description="method -> parameters of its columns that neither set nor tune them; the constructor's when omitted",
+        description="method -> parameters that its columns have unless they set or tune them",
     )
     primary: dict[str, str] = Field(
         default={}, description="name -> label of the variant that stands for it; the first one when omitted"

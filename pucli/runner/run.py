@@ -138,7 +138,7 @@ def run(
                 context = Context(None if mirror is None else str(mirror), offline)
                 todo = _ordered_groups(left, known)
                 # closing: the workers stop at once, whatever ends the loop
-                with contextlib.closing(execute(todo, experiment, context, n_jobs=n_jobs, backend=backend)) as results:
+                with contextlib.closing(execute(todo, context, n_jobs=n_jobs, backend=backend)) as results:
                     for finished in results:
                         store.save(finished.cell, finished.result, finished.trials, made_by)
                         ran += 1

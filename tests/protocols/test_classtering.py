@@ -46,15 +46,15 @@ def test_folds_are_disjoint_and_test_rows_are_never_labelled():
     assert sum(len(part.y_test) for part in rows) == 150
     for part in rows:
         assert len(part.X) + len(part.y_test) == 150
-        np.testing.assert_array_equal(np.bincount(part.seen[part.seen >= 0]), [8, 8, 8])
+        np.testing.assert_array_equal(np.bincount(part.visible[part.visible >= 0]), [8, 8, 8])
         np.testing.assert_allclose(part.X.mean(axis=0), 0.0, atol=1e-12)
 
 
 def test_more_labels_are_the_fewer_ones_and_some_more():
     few, many = (prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == n])[0] for n in (2, 8))
     np.testing.assert_array_equal(few.X, many.X)
-    chosen = few.seen >= 0
-    np.testing.assert_array_equal(few.seen[chosen], many.seen[chosen])
+    chosen = few.visible >= 0
+    np.testing.assert_array_equal(few.visible[chosen], many.visible[chosen])
 
 
 def test_clustering_uses_all_rows_and_zero_labels_only_where_declared():
@@ -67,14 +67,14 @@ def test_clustering_uses_all_rows_and_zero_labels_only_where_declared():
     assert {cell.method for cell in cells if cell.setting["labels"] == 4} == {"few", "other"}
     rows = prepared(cells[:1])[0]
     assert len(rows.X) == len(rows.y_test) == 150
-    assert (rows.seen == -1).all()
+    assert (rows.visible == -1).all()
 
 
 @pytest.mark.parametrize("task", ["clustering", "classification"])
 def test_a_cell_measures_what_the_method_answers(task):
     made = experiment(options={"task": task})
     cell = next(cell for cell in plan(made) if cell.setting["labels"] == 8)
-    result = protocol.run_cell(cell, made, Context())
+    result = protocol.run_cell(cell, Context())
     assert result.metrics["nmi"] > 0.7
     assert result.metrics["n_components"] == 3.0
     assert ("error" in result.metrics) == (task == "classification")
@@ -89,8 +89,8 @@ def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set(
         options={"per_dataset": {"iris": {"few": {"n_factors": 3}}}},
     )
     few, many = (next(cell for cell in plan(made) if cell.setting["labels"] == n) for n in (2, 8))
-    assert protocol.run_cell(few, made, Context()).params["n_components"] == 1  # nothing to choose by
-    chosen = protocol.run_cell(many, made, Context()).params
+    assert protocol.run_cell(few, Context()).params["n_components"] == 1  # nothing to choose by
+    chosen = protocol.run_cell(many, Context()).params
     assert chosen == {"n_factors": 3, "n_components": 3}
 
 
@@ -122,7 +122,7 @@ def test_search_of_a_grid_hides_the_labels_of_held_out_rows(monkeypatch):
 def test_figures_of_done_cells():
     made = experiment(options={"task": "clustering", "labels": [8]})
     cell = plan(made)[0]
-    stored = {cell.key: vars(protocol.run_cell(cell, made, Context()))}
+    stored = {cell.key: vars(protocol.run_cell(cell, Context()))}
     names = [extra.path for extra in extras_of("classtering")(made, plan(made), stored)]
     assert names == ["figures/labels-iris"]
 
@@ -133,7 +133,7 @@ def test_sets_that_can_be_drawn_are_mapped_with_their_classes():
         methods={"k": {"method": "constrained-kmeans", "n_clusters": 5}, "spread": {"method": "label-spreading"}},
     )
     cells = [cell for cell in plan(made) if cell.dataset == "toes" and cell.repeat == 0]
-    stored = {cell.key: vars(protocol.run_cell(cell, made, Context())) for cell in cells}
+    stored = {cell.key: vars(protocol.run_cell(cell, Context())) for cell in cells}
     assert all(len(row["details"]["X"]) == 1000 for row in stored.values())
     extras = extras_of("classtering")(made, cells, stored)
     assert [extra.path for extra in extras] == ["figures/labels-toes", "figures/map-toes"]
@@ -182,7 +182,7 @@ def test_declared_experiments_can_be_planned(name):
         ({"tasks": 1}, "options.tasks"),
         ({"embed": {"wine": 2}}, "options.embed: 'wine'"),
         ({"rows": {"wine": 2}}, "options.rows: 'wine'"),
-        ({"per_dataset": {"iris": {"none": {}}}}, "no such method label"),
+        ({"per_dataset": {"iris": {"none": {}}}}, "no such column"),
     ],
 )
 def test_wrong_options_are_named(options, message):

@@ -41,7 +41,7 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     made = experiment(options={"likelihood": True, "iterations": 4})
     cells = plan(made)
     assert len(cells) == 2
-    result = deep.run_cell(cells[0], made, Context())
+    result = deep.run_cell(cells[0], Context())
     assert result.metrics["iterations_per_second"] > 0
     assert 1 <= result.metrics["modes"] <= 40
     assert np.isfinite(result.metrics["log_likelihood"])
@@ -55,7 +55,7 @@ def test_stacked_digits_are_trained_counted_and_drawn():
 def test_a_profile_can_shrink_networks_and_leave_the_generating_out():
     made = experiment(options={"hidden": [4, 3], "generate": False})
     cell = plan(made)[0]
-    result = deep.run_cell(cell, made, Context())
+    result = deep.run_cell(cell, Context())
     assert result.params["hidden"] == [4, 3]
     assert set(result.metrics) == {"iterations_per_second"}
     assert result.details == {}
@@ -65,11 +65,11 @@ def test_looks_on_the_way_are_those_of_shorter_runs():
     options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
     made = experiment(options=options)
     cell = plan(made)[0]
-    result = deep.run_cell(cell, made, Context())
+    result = deep.run_cell(cell, Context())
     assert [look["iterations"] for look in result.details["curve"]] == [10, 20, 30]
     for look in result.details["curve"]:
         shorter = experiment(options={"likelihood": True, "iterations": look["iterations"]})
-        alone = deep.run_cell(plan(shorter)[0], shorter, Context())
+        alone = deep.run_cell(plan(shorter)[0], Context())
         assert alone.metrics["log_likelihood"] == look["log_likelihood"]
         assert "curve" not in alone.details
     figures = extras_of("deep")(made, [cell], {cell.key: vars(result)})
@@ -116,7 +116,7 @@ def test_generated_rows_of_the_grid_are_counted_and_scored():
         methods={"PAE": {"method": "pae", "hidden": [8]}},
     )
     cells = plan(made)
-    result = deep.run_cell(cells[0], made, Context())
+    result = deep.run_cell(cells[0], Context())
     assert sum(result.details["counts"]) == 40
     assert 0.0 <= result.metrics["near"] <= 1.0
     figures = extras_of("deep")(made, cells, {cells[0].key: vars(result)})
@@ -158,7 +158,7 @@ def test_without_torch_it_is_said_once_what_to_install(monkeypatch, tmp_path):
     require_torch.cache_clear()
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(RunError, match=r"pip install 'pucli\[deep\]'"):
-        deep.run_cell(cells[0], made, Context())
+        deep.run_cell(cells[0], Context())
     with pytest.raises(UsageError, match=r"pae: .*pip install 'pucli\[deep\]'"):
         run(made, results_dir=tmp_path)
     assert not list(tmp_path.rglob("table.md"))

@@ -34,7 +34,7 @@ def experiment(tmp_path):
 
 def prepared(experiment, cell):
     context = Context()
-    pu.run_cell(cell, experiment, context)
+    pu.run_cell(cell, context)
     return context.cache[cell.group]
 
 
@@ -55,10 +55,10 @@ def test_test_labels_choose_nothing(experiment):
     """With other test labels everything but the metrics is the same."""
     for cell in plan(experiment, methods=["glpual"])[:1]:
         context = Context()
-        first = pu.run_cell(cell, experiment, context)
+        first = pu.run_cell(cell, context)
         rows = context.cache[cell.group]
         context.cache[cell.group] = dataclasses.replace(rows, y_test=-rows.y_test, shared={})
-        second = pu.run_cell(cell, experiment, context)
+        second = pu.run_cell(cell, context)
         assert first.metrics != second.metrics
         assert first.params == second.params and first.trials == second.trials and first.flags == second.flags
         said = [r.metrics["tp"] + r.metrics["fp"] for r in (first, second)]
@@ -68,25 +68,25 @@ def test_test_labels_choose_nothing(experiment):
 def test_methods_share_rows_and_folds(experiment):
     cells = [cell for cell in plan(experiment) if cell.repeat == 0]
     context = Context()
-    results = {cell.method: pu.run_cell(cell, experiment, context) for cell in cells}
+    results = {cell.method: pu.run_cell(cell, context) for cell in cells}
     assert len(context.cache) == 1
     # the same validation folds: equal numbers of labelled and unlabeled rows in each trial
     assert results["glpual"].trials["n_labelled"][0] == results["gllc"].trials["n_labelled"][0]
-    alone = pu.run_cell(cells[0], experiment, Context())
+    alone = pu.run_cell(cells[0], Context())
     assert alone.metrics == results[cells[0].method].metrics
     assert alone.trials == results[cells[0].method].trials
 
 
 def test_a_fixed_method_is_not_tuned(experiment):
     cell = plan(experiment, methods=["fixed"])[0]
-    result = pu.run_cell(cell, experiment, Context())
+    result = pu.run_cell(cell, Context())
     assert cell.n_fits == 1 and result.n_fits == 0 and not result.trials
     assert result.params["lam"] == 10.0 and result.seconds["tune"] == 0.0
 
 
 def test_metrics_and_certificate(experiment):
     cell = plan(experiment, methods=["gllc"])[0]
-    result = pu.run_cell(cell, experiment, Context())
+    result = pu.run_cell(cell, Context())
     m = result.metrics
     assert set(m) == {"f1", "precision", "recall", "accuracy", "auc", "tp", "fp", "fn", "tn", "puf"}
     share = (m["tp"] + m["fp"]) / (m["tp"] + m["fp"] + m["fn"] + m["tn"])
@@ -97,7 +97,7 @@ def test_metrics_and_certificate(experiment):
 def test_edge_and_one_class_are_flagged(experiment, tmp_path):
     methods = {"glpual": {"method": "glpual", "grid": {"lam": [1e6, 1e7, 1e8], "c_u": [1e-6]}}}
     (tmp_path / "edge.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
-    result = pu.run_cell(plan(load_experiment(tmp_path / "edge.yaml"))[0], experiment, Context())
+    result = pu.run_cell(plan(load_experiment(tmp_path / "edge.yaml"))[0], Context())
     assert result.flags == ["edge of the grid", "one class predicted"]
     assert any("one class" in note for note in result.notes)
 
@@ -116,7 +116,7 @@ def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
     split = repeated_splits("case-control", data.y, 0.5, repeats=1, seed=7, name="breast-cancer")[0]
     labelled = split.train[split.s == 1]
     unlabeled = np.setdiff1d(np.arange(len(data.y)), labelled)
-    assert pu.run_cell(given, experiment, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
+    assert pu.run_cell(given, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
 
 
 def test_irrelevant_features_come_from_the_cell(tmp_path):
@@ -149,7 +149,7 @@ def test_irrelevant_features_come_from_the_cell(tmp_path):
     context = Context()
     for cell in plan(experiment):
         if cell.repeat == 0 and cell.setting["label_frequency"] == 0.5:
-            results[cell.method] = pu.run_cell(cell, experiment, context).metrics
+            results[cell.method] = pu.run_cell(cell, context).metrics
     assert results["e-glpual"]["irrelevant_zeroed"] > 0.5  # a strong L1 penalty
     assert results["ridge"]["irrelevant_zeroed"] == 0.0
     assert "irrelevant_zeroed" not in results["kernel"]
@@ -166,7 +166,7 @@ def test_generated_set_knows_its_irrelevant_features(tmp_path):
     experiment = load_experiment(tmp_path / "drawn.yaml")
     cell = plan(experiment)[0]
     assert prepared(experiment, cell).relevant == 2
-    assert pu.run_cell(cell, experiment, Context()).metrics["irrelevant_zeroed"] == 1.0
+    assert pu.run_cell(cell, Context()).metrics["irrelevant_zeroed"] == 1.0
     (tmp_path / "drawn.yaml").write_text(yaml.safe_dump({**declared, "options": {"irrelevant_per_feature": 2}}))
     with pytest.raises(UsageError, match="irrelevant_per_feature is for declared sets"):
         plan(load_experiment(tmp_path / "drawn.yaml"))

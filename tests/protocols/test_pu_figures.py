@@ -87,7 +87,7 @@ def maps():
     """The cells of `MAPS` and their results."""
     made = declared(MAPS)
     context = Context()
-    return made, [(cell, pu_figures.run_cell(cell, made, context)) for cell in plan(made)]
+    return made, [(cell, pu_figures.run_cell(cell, context)) for cell in plan(made)]
 
 
 def test_only_the_rows_of_a_panel_are_run_and_they_score_as_in_the_table(maps):
@@ -99,7 +99,7 @@ def test_only_the_rows_of_a_panel_are_run_and_they_score_as_in_the_table(maps):
     plain = declared({key: value for key, value in MAPS.items() if key != "options"}, protocol="pu")
     table = {cell.method: cell for cell in plan(plain) if cell.setting["label_frequency"] == 0.5}
     for cell, result in results:
-        scores = pu.run_cell(table[cell.method], plain, Context())
+        scores = pu.run_cell(table[cell.method], Context())
         assert scores.metrics["f1"] == result.metrics["f1"] and scores.params == result.params
         assert cell.key != table[cell.method].key
 
@@ -126,7 +126,7 @@ def test_the_classes_on_the_map_belong_to_their_rows():
     """Rows of the two classes that lie far apart stay so on the map, which they would not with shuffled classes."""
     made = declared(MAPS)
     cell, context = plan(made)[0], Context()
-    pu.run_cell(cell, made, context)
+    pu.run_cell(cell, context)
     rows = context.cache[cell.group]
     X, y = load_dataset("wine").X, load_dataset("wine").y
     train_y = pu_figures._training_classes(cell, context)
@@ -155,7 +155,7 @@ def test_a_decision_field_is_the_sign_of_the_fitted_model():
     made = declared(FIELDS)
     context = Context()
     cell = plan(made)[0]
-    result = pu_figures.run_cell(cell, made, context)
+    result = pu_figures.run_cell(cell, context)
     rows = context.cache[cell.group]
     model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.s)
     near = result.details["fields"][1]
@@ -192,7 +192,7 @@ def test_wrong_declarations(changes, message):
 def test_a_field_needs_two_features():
     made = declared(FIELDS, data={"names": ["wine"], "standardise": "none"})
     with pytest.raises(UsageError, match="13 features"):
-        pu_figures.run_cell(plan(made)[0], made, Context())
+        pu_figures.run_cell(plan(made)[0], Context())
 
 
 @pytest.mark.parametrize("name", ["wang-figures", "wang-figure-3.4"])

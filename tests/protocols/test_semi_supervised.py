@@ -42,7 +42,7 @@ def stored():
     """The cells of `CURVES`, and what they gave, as the store would return it."""
     made = experiment()
     cells, context = plan(made), Context()
-    results = {cell.key: semi_supervised.run_cell(cell, made, context) for cell in cells}
+    results = {cell.key: semi_supervised.run_cell(cell, context) for cell in cells}
     return cells, {key: {**vars(result)} for key, result in results.items()}
 
 
@@ -103,7 +103,7 @@ def test_hidden_labels_are_not_seen(monkeypatch):
             rows.y[rows.n_labelled :] = 1 - rows.y[rows.n_labelled :]
         original = semi_supervised._fit
         monkeypatch.setattr(semi_supervised, "_fit", lambda *args: seen.append(original(*args)) or seen[-1])
-        semi_supervised.run_cell(cell, made, context)
+        semi_supervised.run_cell(cell, context)
         monkeypatch.setattr(semi_supervised, "_fit", original)
         return seen[-1].decision_function(rows.X_test)
 
@@ -114,9 +114,9 @@ def test_hidden_labels_are_not_seen(monkeypatch):
 
 def test_results_do_not_depend_on_the_order_of_cells(stored):
     cells, rows = stored
-    made, context = experiment(), Context()
+    context = Context()
     for cell in (cells[7], cells[1]):
-        again = semi_supervised.run_cell(cell, made, context)
+        again = semi_supervised.run_cell(cell, context)
         np.testing.assert_equal(again.details, rows[cell.key]["details"])
 
 
@@ -137,7 +137,7 @@ def test_wrong_declarations(changes, message):
 def test_a_data_set_without_room_for_unlabeled_rows():
     made = experiment(options={"labelled": [170, 170]})
     with pytest.raises(UsageError, match="none is left to be unlabeled"):
-        semi_supervised.run_cell(plan(made)[0], made, Context())
+        semi_supervised.run_cell(plan(made)[0], Context())
 
 
 @pytest.mark.parametrize("name", ["safe-learning-curves", "safe-figures-4"])
@@ -160,7 +160,7 @@ def test_examples_of_section_4_3():
     ]
     rows = {}
     for cell in cells:
-        result = adversarial_labels.run_cell(cell, made, Context())
+        result = adversarial_labels.run_cell(cell, Context())
         rows[cell.key] = {**vars(result)}
         assert result.metrics["least_improvement"] >= 0
         assert result.metrics["orthogonal_share"] == 1.0

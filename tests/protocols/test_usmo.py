@@ -74,7 +74,7 @@ def cell_of(settings_, dataset="toy"):
 
 
 def test_cell_has_three_scores_and_the_equality_of_objectives(monkeypatch):
-    monkeypatch.setattr(usmo, "_read", lambda *_: toy())
+    monkeypatch.setattr(usmo, "read_rows", lambda *_: toy())
     params = {"prior": 0.5, "lam": 0.01, "kernel": "rbf", "width": 1.0}
     cell = cell_of(
         {
@@ -85,8 +85,8 @@ def test_cell_has_three_scores_and_the_equality_of_objectives(monkeypatch):
         }
     )
     context = Context()
-    result = usmo.run_cell(cell, None, context)
-    assert context.cache["rows"].labelled.sum() == math.floor(0.2 * 300 * 0.5)
+    result = usmo.run_cell(cell, context)
+    assert context.cache[cell.group].labelled.sum() == math.floor(0.2 * 300 * 0.5)
     assert result.metrics["f1"] > 0.8
     assert abs(result.metrics["f_published"] - result.metrics["f_majority"]) > 5
     assert result.metrics["objective_difference_ppm"] <= 10
@@ -95,13 +95,7 @@ def test_cell_has_three_scores_and_the_equality_of_objectives(monkeypatch):
 
 def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
     X, y = toy(700)
-
-    class Source:
-        pass
-
-    source = Source()
-    source.X, source.y = X, y
-    monkeypatch.setattr("pucli.data.load_dataset", lambda *_, **__: source)
+    monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, y))
     cell = cell_of(
         {
             "data": {"name": "toy", "standardise": "train", "positive": []},
@@ -110,15 +104,15 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
             "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
         }
     )
-    result = usmo_curves.run_cell(cell, None, Context())
+    result = usmo_curves.run_cell(cell, Context())
     assert result.details["curve"]["unlabeled"] == [100, 200, 400]
     assert any("450" in note for note in result.notes)
     assert all(f > 0.8 for f in result.details["curve"]["f1"])
     assert result.metrics["f1"] == result.details["curve"]["f1"][-1]
     assert len(result.details["trace"][0]) == 3
-    source.y = np.arange(700) % 10
+    monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, np.arange(700) % 10))
     with pytest.raises(UsageError, match=r"toy has no positive .* options\.positive"):
-        usmo_curves.run_cell(cell, None, Context())
+        usmo_curves.run_cell(cell, Context())
 
 
 @pytest.mark.parametrize("name", ["usmo-table-iii", "usmo-table-iv", "usmo-figures-4-7", "usmo-figure-1"])
@@ -212,7 +206,7 @@ def test_heart_reproduces_its_published_row_by_the_published_scoring_alone():
     cells = [cell for cell in plan(experiment, datasets=["usmo-heart"]) if cell.method == "usmo-0.001"]
     published, aligned = [], []
     for cell in cells:
-        result = usmo.run_cell(cell, experiment, Context(mirror=str(SHARED / "data"), offline=True))
+        result = usmo.run_cell(cell, Context(mirror=str(SHARED / "data"), offline=True))
         published.append(result.metrics["f_published"])
         aligned.append(result.metrics["f_majority"])
         assert result.metrics["objective_difference_ppm"] <= 10

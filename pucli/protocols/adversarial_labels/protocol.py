@@ -8,21 +8,19 @@ the orthogonality condition (4.34) holds to 1e-4, and then the posterior at u is
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
+from pucli.arrays import AnyArray, Floats
+from pucli.protocols.common import Planner, declared_method, make, timed
 from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Strict
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope, data_settings
 from pucli.seeding import stream
-
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -32,7 +30,7 @@ ORTHOGONAL = 1e-4  # the thesis' bound on the difference of the two sides of (4.
 class Options(Strict):
     """What the protocol takes beyond the common keys."""
 
-    examples: dict[str, list[int]] = Field(description="method label -> the examples that it is fitted to")
+    examples: dict[str, list[int]] = Field(description="column -> the examples that it is fitted to")
     two_points: list[int] = Field(default=[], description="examples that also get two unlabeled points")
     span: float = Field(default=10.0, gt=0, description="u runs over [-span, span]")
     points: int = Field(default=201, ge=2, description="values of u with one unlabeled point")
@@ -46,94 +44,95 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return one cell for each example and method that is fitted to it."""
-    from pucli.data import data_sha256
-    from pucli.methods import get_method
-
     options = options_of(experiment, scope)
+    planner = Planner(experiment, "adversarial_labels", VERSION)
+    columns = {column: declared_method(experiment, column) for column in scope.methods}
     planned = []
     for dataset in scope.datasets:
         for parameters in data_settings(scope.parameters):
-            for label in scope.methods:
-                if parameters.get("example") not in options.examples.get(label, []):
-                    continue
-                entry = experiment.methods[label]
-                method = get_method(entry.method)
-                settings = {
-                    "protocol": ["adversarial_labels", VERSION],
-                    "data": {"name": dataset, "parameters": parameters, "sha256": data_sha256(dataset)},
-                    "grid": {
-                        "span": options.span,
-                        "points": options.points,
-                        "pairs": options.grid if parameters["example"] in options.two_points else 0,
-                    },
-                    "method": {
-                        "name": method.name,
-                        "version": method.version,
-                        "params": {**method.params, **entry.params},
-                    },
-                }
-                planned.append(Cell(dataset, parameters, 0, label, settings, canonical_json(settings)))
+            example = parameters.get("example")
+            grid = {
+                "span": options.span,
+                "points": options.points,
+                "pairs": options.grid if example in options.two_points else 0,
+            }
+            planned += [
+                planner.cell(
+                    dataset,
+                    column,
+                    0,
+                    method,
+                    setting=parameters,
+                    data={"parameters": parameters},
+                    grid=grid,
+                    shares=("data", "grid", "method"),
+                )
+                for column, method in columns.items()
+                if example in options.examples.get(column, [])
+            ]
     return planned
 
 
-def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit every u, and every pair."""
     from pucli.data import load_dataset
 
     parameters = dict(cell.settings["data"]["parameters"])
     drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
     grid = cell.settings["grid"]
-    started = time.perf_counter()
-    single = np.linspace(-grid["span"], grid["span"], grid["points"])
-    one = _fits(cell, drawn.X, drawn.y, single[:, None])
-    details: dict[str, Any] = {"labelled": drawn.X[:, 0].tolist(), "classes": drawn.y.tolist(), "u": single.tolist()}
-    details["one"] = {
-        name: values[:, 0].tolist() if values.ndim == 3 else values.tolist() for name, values in one.items()
-    }
-    metrics = {
-        "least_improvement": float(one["improvement"].min()),
-        "orthogonal_share": float(np.mean(one["spread"] < ORTHOGONAL)),
-        "largest_posterior_change": _posterior_change(one),
-        "least_soft_label": float(one["soft_labels"].min()),
-        "largest_gap": float(one["gap"].max()),
-        "orthogonal_share_of_two": math.nan,
-    }
-    if grid["pairs"]:
-        axis = np.linspace(-grid["span"], grid["span"], grid["pairs"])
-        pairs = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
-        two = _fits(cell, drawn.X, drawn.y, pairs)
-        details["u_of_two"] = axis.tolist()
-        shape = (len(axis), len(axis))
-        details["two"] = {
-            "soft_label": two["soft_labels"][:, 0, 0].reshape(shape).tolist(),
-            "posterior": two["posterior"][:, 0, 0].reshape(shape).tolist(),
-            "supervised": two["supervised"][:, 0, 0].reshape(shape).tolist(),
+    result = CellResult(params=dict(cell.settings["method"]["params"]), seconds={"tune": 0.0})
+    with timed(result.seconds, "fit"):
+        single = np.linspace(-grid["span"], grid["span"], grid["points"])
+        one = _fits(cell, drawn.X, drawn.y, single[:, None])
+        result.details = {
+            "labelled": drawn.X[:, 0].tolist(),
+            "classes": drawn.y.tolist(),
+            "u": single.tolist(),
+            "one": {name: (values[:, 0] if values.ndim == 3 else values).tolist() for name, values in one.items()},
         }
-        metrics["orthogonal_share_of_two"] = float(np.mean(two["spread"] < ORTHOGONAL))
-        metrics["least_improvement"] = min(metrics["least_improvement"], float(two["improvement"].min()))
-        metrics["largest_gap"] = max(metrics["largest_gap"], float(two["gap"].max()))
-    return CellResult(
-        metrics=metrics,
-        params=dict(cell.settings["method"]["params"]),
-        seconds={"tune": 0.0, "fit": time.perf_counter() - started},
-        details=details,
-        certificate={"dual_gap": metrics["largest_gap"], "converged": True},
-    )
+        result.metrics = {
+            "least_improvement": float(one["improvement"].min()),
+            "orthogonal_share": float(np.mean(one["spread"] < ORTHOGONAL)),
+            "largest_posterior_change": _posterior_change(one),
+            "least_soft_label": float(one["soft_labels"].min()),
+            "largest_gap": float(one["gap"].max()),
+            "orthogonal_share_of_two": math.nan,
+        }
+        if grid["pairs"]:
+            _add_pairs(cell, drawn.X, drawn.y, result)
+    result.certificate = {"dual_gap": result.metrics["largest_gap"], "converged": True}
+    return result
 
 
-def _fits(cell: Cell, X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> dict[str, np.ndarray]:
+def _add_pairs(cell: Cell, X: Floats, y: AnyArray, result: CellResult) -> None:
+    """Fit every pair of unlabeled points on the grid, and add what it shows to `result`."""
+    grid, metrics = cell.settings["grid"], result.metrics
+    axis = np.linspace(-grid["span"], grid["span"], grid["pairs"])
+    pairs = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    two = _fits(cell, X, y, pairs)
+    shape = (len(axis), len(axis))
+    result.details["u_of_two"] = axis.tolist()
+    result.details["two"] = {
+        "soft_label": two["soft_labels"][:, 0, 0].reshape(shape).tolist(),
+        "posterior": two["posterior"][:, 0, 0].reshape(shape).tolist(),
+        "supervised": two["supervised"][:, 0, 0].reshape(shape).tolist(),
+    }
+    metrics["orthogonal_share_of_two"] = float(np.mean(two["spread"] < ORTHOGONAL))
+    metrics["least_improvement"] = min(metrics["least_improvement"], float(two["improvement"].min()))
+    metrics["largest_gap"] = max(metrics["largest_gap"], float(two["gap"].max()))
+
+
+def _fits(cell: Cell, X: Floats, y: AnyArray, unlabeled: Floats) -> dict[str, Floats]:
     """Fit once for each row of `unlabeled` (n, M); return arrays by fit, unlabeled point and class."""
-    from pucli.methods import make_estimator
-
     declared = cell.settings["method"]
-    supervised = make_estimator(declared["name"], **declared["params"]).fit(X, y)
+    supervised = make(declared).fit(X, y)
     found: dict[str, list[Any]] = {
         name: [] for name in ("soft_labels", "posterior", "supervised", "spread", "contrast", "improvement", "gap")
     }
     partial = np.concatenate([y, np.full(unlabeled.shape[1], -1)])
     for u in unlabeled:
         new = u[:, None]
-        model = make_estimator(declared["name"], **declared["params"]).fit(np.vstack([X, new]), partial)
+        model = make(declared).fit(np.vstack([X, new]), partial)
         posterior, before = model.predict_log_proba(new), supervised.predict_log_proba(new)
         own = model.log_likelihood(X, y) - supervised.log_likelihood(X, y)
         # the gradient of the contrastive likelihood in the labels of u, (4.29)
@@ -148,7 +147,7 @@ def _fits(cell: Cell, X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> di
     return {name: np.array(values) for name, values in found.items()}
 
 
-def _posterior_change(one: Mapping[str, np.ndarray]) -> float:
+def _posterior_change(one: Mapping[str, Floats]) -> float:
     """Return the largest change of the posterior at u where the orthogonality condition holds."""
     holds = one["spread"] < ORTHOGONAL
     return float(np.abs(one["posterior"] - one["supervised"])[holds].max()) if holds.any() else math.nan

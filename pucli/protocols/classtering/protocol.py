@@ -1,8 +1,8 @@
 """Classtering protocol: clustering and classification against the number of labels per class (Sansone 2018, 2.4).
 
 `task: clustering` (Figures 2.2 to 2.4): all rows are for training, `labels` of each class are labelled, and NMI is
-measured on all rows between the true classes and what the method answers: the predicted class where there are labels,
-the component where there are none. `task: classification` (Figure 2.5): repeats go through the folds of a stratified
+measured on all rows between the true classes and the predictions: the predicted class where there are labels, the
+component where there are none. `task: classification` (Figure 2.5): repeats go through the folds of a stratified
 cross-validation, a new one after each round; rows of the training folds are labelled, and the error rate is that of
 the test fold. A method's `grid` is searched by cross-validation on the labelled rows. Generated sets are drawn anew
 for each repeat (clustering) or round (classification).
@@ -14,29 +14,36 @@ from __future__ import annotations
 
 import functools
 import itertools
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
+from pucli.arrays import AnyArray, Floats, Ints
 from pucli.errors import UsageError
+from pucli.protocols.common import (
+    Planner,
+    declared_method,
+    make,
+    read_rows,
+    seed_of,
+    standardised,
+    takes_seed,
+    timed,
+)
 from pucli.protocols.fitting import certificate
 from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Strict
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope, resolved_grid
 from pucli.seeding import seed_words, stream
 
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
-
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-_SHOWN_ROWS = 1000  # of a set in the plane or in space, kept for the figure of answers
+_SHOWN_ROWS = 1000  # of a set in the plane or in space, kept for the figure of predictions
 
 
 class Options(Strict):
@@ -45,25 +52,25 @@ class Options(Strict):
     task: Literal["clustering", "classification"]
     labels: list[int] = Field(min_length=1, description="labelled rows of each class")
     generated: list[str] = Field(default=[], description="generated sets beside those of data.names")
-    unsupervised: list[str] = Field(default=[], description="labels of methods that can do without labelled rows")
+    unsupervised: list[str] = Field(default=[], description="columns of methods that can do without labelled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")
     rows: dict[str, int] = Field(default={}, description="data set -> how many rows of these are drawn, once for all")
     embed: dict[str, int] = Field(default={}, description="data set -> dimensions of a t-SNE map that replaces X")
     folds: int = Field(default=5, ge=2, description="of the cross-validation for testing")
     inner_folds: int = Field(default=3, ge=2, description="of the search of a grid")
     per_dataset: dict[str, dict[str, dict[str, Any]]] = Field(
-        default={}, description="data set -> method label -> parameters that it has there"
+        default={}, description="data set -> column -> parameters that it has there"
     )
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one data set, setting and repeat. y : codes of the classes; seen : the same with -1 = unlabeled."""
+    """The rows of one data set, setting and repeat. Classes are codes from 0; in `visible` -1 marks unlabeled rows."""
 
-    X: np.ndarray
-    seen: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
+    X: Floats
+    visible: Ints
+    X_test: Floats
+    y_test: Ints
 
 
 def options_of(experiment: Experiment, scope: Scope) -> Options:
@@ -79,83 +86,69 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
     for dataset, methods in options.per_dataset.items():
         for label in methods:
             if label not in experiment.methods:
-                raise UsageError(f"{experiment.name}: options.per_dataset.{dataset}.{label}: no such method label.")
+                raise UsageError(f"{experiment.name}: options.per_dataset.{dataset}.{label}: no such column.")
     return options
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, number of labels, repeat, method."""
-    from pucli.data import data_sha256
-    from pucli.methods import get_method
-
     options = options_of(experiment, scope)
+    planner = Planner(experiment, "classtering", VERSION)
     planned = []
-    datasets = scope.datasets if scope.narrowed else [*options.generated, *scope.datasets]
-    for dataset, labels in itertools.product(datasets, options.labels):
-        identity = data_sha256(dataset)
-        for repeat, label in itertools.product(range(scope.repeats), scope.methods):
-            if labels == 0 and label not in options.unsupervised:
-                continue
-            entry = experiment.methods[label]
-            method = get_method(entry.method)
-            own = options.per_dataset.get(dataset, {}).get(label, {})
-            settings = {
-                "protocol": ["classtering", VERSION],
-                "data": {
-                    "name": dataset,
-                    "sha256": identity,
-                    "standardise": experiment.data.standardise,
-                    "classes": options.classes.get(dataset, []),
-                    "rows": options.rows.get(dataset, 0),
-                    "embed": options.embed.get(dataset, 0),
-                },
-                "split": {
-                    "task": options.task,
-                    "labels": labels,
-                    "folds": options.folds,
-                    "seed": experiment.split.seed,
-                    "repeat": repeat,
-                },
-                "method": {
-                    "name": method.name,
-                    "version": method.version,
-                    "params": {**method.params, **entry.params, **own},
-                    "grid": resolved_grid(entry, scope.profile) if entry.grid else {},
-                    "inner_folds": options.inner_folds,
-                },
-            }
-            group = canonical_json([settings["data"], settings["split"]])
-            planned.append(Cell(dataset, {"labels": labels}, repeat, label, settings, group))
+    for dataset in scope.datasets if scope.narrowed else [*options.generated, *scope.datasets]:
+        methods = {column: _method(experiment, column, scope, options, dataset) for column in scope.methods}
+        data = {
+            "standardise": experiment.data.standardise,
+            "classes": options.classes.get(dataset, []),
+            "rows": options.rows.get(dataset, 0),
+            "embed": options.embed.get(dataset, 0),
+        }
+        for labels in options.labels:
+            split = {"task": options.task, "labels": labels, "folds": options.folds}
+            planned += [
+                planner.cell(dataset, column, repeat, method, setting={"labels": labels}, data=data, split=split)
+                for repeat in range(scope.repeats)
+                for column, method in methods.items()
+                if labels > 0 or column in options.unsupervised
+            ]
     return planned
 
 
-def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
-    """Fit one method on one choice of labelled rows and measure what it answers."""
+def _method(experiment: Experiment, column: str, scope: Scope, options: Options, dataset: str) -> dict[str, Any]:
+    """Return the declared method of a column on a data set, with its grid."""
+    entry = experiment.methods[column]
+    return declared_method(
+        experiment,
+        column,
+        changes=options.per_dataset.get(dataset, {}).get(column, {}),
+        grid=resolved_grid(entry, scope.profile) if entry.grid else {},
+        inner_folds=options.inner_folds,
+    )
+
+
+def run_cell(cell: Cell, context: Context) -> CellResult:
+    """Fit one method on one choice of labelled rows and measure its predictions."""
     from pucli.metrics.classification import error_rate
     from pucli.metrics.clustering import nmi
 
-    if cell.group not in context.cache:
-        context.cache.clear()
-        context.cache[cell.group] = _prepare(cell, context)
-    rows: Rows = context.cache[cell.group]
+    rows = context.shared(cell, _prepare)
     declared = cell.settings["method"]
-    result = CellResult()
-    started = time.perf_counter()
-    params = {**declared["params"], **_searched(declared, rows)}
-    result.params = params
-    result.seconds["tune"] = time.perf_counter() - started if declared["grid"] else 0.0
-    started = time.perf_counter()
-    model = _fit(declared["name"], params, rows.X, rows.seen, _seed(cell))
-    result.seconds["fit"] = time.perf_counter() - started
-    started = time.perf_counter()
-    answers = _answers(model, rows.X_test, labelled=bool((rows.seen >= 0).any()))
-    result.seconds["predict"] = time.perf_counter() - started
-    result.metrics["nmi"] = nmi(rows.y_test, answers)
+    result = CellResult(seconds={"tune": 0.0})
+    if declared["grid"]:
+        with timed(result.seconds, "tune"):
+            searched = _searched(declared, rows)
+    else:
+        searched = {}
+    result.params = {**declared["params"], **searched}
+    with timed(result.seconds, "fit"):
+        model = _fit(declared, result.params, rows.X, rows.visible, seed_of(cell, "fit"))
+    with timed(result.seconds, "predict"):
+        predictions = _predictions(model, rows.X_test, labelled=bool((rows.visible >= 0).any()))
+    result.metrics["nmi"] = nmi(rows.y_test, predictions)
     if cell.settings["split"]["task"] == "classification":
-        result.metrics["error"] = error_rate(rows.y_test, answers)
+        result.metrics["error"] = error_rate(rows.y_test, predictions)
     if hasattr(model, "predict_cluster"):
-        clusters = model.predict_cluster(rows.X_test)
-        result.metrics["nmi_clusters"] = nmi(rows.y_test, clusters)
+        result.metrics["nmi_clusters"] = nmi(rows.y_test, model.predict_cluster(rows.X_test))
         result.metrics["n_components"] = float(model.n_components_)
     result.certificate = certificate(model)
     if result.certificate.get("converged") is False:
@@ -166,29 +159,27 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
         result.details = {
             "X": np.round(rows.X_test[shown], 3).tolist(),
             "truth": rows.y_test[shown].tolist(),
-            "answers": np.unique(answers, return_inverse=True)[1][shown].tolist(),
+            # the name that committed results have
+            "answers": np.unique(predictions, return_inverse=True)[1][shown].tolist(),
         }
     return result
 
 
-def _answers(model: Any, X: np.ndarray, *, labelled: bool) -> np.ndarray:
-    if not labelled and hasattr(model, "predict_cluster"):
-        return model.predict_cluster(X)
-    return model.predict(X)
+def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
+    """Return classes, or clusters where no row is labelled and the model has them."""
+    clusters = not labelled and hasattr(model, "predict_cluster")
+    predictions: AnyArray = model.predict_cluster(X) if clusters else model.predict(X)
+    return predictions
 
 
-def _fit(name: str, params: Mapping[str, Any], X: np.ndarray, seen: np.ndarray, seed: int) -> Any:
+def _fit(declared: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    from pucli.methods import estimator_class, get_method, make_estimator
-
-    extra: dict[str, Any] = {}
-    if "random_state" in estimator_class(get_method(name))._get_param_names():  # type: ignore[attr-defined]
-        extra = {"random_state": seed}
+    seeded = {"random_state": seed, **params} if takes_seed(declared["name"]) else params
     # label spreading divides 0 by 0 for rows that no label reaches
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return make_estimator(name, **{**extra, **params}).fit(X, seen)
+        return make(declared, seeded).fit(X, visible)
 
 
 def _searched(declared: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
@@ -200,27 +191,20 @@ def _searched(declared: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     from sklearn.model_selection import StratifiedKFold
 
     grid = declared["grid"]
-    if not grid:
-        return {}
     points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-    labelled = np.flatnonzero(rows.seen >= 0)
-    y = rows.seen[labelled]
+    labelled = np.flatnonzero(rows.visible >= 0)
+    y = rows.visible[labelled]
     folds = declared["inner_folds"]
     if np.bincount(y).min() < folds:
         return points[0]
     errors = np.zeros(len(points))
     for _, held in StratifiedKFold(folds, shuffle=True, random_state=0).split(labelled, y):
-        seen = rows.seen.copy()
-        seen[labelled[held]] = -1
+        visible = rows.visible.copy()
+        visible[labelled[held]] = -1
         for number, point in enumerate(points):
-            model = _fit(declared["name"], {**declared["params"], **point}, rows.X, seen, 0)
+            model = _fit(declared, {**declared["params"], **point}, rows.X, visible, 0)
             errors[number] += np.sum(model.predict(rows.X[labelled[held]]) != y[held])
     return points[int(np.argmin(errors))]
-
-
-def _seed(cell: Cell) -> int:
-    """A seed for this (data set, setting, repeat), the same for all methods."""
-    return seed_words(cell.settings["split"]["seed"], "fit", cell.dataset, dict(cell.setting), cell.repeat)[0]
 
 
 def _prepare(cell: Cell, context: Context) -> Rows:
@@ -236,37 +220,33 @@ def _prepare(cell: Cell, context: Context) -> Rows:
         seed = seed_words(split["seed"], "folds", cell.dataset, round_number)[0]
         folds = StratifiedKFold(split["folds"], shuffle=True, random_state=seed)
         train, test = list(folds.split(X, y))[fold]
-    if data["standardise"] == "train":
-        centre, spread = X[train].mean(axis=0), X[train].std(axis=0)
-        X = (X - centre) / np.where(np.ptp(X[train], axis=0) == 0, np.inf, spread)
+    X_train, X_test = standardised(data["standardise"], X[train], X[test])
     # the same order for every number of labels: more labels are the fewer ones and some more
     rng = stream(split["seed"], "labels", cell.dataset, cell.repeat)
-    seen = np.full(len(train), -1)
+    visible = np.full(len(train), -1)
     for label in np.unique(y):
         own = rng.permutation(np.flatnonzero(y[train] == label))
-        seen[own[: split["labels"]]] = label
-    return Rows(X[train], seen, X[test], y[test])
+        visible[own[: split["labels"]]] = label
+    return Rows(X_train, visible, X_test, y[test])
 
 
-def _load(data: Mapping[str, Any], seed: int, number: int, context: Context) -> tuple[np.ndarray, np.ndarray]:
+def _load(data: Mapping[str, Any], seed: int, number: int, context: Context) -> tuple[Floats, Ints]:
     """Return X and the codes of the classes: drawn anew, or read once in this process."""
     from pucli.data import dataset_entry, load_dataset
 
     name = data["name"]
     if dataset_entry(name).generator:
         drawn = load_dataset(name, rng=stream(seed, "data", name, number))
-        return drawn.X, np.unique(drawn.y, return_inverse=True)[1]
-    return _read(name, tuple(data["classes"]), data["rows"], data["embed"], context.mirror, context.offline)
+        return drawn.X, _codes(drawn.y)
+    return _chosen(name, tuple(data["classes"]), data["rows"], data["embed"], context.mirror, context.offline)
 
 
 @functools.lru_cache(maxsize=4)
-def _read(
+def _chosen(
     name: str, classes: tuple[Any, ...], rows: int, embed: int, mirror: str | None, offline: bool | None
-) -> tuple[np.ndarray, np.ndarray]:
-    from pucli.data import load_dataset
-
-    dataset = load_dataset(name, multiclass=True, mirror=mirror, offline=offline)
-    X, y = dataset.X, dataset.y
+) -> tuple[Floats, Ints]:
+    """Return the chosen rows of a declared set, mapped by t-SNE where `embed` is not 0."""
+    X, y = read_rows(name, Context(mirror, offline), multiclass=True)
     if classes:
         kept = np.isin(y.astype(str), [str(label) for label in classes])
         if not kept.any():
@@ -279,4 +259,9 @@ def _read(
         from sklearn.manifold import TSNE
 
         X = TSNE(embed, random_state=0, init="pca").fit_transform(X).astype(np.float64)
-    return X, np.unique(y, return_inverse=True)[1]
+    return X, _codes(y)
+
+
+def _codes(y: AnyArray) -> Ints:
+    codes: Ints = np.unique(y, return_inverse=True)[1]
+    return codes

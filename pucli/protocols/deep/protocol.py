@@ -23,24 +23,24 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
+from pucli.arrays import Floats, Ints
 from pucli.errors import RunError, UsageError
 from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
+from pucli.protocols.common import Planner, declared_method, make, read_rows, timed
 from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Strict
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
 from pucli.seeding import seed_words, stream
 
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
-
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
+_OF_A_RUN = ("random_state", "block", "checkpoint", "report", "device")  # parameters that are set for each fit
 _SHOWN = 1000  # generated rows of the plane that are kept for the figure
 _SHOWN_IMAGES = 8
 _NOISE = 0.1  # standard deviation of the codes' perturbation in Figure 4.5
@@ -62,91 +62,83 @@ class Options(Strict):
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, repeat, method."""
-    from pucli.data import data_sha256, dataset_entry
-    from pucli.methods import get_method
+    from pucli.data import dataset_entry
 
     options = read_options(Options, experiment, scope.profile.options)
     if options.looks and not (options.generate and options.likelihood):
         raise UsageError(
             f"{experiment.name}: options.looks: looks take the likelihood; generate and likelihood must be on."
         )
-    declared = options.model_dump(exclude=None if options.looks else {"looks"})
-    planned = []
-    reduced: dict[str, Any] = {"n_iterations": options.iterations}
-    if options.hidden is not None:
-        reduced["hidden"] = options.hidden
     for dataset in scope.datasets:
-        identity = data_sha256(dataset)
         if bool(dataset_entry(dataset).generator) == options.stack:
             wanted = "a set of images (options.stack)" if options.stack else "a generated set"
             raise UsageError(f"{experiment.name}: data.names: {dataset} is not {wanted}.")
-        for repeat in range(scope.repeats):
-            for label in scope.methods:
-                entry = experiment.methods[label]
-                method = get_method(entry.method)
-                settings = {
-                    "protocol": ["deep", VERSION],
-                    "data": {"name": dataset, "sha256": identity},
-                    "split": {"seed": experiment.split.seed, "repeat": repeat},
-                    "options": declared,
-                    "method": {
-                        "name": method.name,
-                        "version": method.version,
-                        "params": {**method.params, **entry.params, **reduced},
-                    },
-                }
-                group = canonical_json([settings["data"], settings["split"], settings["options"]])
-                planned.append(Cell(dataset, {}, repeat, label, settings, group))
-    return planned
+    planner = Planner(experiment, "deep", VERSION)
+    changes: dict[str, Any] = {"n_iterations": options.iterations}
+    if options.hidden is not None:
+        changes["hidden"] = options.hidden
+    columns = {
+        column: declared_method(experiment, column, changes=changes, given=_OF_A_RUN) for column in scope.methods
+    }
+    return [
+        planner.cell(
+            dataset,
+            column,
+            repeat,
+            method,
+            split={},
+            options=options.model_dump(exclude=None if options.looks else {"looks"}),
+            shares=("data", "split", "options"),
+        )
+        for dataset in scope.datasets
+        for repeat in range(scope.repeats)
+        for column, method in columns.items()
+    ]
 
 
-def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+def run_cell(cell: Cell, context: Context) -> CellResult:
     """Train one model on one draw and measure what it generates."""
-    if cell.group not in context.cache:
-        context.cache.clear()
-        context.cache[cell.group] = _prepare(cell, context)
-    drawn: Drawn = context.cache[cell.group]
+    drawn = context.shared(cell, _prepare)
     declared, options = cell.settings["method"], cell.settings["options"]
     result = CellResult(params=dict(declared["params"]))
     seed = seed_words(cell.settings["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
-    started, looking = time.perf_counter(), 0.0
+    started = time.perf_counter()
+    looking: dict[str, float] = {"predict": 0.0}
     curve: list[dict[str, float]] = []
+    model: Any = None
     for iterations, model, speed in _stages(declared, options, seed, drawn.X):
         result.metrics["iterations_per_second"] = speed.iterations_per_second()
         if iterations < options["iterations"]:
-            looked = time.perf_counter()
-            generated = model.sample(options["generated"], random_state=seed)
-            curve.append({"iterations": iterations, "log_likelihood": _likelihood(generated, drawn)[0]})
-            looking += time.perf_counter() - looked
-    result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started - looking}
+            with timed(looking, "predict"):
+                generated = model.sample(options["generated"], random_state=seed)
+                curve.append({"iterations": iterations, "log_likelihood": _likelihood(generated, drawn)[0]})
+    result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started - looking["predict"], **looking}
     result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
-    started = time.perf_counter()
     if options["generate"]:
-        _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
+        with timed(result.seconds, "predict"):
+            _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
     if curve:
         last = {"iterations": options["iterations"], "log_likelihood": result.metrics["log_likelihood"]}
         result.details["curve"] = [*curve, last]
-    result.seconds["predict"] = looking + time.perf_counter() - started
     return result
 
 
-def _stages(declared: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: np.ndarray) -> Iterator[tuple]:
+def _stages(
+    declared: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: Floats
+) -> Iterator[tuple[int, Any, Speed]]:
     """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stretch.
 
     A stretch goes on from the checkpoint of the one before, which ends where an unbroken run does.
     """
-    from pucli.methods import make_estimator
-
     total = options["iterations"]
     looks = [n for n in sorted(set(options.get("looks", []))) if n < total]
-    fixed = {"random_state": seed, "block": max(1, min(1000, total // 10))}
+    fixed: dict[str, Any] = {"random_state": seed, "block": max(1, min(1000, total // 10))}
     with tempfile.TemporaryDirectory(prefix="pucli-") as folder:
         if looks:
             fixed["checkpoint"] = str(Path(folder) / "on-the-way.pt")
         for iterations in [*looks, total]:
             speed = Speed()
-            params = {**declared["params"], "n_iterations": iterations}
-            model = make_estimator(declared["name"], report=speed.look, **fixed, **params)
+            model = make(declared, report=speed.look, **fixed, n_iterations=iterations)
             try:
                 model.fit(X)
             except ImportError as error:
@@ -162,12 +154,12 @@ class Drawn:
     were stacked, with their `digits` (m,).
     """
 
-    X: np.ndarray
-    X_test: np.ndarray
-    centres: np.ndarray | None = None
+    X: Floats
+    X_test: Floats
+    centres: Floats | None = None
     sd: float = 0.0
-    images: np.ndarray | None = None
-    digits: np.ndarray | None = None
+    images: Floats | None = None
+    digits: Ints | None = None
 
 
 class Speed:
@@ -215,7 +207,7 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
         result.details |= _shown(model, drawn, generated, seed)
 
 
-def _likelihood(generated: np.ndarray, drawn: Drawn) -> tuple[float, float]:
+def _likelihood(generated: Floats, drawn: Drawn) -> tuple[float, float]:
     """Return the mean log-likelihood of the test rows, and the bandwidth."""
     from pucli.deep.likelihood import kernel_log_likelihood
 
@@ -223,19 +215,19 @@ def _likelihood(generated: np.ndarray, drawn: Drawn) -> tuple[float, float]:
     return mean_log_likelihood(scored.log_likelihood), float(scored.bandwidth)
 
 
-def _stacked_counts(generated: np.ndarray, images: Any, digits: Any) -> np.ndarray:
-    """Return generated rows per stacked class, told channel by channel by the nearest of the training `images`."""
+def _stacked_counts(generated: Floats, images: Floats, digits: Ints) -> Ints:
+    """Return generated rows per stacked class: each channel has the digit of the nearest training image."""
     from sklearn.neighbors import KNeighborsClassifier
 
     p = images.shape[1]
     nearest = KNeighborsClassifier(1).fit(images, digits)
-    said = np.zeros(len(generated), dtype=int)
+    classes = np.zeros(len(generated), dtype=np.int64)
     for channel, place in enumerate((100, 10, 1)):
-        said += place * nearest.predict(generated[:, channel * p : (channel + 1) * p])
-    return np.bincount(said, minlength=1000)
+        classes += place * nearest.predict(generated[:, channel * p : (channel + 1) * p])
+    return np.bincount(classes, minlength=1000)
 
 
-def _shown(model: Any, drawn: Drawn, generated: np.ndarray, seed: int) -> dict:
+def _shown(model: Any, drawn: Drawn, generated: Floats, seed: int) -> dict[str, Any]:
     """Return what the figures show: rows of the plane, or images and their neighbours in the latent space."""
     if drawn.images is None:
         if drawn.X.shape[1] != 2:
@@ -259,8 +251,8 @@ def _prepare(cell: Cell, context: Context) -> Drawn:
     name, seed, options = cell.dataset, cell.settings["split"]["seed"], cell.settings["options"]
     streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
     if options["stack"]:
-        dataset = load_dataset(name, multiclass=True, mirror=context.mirror, offline=context.offline)
-        pixels, digits = dataset.X / dataset.X.max(), dataset.y.astype(int)
+        X, y = read_rows(name, context, multiclass=True)
+        pixels, digits = X / X.max(), y.astype(int)
         # a third of the images is for testing
         order = stream(seed, "images", name).permutation(len(pixels))
         held = len(order) // 3

@@ -16,24 +16,31 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
+from pucli.arrays import AnyArray, Floats
 from pucli.errors import UsageError
 from pucli.metrics.classification import f_of_class
+from pucli.protocols.common import (
+    Planner,
+    check_two_classes,
+    declared_method,
+    make,
+    read_rows,
+    standardised,
+    takes_seed,
+)
 from pucli.protocols.options import read_options
 from pucli.protocols.usmo.protocol import warm_up as warm_up  # same methods, same compiled functions
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Strict
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
 from pucli.seeding import stream
-
-if TYPE_CHECKING:
-    from pucli.runner.experiment import Experiment
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 2
@@ -53,85 +60,82 @@ class Options(Strict):
     test_rows: int = Field(default=2000, ge=1)
 
 
+class Rows(NamedTuple):
+    """X_labelled (n, m), the pool of unlabeled rows with its classes, and test rows with theirs; y in {-1, +1}."""
+
+    X_labelled: Floats
+    pool: Floats
+    pool_y: AnyArray
+    X_test: Floats
+    y_test: AnyArray
+
+
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, repeat, method."""
-    from pucli.data import data_sha256
-    from pucli.methods import get_method
+    options = _checked(experiment, scope)
+    planner = Planner(experiment, "usmo_curves", VERSION)
+    # the prior is the share of positives among the unlabeled rows of each fit
+    methods = {column: declared_method(experiment, column, given={"prior"}) for column in scope.methods}
+    planned = []
+    for dataset in scope.datasets:
+        data = {"standardise": experiment.data.standardise, "positive": options.positive.get(dataset, [])}
+        split = {"labelled": options.labelled, "test_rows": options.test_rows}
+        for repeat in range(scope.repeats):
+            for column, method in methods.items():
+                most = options.largest.get(column, max(options.unlabeled))
+                unlabeled = [n for n in options.unlabeled if n <= most]
+                planned.append(
+                    planner.cell(
+                        dataset,
+                        column,
+                        repeat,
+                        method,
+                        data=data,
+                        split=split,
+                        unlabeled=unlabeled,
+                        n_fits=len(unlabeled),
+                    )
+                )
+    return planned
 
+
+def _checked(experiment: Experiment, scope: Scope) -> Options:
+    """Return the options; UsageError for a name that is not in the experiment."""
     options = read_options(Options, experiment, scope.profile.options)
     for kind, names, known in (
-        ("largest", options.largest, list(experiment.methods)),
-        ("positive", options.positive, experiment.dataset_names),
+        ("largest", list(options.largest), list(experiment.methods)),
+        ("positive", list(options.positive), experiment.dataset_names),
     ):
         for name in names:
             if name not in known:
                 raise UsageError(f"{experiment.name}: options.{kind}.{name}: there are {', '.join(known)}.")
-    planned = []
-    for dataset in scope.datasets:
-        identity = data_sha256(dataset)
-        for repeat in range(scope.repeats):
-            for label in scope.methods:
-                entry = experiment.methods[label]
-                method = get_method(entry.method)
-                most = options.largest.get(label, max(options.unlabeled))
-                settings = {
-                    "protocol": ["usmo_curves", VERSION],
-                    "data": {
-                        "name": dataset,
-                        "sha256": identity,
-                        "standardise": experiment.data.standardise,
-                        "positive": options.positive.get(dataset, []),
-                    },
-                    "split": {
-                        "labelled": options.labelled,
-                        "test_rows": options.test_rows,
-                        "seed": experiment.split.seed,
-                        "repeat": repeat,
-                    },
-                    "unlabeled": [n for n in options.unlabeled if n <= most],
-                    "method": {
-                        "name": method.name,
-                        "version": method.version,
-                        "params": {**method.params, **entry.params},
-                    },
-                }
-                group = canonical_json([settings["data"], settings["split"]])
-                fits = len(settings["unlabeled"])
-                planned.append(Cell(dataset, {}, repeat, label, settings, group, n_fits=fits))
-    return planned
+    for column, entry in experiment.methods.items():
+        if "prior" in entry.params:
+            raise UsageError(
+                f"{experiment.name}: methods.{column}.prior: each fit takes that of its unlabeled rows; remove it."
+            )
+    return options
 
 
-def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult:
+def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit at every number of unlabeled rows that the pool has, and score each fit on the test rows."""
-    from pucli.methods import make_estimator
-
-    if "rows" not in context.cache:
-        context.cache["rows"] = _rows(cell, context)
-    X_p, pool, pool_y, X_test, y_test = context.cache["rows"]
+    rows = context.shared(cell, _rows)
     declared = cell.settings["method"]
+    result = CellResult(params=dict(declared["params"]))
     points: list[dict[str, float]] = []
-    result = CellResult(params=declared["params"])
     model: Any = None
     for n in cell.settings["unlabeled"]:
-        if n > len(pool):
-            result.notes.append(f"the pool has {len(pool)} rows: the curve ends there")
+        if n > len(rows.pool):
+            result.notes.append(f"the pool has {len(rows.pool)} rows: the curve ends there")
             break
-        prior = float(np.clip((pool_y[:n] == 1).mean(), 0.5 / n, 1.0 - 0.5 / n))
-        more = {"random_state": 0} if declared["name"] == "usmo" else {}
-        model = make_estimator(declared["name"], prior=prior, **more, **declared["params"])
-        X, s = np.concatenate([X_p, pool[:n]]), np.arange(len(X_p) + n) < len(X_p)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            seconds, peak = measured(functools.partial(model.fit, X, s))
+        model, point = _point(declared, rows, n)
         if not model.converged_:
             result.flags.append("not converged")
-        said = np.where(model.decision_function(X_test) > 0, 1, -1)
-        points.append(
-            {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f_of_class(y_test, said, 1)}
-            | {"objective": model.objective_, "dual_gap": model.dual_gap_}
-        )
+        points.append(point)
     if not points:
-        raise UsageError(f"{cell.dataset} has {len(pool)} rows for the pool, fewer than the smallest number declared.")
+        raise UsageError(
+            f"{cell.dataset} has {len(rows.pool)} rows for the pool, fewer than the smallest number declared."
+        )
     curve = {name: [point[name] for point in points] for name in points[0]}
     last = points[-1]
     result.details = {"curve": curve, "trace": np.asarray(getattr(model, "trace_", np.empty((0, 3)))).tolist()}
@@ -139,6 +143,24 @@ def run_cell(cell: Cell, experiment: Experiment, context: Context) -> CellResult
     result.certificate = {name: last[name] for name in ("objective", "dual_gap")} | {"converged": model.converged_}
     result.seconds = {"tune": 0.0, "fit": float(sum(curve["seconds"])), "predict": 0.0}
     return result
+
+
+def _point(declared: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str, float]]:
+    """Return the model that is fitted to the first `n` rows of the pool, and its point of the curve."""
+    # the classes of these rows give the prior, and nothing else; those of other rows play no part
+    prior = float(np.clip((rows.pool_y[:n] == 1).mean(), 0.5 / n, 1.0 - 0.5 / n))
+    params = dict(declared["params"])
+    if takes_seed(declared["name"]):
+        params.setdefault("random_state", 0)
+    model = make(declared, params, prior=prior)
+    labelled = len(rows.X_labelled)
+    X, s = np.concatenate([rows.X_labelled, rows.pool[:n]]), np.arange(labelled + n) < labelled
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seconds, peak = measured(functools.partial(model.fit, X, s))
+    predictions = np.where(model.decision_function(rows.X_test) > 0, 1, -1)
+    point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f_of_class(rows.y_test, predictions, 1)}
+    return model, {**point, "objective": model.objective_, "dual_gap": model.dual_gap_}
 
 
 def measured(call: Callable[[], Any]) -> tuple[float, float]:
@@ -172,25 +194,20 @@ def _exponent(curve: dict[str, list[float]]) -> float:
     return float(np.polyfit(np.log(n[large]), np.log(seconds[large]), 1)[0]) if large.sum() > 1 else math.nan
 
 
-def _rows(cell: Cell, context: Context):
-    """Return labelled rows, the pool and its classes, test rows and theirs, standardised on labelled rows and pool."""
-    from pucli.data import load_dataset
-
+def _rows(cell: Cell, context: Context) -> Rows:
+    """Divide the rows; standardise on labelled rows and pool."""
     data, split = cell.settings["data"], cell.settings["split"]
     positive = data["positive"]
-    source = load_dataset(cell.dataset, multiclass=bool(positive), mirror=context.mirror, offline=context.offline)
-    if not positive and set(np.unique(source.y)) != {-1, 1}:
-        raise UsageError(f"{cell.dataset} has no positive and negative class; name the positive in options.positive.")
-    wanted = np.isin(source.y.astype(str), [str(item) for item in positive]) if positive else source.y == 1
-    y = np.where(wanted, 1, -1)
+    X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))
+    if positive:
+        y = np.where(np.isin(classes.astype(str), [str(item) for item in positive]), 1, -1)
+    else:
+        check_two_classes(cell.dataset, classes, "name the positive ones in options.positive")
+        y = np.where(classes == 1, 1, -1)
     rng = stream(split["seed"], "usmo curves", cell.dataset, split["repeat"])
     order = rng.permutation(len(y))
     labelled = order[y[order] == 1][: split["labelled"]]
     rest = order[~np.isin(order, labelled)]
     test, pool = rest[: split["test_rows"]], rest[split["test_rows"] :]
-    X = source.X
-    if data["standardise"] == "train":
-        train = np.concatenate([labelled, pool])
-        centre, spread = X[train].mean(axis=0), X[train].std(axis=0)
-        X = (X - centre) / np.where(spread > 0, spread, np.inf)
-    return X[labelled], X[pool], y[pool], X[test], y[test]
+    X_train, X_test = standardised(data["standardise"], X[np.concatenate([labelled, pool])], X[test])
+    return Rows(X_train[: len(labelled)], X_train[len(labelled) :], y[pool], X_test, y[test])
