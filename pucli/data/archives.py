@@ -1,8 +1,8 @@
 """One file out of a gz, zip or tar archive.
 
-The names inside an archive are compared, never used as paths: what is found is written to the one path the caller
+The names inside an archive are compared, never used as paths. The member is written to the one path that the caller
 gives, so an archive with `../` or absolute names, links or devices cannot write anywhere else. A size limit stops
-archives that grow without bound when unpacked.
+archives that unpack to a huge size.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ def unpack(source: Path, target: Path, member: str | None = None, *, limit: int 
 
     Parameters
     ----------
-    source : a gz file, a zip or tar archive (gz, bz2, xz), or a plain file. Recognised by content, not by name.
-    target : the file to write.
-    member : name in the archive; its last part is enough where that is unique. Without it, `source` is a gz file or
-        a plain file, which is copied.
-    limit : largest size of the unpacked file, in bytes.
+    source : Path
+        A gz file, a zip or tar archive (gz, bz2, xz), or a plain file. Recognised by content, not by name.
+    target : Path
+        The file to write.
+    member : str, optional
+        Name in the archive; its last part is enough where that is unique. Without it, `source` is a gz file or a plain
+        file, which is copied.
+    limit : int
+        Largest size of the unpacked file, in bytes.
 
     Raises
     ------

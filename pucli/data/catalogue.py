@@ -1,8 +1,8 @@
-"""The data catalogue: what `datasets.yaml` may say, and the message when it says something else.
+"""The data catalogue: the schema of `datasets.yaml`, and messages that name a wrong key.
 
 An entry names its files with their SHA-256, how they are read, which rows, classes and columns are taken, and the
-hash of the (X, y) that must result. So a published count can be checked against a declared choice of rows, and a
-choice that is not documented by the publication is marked as guessed.
+hash of the (X, y) that must result. A published count can therefore be checked against a declared choice of rows. A
+choice that the publication does not document is marked as guessed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Mirror(_Declared):
 class Reader(_Declared):
     """How a file is read into a table; columns without a header are numbered from 0.
 
-    Files of kind idx lie side by side, images and labels; those of every other kind one below the other.
+    Files of kind idx are joined side by side (images and labels), those of every other kind one below the other.
     """
 
     kind: Literal["table", "excel", "arff", "mat", "idx"] = "table"
@@ -60,7 +60,8 @@ class Reader(_Declared):
 class File(_Declared):
     """One file: SHA-256 of its uncompressed content, addresses in the order they are tried, and other packagings.
 
-    `sha256` may be missing only where no copy was at hand to compute it; then the entry's `content_sha256` decides.
+    `sha256` may be missing only where no copy was available to compute it; then the entry's `content_sha256` is checked
+    instead.
     """
 
     name: FileName
@@ -75,7 +76,7 @@ class File(_Declared):
 
 
 class Target(_Declared):
-    """The label column and its classes; `positive` becomes +1 and `negative` -1, all other rows are left out.
+    """The label column and its classes. `positive` becomes +1 and `negative` -1; all other rows are dropped.
 
     Without `positive` the set is multi-class. Without `negative`, every other class is negative.
     """
@@ -86,6 +87,8 @@ class Target(_Declared):
 
 
 class Sort(_Declared):
+    """The order of rows by a text column."""
+
     column: Column
     order: Literal["ascending", "descending"] = "ascending"
     ignore_case: bool = False
@@ -106,7 +109,7 @@ class Features(_Declared):
 
     `take` (default: all but the label) less `drop`. `codes`: text becomes the rank of the value among the sorted
     distinct values of the chosen rows, as R's data.matrix does. `one_hot`: one 0/1 column per value. `values`: cells
-    replaced before anything else. `fill`: what stands for a missing number.
+    that are replaced before anything else. `fill`: the replacement of a missing number.
     """
 
     take: list[Column] | None = None
@@ -127,7 +130,7 @@ class Published(_Declared):
 
 
 class Entry(_Declared):
-    """One data set. Exactly one of `files`, `sklearn` and `generator` says where it comes from."""
+    """One data set. Exactly one of `files`, `sklearn` and `generator` gives its origin."""
 
     name: str | None = None
     title: str
@@ -154,7 +157,7 @@ class Entry(_Declared):
         if len(origins) != 1:
             raise ValueError(f"needs exactly one of 'files', 'sklearn', 'generator'; has {origins or 'none'}")
         if self.selection == "guessed" and not self.note:
-            raise ValueError("a guessed selection needs a 'note' that says from what")
+            raise ValueError("a guessed selection needs a 'note' with the reason for the guess")
         if self.target.negative and not self.target.positive:
             raise ValueError("'target.negative' needs 'target.positive'")
         for file in self.files:
@@ -165,7 +168,7 @@ class Entry(_Declared):
 
     @property
     def origin(self) -> str:
-        """Return where it comes from: "download", "scikit-learn" or "generated"."""
+        """Return the origin: "download", "scikit-learn" or "generated"."""
         return "download" if self.files else "scikit-learn" if self.sklearn else "generated"
 
 
@@ -177,7 +180,8 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
 
     Parameters
     ----------
-    path : the YAML file; by default the `datasets.yaml` that comes with the package.
+    path : str or Path, optional
+        The YAML file; by default the `datasets.yaml` of the package.
 
     Raises
     ------
@@ -235,7 +239,8 @@ def read_yaml(path: Path) -> Any:
             if key in keys[:position]:
                 line = node.value[position][0].start_mark.line + 1
                 raise UsageError(f"{path}: line {line}: key {key!r} is given twice; remove one")
-        return loader.construct_mapping(node, deep=True)
+        content: dict[Any, Any] = loader.construct_mapping(node, deep=True)
+        return content
 
     Loader.add_constructor("tag:yaml.org,2002:map", mapping)
     try:

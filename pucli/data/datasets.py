@@ -1,7 +1,7 @@
-"""A declared data set as (X, y), the same bits wherever it is loaded.
+"""A declared data set as (X, y), with the same bits wherever it is loaded.
 
-The hash of (X, y) is declared with the set. What was parsed once is kept beside the cached file and is used again
-only if its hash is right, so a warm start reads one small file and needs neither pandas nor the original.
+The hash of (X, y) is declared with the set. The parsed arrays are stored beside the cached file and are used again only
+if their hash is right, so a warm start reads one small file and needs neither pandas nor the original.
 """
 
 from __future__ import annotations
@@ -16,45 +16,55 @@ from pathlib import Path
 
 import numpy as np
 
+from pucli.arrays import AnyArray, Floats
 from pucli.data.atomic import replacing
 from pucli.data.catalogue import Entry, dataset_key, load_catalogue
 from pucli.data.download import Progress, Source, make_source, obtain
 from pucli.errors import PucliError, RunError, UsageError
 
 _GUESSED = "rows or columns guessed"
+# Part of the name of parsed copies; raise it when readers or selection change their result.
 _PARSER = 1
-"""Part of the name of parsed copies; raise it when readers or selection change their result."""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """One data set.
 
-    Parameters
+    Attributes
     ----------
-    name : key in the catalogue.
-    X : (n, m) float64, not writable.
-    y : (n,) int64, not writable. +1 and -1 where the entry declares positive classes; otherwise the classes.
-    feature_names : m names.
-    content_sha256 : hash of (X, y), see `content_hash`.
-    title : full title.
-    notes : what was guessed, filled in or noticed.
-    classes : (n,) the class of each row in the source, integer or text.
-    prior : share of positives that a publication takes as known, None where none is declared.
+    name : str
+        Key in the catalogue.
+    X : ndarray of shape (n, m)
+        Features, not writable.
+    y : ndarray of int, shape (n,)
+        Labels, not writable: +1 and -1 where the entry declares positive classes, otherwise the classes.
+    feature_names : tuple of str
+        m names.
+    content_sha256 : str
+        Hash of (X, y), see `content_hash`.
+    title : str
+        Full title.
+    notes : tuple of str
+        Guesses in the entry, and missing values that were replaced or dropped.
+    classes : ndarray of int or str, shape (n,)
+        The class of each row in the source.
+    prior : float or None
+        Share of positives that a publication takes as known; None where none is declared.
     """
 
     name: str
-    X: np.ndarray
-    y: np.ndarray
+    X: Floats
+    y: AnyArray
     feature_names: tuple[str, ...]
     content_sha256: str
     title: str = ""
     notes: tuple[str, ...] = ()
-    classes: np.ndarray | None = None
+    classes: AnyArray | None = None
     prior: float | None = None
 
 
-def content_hash(X: np.ndarray, y: np.ndarray) -> str:
+def content_hash(X: AnyArray, y: AnyArray) -> str:
     """Return SHA-256 over the shape of X (n, m) and the bytes of X (float64) and y (int64), little-endian, C order.
 
     Text labels are hashed as their rank among the sorted distinct labels.
@@ -84,19 +94,35 @@ def load_dataset(
 
     Parameters
     ----------
-    name : key or display name.
-    rng : for generated sets; without it they are drawn from seed 0.
-    parameters : of a generated set, over the declared ones, e.g. ``{"mean_p2": 200}``.
-    multiclass : y holds the classes of the source although the entry declares positive ones.
-    cache, mirror, offline, progress : see `pucli.data.fetch`.
-    catalogue : another `datasets.yaml`.
+    name : str
+        Key or display name.
+    rng : numpy.random.Generator, optional
+        For generated sets. Without it they are drawn from seed 0.
+    parameters : mapping of str to float, optional
+        Parameters of a generated set that replace the declared ones, such as ``{"mean_p2": 200}``.
+    multiclass : bool
+        Whether y holds the classes of the source even where the entry declares positive ones.
+    cache, mirror, offline, progress
+        See `pucli.data.fetch`.
+    catalogue : str or Path, optional
+        Another `datasets.yaml`.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     UsageError
-        Unknown name or parameter, parameters for a set that is not generated, a faulty catalogue.
+        Unknown name or parameter, parameters for a set that is not generated, or a faulty catalogue.
     RunError
-        The files cannot be had or read, or (X, y) differs from the declared hash.
+        The files cannot be found or read, or (X, y) differs from the declared hash.
+
+    Examples
+    --------
+    >>> from pucli.data import load_dataset
+    >>> load_dataset("breast-cancer").X.shape
+    (569, 30)
     """
     key = dataset_key(name, catalogue)
     entry = load_catalogue(catalogue)[key]
@@ -118,11 +144,11 @@ def load_dataset(
 
 
 def data_sha256(name: str, *, catalogue: str | Path | None = None) -> str:
-    """Return what identifies the data of a set, without reading any file.
+    """Return a hash that identifies the data of a set, without reading any file.
 
-    The declared hash of (X, y) where there is one, which loading verifies; otherwise a hash of everything in the
-    entry that determines (X, y): the SHA-256 of its files and the choice of rows, classes and columns, or generator,
-    its version and declared parameters.
+    It is the declared hash of (X, y), which loading verifies. Where there is none, it is a hash of everything in the
+    entry that determines (X, y): the SHA-256 of its files and the choice of rows, classes and columns, or the generator
+    with its version and declared parameters.
     """
     entry = load_catalogue(catalogue)[dataset_key(name, catalogue)]
     return entry.content_sha256 or _identity(entry)
@@ -189,7 +215,7 @@ def _parse(key: str, entry: Entry, source: Source) -> Dataset:
 
 
 def _dataset(
-    key: str, entry: Entry, X: np.ndarray, y: np.ndarray, classes: np.ndarray, names: list[str], notes: list[str]
+    key: str, entry: Entry, X: Floats, y: AnyArray, classes: AnyArray, names: list[str], notes: list[str]
 ) -> Dataset:
     if entry.selection == "guessed":
         notes = [f"{_GUESSED}: {' '.join(entry.note.split())}", *notes]
@@ -199,7 +225,7 @@ def _dataset(
 
 
 def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
-    """Return the parsed copy; None where there is none, or it is damaged or not what the entry declares."""
+    """Return the parsed copy; None where it is missing, damaged, or different from what the entry declares."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
             X, y, classes = saved["X"], saved["y"], saved["classes"]
@@ -213,7 +239,7 @@ def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
 
 
 def _write_parsed(path: Path, dataset: Dataset) -> None:
-    """Keep the parsed copy; a cache that cannot be written costs time at the next load and nothing else."""
+    """Store the parsed copy. A cache that cannot be written only makes the next load slower."""
     noticed = [note for note in dataset.notes if not note.startswith(_GUESSED)]
     with contextlib.suppress(PucliError), replacing(path) as partial, partial.open("wb") as stream:
         np.savez(

@@ -1,8 +1,8 @@
 """Download and cache: each file from the first place that has it with the declared SHA-256.
 
-Order: the cache, the mirror the user names (`--mirror`, `PUCLI_MIRROR`), the declared addresses. A file is written
-under a temporary name beside its place, checked, then renamed: whatever happens, the cache holds whole, checked
-files only. Downloading itself is pooch's.
+The order is the cache, the mirror that the user names (`--mirror`, `PUCLI_MIRROR`), then the declared addresses. A file
+is written under a temporary name beside its place, checked, then renamed, so the cache never holds an incomplete or
+unchecked file. pooch does the downloading.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pucli.data.archives import ArchiveError, unpack
 from pucli.data.catalogue import Entry, File, Mirror, dataset_key, load_catalogue
 from pucli.errors import RunError, UsageError
 
+# Called with the file name, bytes so far, and total bytes (None if unknown).
 Progress = Callable[[str, int, int | None], None]
-"""Called with file name, bytes so far, bytes in all (None where not known)."""
 
 _TRIES = 3
 _WAIT = 0.5  # seconds before the second try; doubled before each further one
@@ -50,12 +50,16 @@ def cache_folder(cache: str | Path | None = None) -> Path:
 class Source:
     """Where files may come from.
 
-    Parameters
+    Attributes
     ----------
-    cache : the cache folder.
-    mirror : folder or address that comes before the declared ones, None if there is none.
-    offline : no network; a mirror that is a folder still serves.
-    progress : called while a file is loaded.
+    cache : Path
+        The cache folder.
+    mirror : str or None
+        Folder or address that is tried before the declared ones.
+    offline : bool
+        Whether the network is off. A mirror that is a folder is still used.
+    progress : callable or None
+        Called while a file is loaded.
     """
 
     cache: Path
@@ -70,7 +74,7 @@ def make_source(
     offline: bool | None = None,
     progress: Progress | None = None,
 ) -> Source:
-    """Return where files may come from: arguments, else `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
+    """Return the source for these arguments, by default `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
     named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
     if offline is None:
         offline = os.environ.get("PUCLI_OFFLINE", "").lower() not in {"", "0", "false", "no"}
@@ -95,23 +99,30 @@ def fetch(
 
     Parameters
     ----------
-    names : one name or several. Sets from scikit-learn and generated ones have no files.
-    mirror : folder or address to look in first; `PUCLI_MIRROR` if None.
-    offline : use the cache and a local mirror only; `PUCLI_OFFLINE` if None.
-    progress : called with (file name, bytes so far, bytes in all or None).
-    cache : cache folder; `PUCLI_DATA_DIR`, then the platform's, if None.
-    catalogue : another `datasets.yaml`.
+    names : str or sequence of str
+        One name or several. Sets from scikit-learn and generated ones have no files.
+    mirror : str or Path, optional
+        Folder or address to look in first; by default `PUCLI_MIRROR`.
+    offline : bool, optional
+        Whether to use only the cache and a local mirror; by default `PUCLI_OFFLINE`.
+    progress : callable, optional
+        Called with the file name, bytes so far, and total bytes or None.
+    cache : str or Path, optional
+        Cache folder; by default `PUCLI_DATA_DIR`, then that of the platform.
+    catalogue : str or Path, optional
+        Another `datasets.yaml`.
 
     Returns
     -------
-    paths of the files in the cache, in the order of the names.
+    list of Path
+        The files in the cache, in the order of the names.
 
     Raises
     ------
     UsageError
         Unknown name, or a mirror that does not exist.
     RunError
-        No place has the file (no network, checksum mismatch, ...), or the cache cannot be written (no space, ...).
+        The file is found nowhere (no network, checksum mismatch, ...), or the cache cannot be written (no space, ...).
     """
     source = make_source(cache, mirror, offline, progress)
     paths = []
@@ -123,7 +134,7 @@ def fetch(
 
 
 def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
-    """Return one packaging of a declared file and its path in the cache; get it first where it is not there."""
+    """Return one packaging of a declared file and its path in the cache; fetch it if it is missing."""
     folder = source.cache / key
     for packaging in file.packagings():
         path = folder / packaging.name
@@ -145,9 +156,9 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a killed process left behind more than a day ago."""
+    """Remove files that a killed process left behind more than a day ago."""
     for scratch in folder.glob(".fetch-*"):
-        with contextlib.suppress(FileNotFoundError):  # another process may have just finished with it
+        with contextlib.suppress(FileNotFoundError):  # another process may have just removed it
             if time.time() - scratch.stat().st_mtime > _STALE:
                 shutil.rmtree(scratch, ignore_errors=True)
 
@@ -155,8 +166,8 @@ def _sweep(folder: Path) -> None:
 def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:
     """Yield (packaging, address) in the order to try: the user's mirror, then the declared addresses.
 
-    Below a mirror, a file may lie in `folder` of the entry (default ``uci/<key>``), in the tail of that path, or at
-    the top; plain, as .gz, or in the archive under which a declared address offers it.
+    In a mirror, a file may be in `folder` of the entry (default ``uci/<key>``), in the tail of that path, or at the top;
+    plain, as .gz, or in the archive that a declared address names.
     """
     parts = (entry.folder or f"uci/{key}").split("/")
     if source.mirror is not None and not (source.offline and _is_url(source.mirror)):
@@ -193,7 +204,7 @@ def _is_url(place: str) -> bool:
 
 
 def _get(address: Mirror, packaging: File, target: Path, source: Source) -> str | None:
-    """Write the checked content found at an address to `target`; return what is wrong with it, None if nothing."""
+    """Write the checked content of an address to `target`; return the problem, None if there is none."""
     raw = target.with_name("raw")
     if _is_url(address.url):
         problem = _download(address.url, raw, packaging.name, source.progress)
@@ -227,7 +238,7 @@ def _wrong_content(path: Path, packaging: File) -> str | None:
 
 
 def _download(url: str, target: Path, name: str, progress: Progress | None) -> str | None:
-    """Download one address, with retries where that may help; return what went wrong, None if nothing."""
+    """Download one address, with retries where they may help; return the problem, None if there is none."""
     import pooch
     import requests
 
@@ -278,7 +289,7 @@ class _Bar:
 
 @contextmanager
 def _cache_errors(cache: Path) -> Iterator[None]:
-    """Turn what the file system refuses into a message that names the folder and the way out."""
+    """Turn errors of the file system into a message that names the folder and the remedy."""
     try:
         yield
     except OSError as error:

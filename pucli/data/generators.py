@@ -1,7 +1,7 @@
-"""Generated data sets, each drawn from the generator of random numbers that the caller gives.
+"""Generated data sets, each drawn from the random number generator of the caller.
 
-`two_gaussians` is the set of Wang 2024, section 3.4.1: a second group of positives far from the boundary, which a
-squared loss cannot ignore. `add_irrelevant_features` is the disturbance of section 4.3.1.
+`two_gaussians` is the set of Wang 2024, section 3.4.1: a second group of positives lies far from the boundary, which a
+squared loss cannot ignore. `add_irrelevant_features` adds the noise features of section 4.3.1.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from pucli.arrays import AnyArray, Floats, Ints
 from pucli.data.labelled_points import labelled_points
 from pucli.data.mixtures import MIXTURES
 from pucli.errors import UsageError, unknown
 
 
-def two_gaussians(
-    rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def two_gaussians(rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant: int = 0) -> tuple[Floats, Ints]:
     """Draw the two-dimensional set of Wang 2024, section 3.4.1.
 
     200 positives around (15, 15) and 200 around (`mean_p2`, `mean_p2`), both with covariance 50 I; 400 negatives
@@ -26,14 +25,19 @@ def two_gaussians(
 
     Parameters
     ----------
-    rng : generator of random numbers.
-    mean_p2 : both coordinates of the second group's mean; the thesis has 50, 100, 200, 500 and 1000.
-    irrelevant : number of irrelevant features per original one (section 4.3.1 has 2); the original ones are then
+    rng : numpy.random.Generator
+        Source of randomness.
+    mean_p2 : float
+        Both coordinates of the second group's mean; 50, 100, 200, 500 and 1000 in the thesis.
+    irrelevant : int
+        Number of irrelevant features per original one, 2 in section 4.3.1. Unless it is 0, the original features are
         standardised.
 
     Returns
     -------
-    X : (800, 2 + 2 `irrelevant`) float64; y : (800,) int64 in {+1, -1}, positives first.
+    X : ndarray of shape (800, 2 + 2 * irrelevant)
+    y : ndarray of int, shape (800,)
+        +1, then -1.
     """
     near = rng.multivariate_normal([15.0, 15.0], 50.0 * np.eye(2), size=200)
     far = rng.multivariate_normal([mean_p2, mean_p2], 50.0 * np.eye(2), size=200)
@@ -43,18 +47,21 @@ def two_gaussians(
     return (add_irrelevant_features(X, rng, per_feature=irrelevant) if irrelevant else X), y
 
 
-def add_irrelevant_features(X: np.ndarray, rng: np.random.Generator, *, per_feature: int = 2) -> np.ndarray:
-    """Return X standardised, with independent standard normal columns behind it (Wang 2024, 4.3.1 and 4.5.2).
+def add_irrelevant_features(X: AnyArray, rng: np.random.Generator, *, per_feature: int = 2) -> Floats:
+    """Return X standardised, followed by independent standard normal columns (Wang 2024, 4.3.1 and 4.5.2).
 
     Parameters
     ----------
-    X : (n, m). Each column is centred and divided by its standard deviation; a constant column becomes 0.
-    rng : generator of random numbers.
-    per_feature : irrelevant columns per column of X.
+    X : array of shape (n, m)
+        Each column is centred and divided by its standard deviation; a constant column becomes 0.
+    rng : numpy.random.Generator
+        Source of randomness.
+    per_feature : int
+        Irrelevant columns per column of X.
 
     Returns
     -------
-    (n, m (1 + `per_feature`)) float64.
+    ndarray of shape (n, m * (1 + per_feature))
     """
     X = np.asarray(X, dtype=np.float64)
     centred = X - X.mean(axis=0)
@@ -65,20 +72,18 @@ def add_irrelevant_features(X: np.ndarray, rng: np.random.Generator, *, per_feat
     return np.hstack([scaled, noise])
 
 
-GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
+# Generators by the names that `datasets.yaml` uses.
+GENERATORS: dict[str, Callable[..., tuple[Floats, Ints]]] = {
     "two-gaussians": two_gaussians,
     "labelled-points": labelled_points,
     **MIXTURES,
 }
-"""Generators by the name that `datasets.yaml` uses."""
 
+# Part of the identity of every generated set; raise it when a generator draws differently.
 VERSION = 1
-"""Part of the identity of every generated set; raise it when a generator draws differently."""
 
 
-def generate(
-    name: str, rng: np.random.Generator, parameters: Mapping[str, float] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def generate(name: str, rng: np.random.Generator, parameters: Mapping[str, float] | None = None) -> tuple[Floats, Ints]:
     """Draw (X, y) from the generator `name` with its parameters; a wrong parameter suggests the nearest one."""
     if name not in GENERATORS:
         raise unknown("generator", name, GENERATORS)

@@ -2,7 +2,7 @@
 
     0 0 type dims, then for each dimension its size in four bytes, then the values in C order
 
-Images and labels lie in files of their own: the rows of one belong to the rows of the other by position.
+Images and labels are in separate files; row i of one belongs to row i of the other.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pucli.data.labels import LABEL
 from pucli.errors import RunError
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 _UNSIGNED_BYTE = 8
 
 
-def read_idx(path: Path) -> np.ndarray:
-    """Return the array of unsigned bytes in an IDX file, in the shape that its header says.
+def read_idx(path: Path) -> NDArray[np.uint8]:
+    """Return the array of unsigned bytes in an IDX file, in the shape that its header gives.
 
     Raises
     ------

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from pucli.arrays import Floats, Ints
 from pucli.errors import unknown
 
-# example -> one list of values for each class. The thesis draws the third class of example 2 (Figure 4.3) without
-# saying where its point is: 3 here.
+# For each example, one list of values per class. The thesis draws the third class of example 2 (Figure 4.3) without the
+# value of its point; it is 3 here.
 EXAMPLES = {1: [[-1.0], [1.0]], 2: [[-1.0], [1.0], [3.0]], 3: [[-2.0, 1.0], [-0.5, 3.0]]}
 
 
-def labelled_points(rng: np.random.Generator, *, example: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of an example: X (N, 1), y (N,) in {0, 1, ...}; nothing is random.
+def labelled_points(rng: np.random.Generator, *, example: int = 1) -> tuple[Floats, Ints]:
+    """Return the points of an example.
 
     Parameters
     ----------
-    rng : not used.
-    example : 1 (Figures 4.1 and 4.2), 2 (Figure 4.3) or 3 (Figures 4.4 to 4.6).
+    rng : numpy.random.Generator
+        Not used: nothing is random.
+    example : {1, 2, 3}
+        Figures 4.1 and 4.2, Figure 4.3, or Figures 4.4 to 4.6.
+
+    Returns
+    -------
+    X : ndarray of shape (N, 1)
+    y : ndarray of int, shape (N,)
+        Classes 0, 1, ...
     """
     if example not in EXAMPLES:
         raise unknown("example", str(example), map(str, EXAMPLES))

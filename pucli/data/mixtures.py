@@ -1,12 +1,14 @@
 """Generated sets of Sansone 2018: G50C, CAKE and TOES (section 2.4), the grid and the embedding (section 4.4).
 
-The thesis gives their kind, not all their numbers. What is fixed here without a source is marked as a guess, with
-what it rests on.
+The thesis describes them without giving all their numbers. A number that is fixed here without a source is marked as a
+guess, with the reason for it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+from pucli.arrays import Floats, Ints
 
 # Half the distance of two standard normals whose best classifier errs on 5 per cent: the normal's 95 per cent point.
 _HALF_DISTANCE = 1.6448536269514722
@@ -14,24 +16,28 @@ _HALF_DISTANCE = 1.6448536269514722
 _TOES = np.array([[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
 
 
-def g50c(rng: np.random.Generator, *, rows: int = 550) -> tuple[np.ndarray, np.ndarray]:
+def g50c(rng: np.random.Generator, *, rows: int = 550) -> tuple[Floats, Ints]:
     """Draw two standard normals in 50 dimensions whose Bayes error is 5 per cent.
 
     Returns
     -------
-    X : (rows, 50); y : (rows,) int64 in {+1, -1}, half of each.
+    X : ndarray of shape (rows, 50)
+    y : ndarray of int, shape (rows,)
+        +1 and -1, half of each.
     """
     rows = int(rows)
     y = np.where(np.arange(rows) % 2 == 0, 1, -1)
     return rng.standard_normal((rows, 50)) + (y * _HALF_DISTANCE / np.sqrt(50.0))[:, None], y.astype(np.int64)
 
 
-def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[np.ndarray, np.ndarray]:
+def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[Floats, Ints]:
     """Draw rows uniformly from a disc of radius 3 around (2, 1); opposite quarters are one class.
 
     Returns
     -------
-    X : (rows, 2); y : (rows,) int64, +1 in the upper left and lower right quarter.
+    X : ndarray of shape (rows, 2)
+    y : ndarray of int, shape (rows,)
+        +1 in the upper left and lower right quarter, else -1.
     """
     rows = int(rows)
     radius, angle = 3.0 * np.sqrt(rng.random(rows)), 2.0 * np.pi * rng.random(rows)
@@ -40,14 +46,16 @@ def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[np.ndarray, np.
     return X + np.array([2.0, 1.0]), y.astype(np.int64)
 
 
-def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
+def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tuple[Floats, Ints]:
     """Draw five Gaussians in the plane, two of the first class and three of the second, classes of equal size.
 
     Centres and `sd` are guesses: the thesis shows them in a figure only.
 
     Returns
     -------
-    X : (rows, 2); y : (rows,) int64 in {+1, -1}.
+    X : ndarray of shape (rows, 2)
+    y : ndarray of int, shape (rows,)
+        +1 and -1.
     """
     rows = int(rows)
     y = np.where(np.arange(rows) % 2 == 0, 1, -1)
@@ -57,21 +65,24 @@ def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tupl
 
 def gaussian_grid(
     rng: np.random.Generator, *, rows: int = 500, spacing: float = 10.5, sd: float = 0.316
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Floats, Ints]:
     """Draw 25 isotropic Gaussians on a 5 x 5 grid around the origin.
 
-    `spacing` and `sd` are guesses that fit the published log-likelihoods: the true density has -3.76 for sd 0.316, just
-    above the best method's -4.1, and rows spread evenly over the grid have about -7.9, like the worst autoencoders.
+    `spacing` and `sd` are guesses that agree with the published log-likelihoods: the true density has -3.76 for sd
+    0.316, just above the best method's -4.1, and rows spread evenly over the grid have about -7.9, like the worst
+    autoencoders.
 
     Returns
     -------
-    X : (rows, 2); y : (rows,) int64, the component 0 to 24.
+    X : ndarray of shape (rows, 2)
+    y : ndarray of int, shape (rows,)
+        The component, 0 to 24.
     """
     y = rng.integers(0, 25, int(rows))
     return grid_centres(spacing)[y] + sd * rng.standard_normal((len(y), 2)), y.astype(np.int64)
 
 
-def grid_centres(spacing: float) -> np.ndarray:
+def grid_centres(spacing: float) -> Floats:
     """Return the centres of `gaussian_grid`, (25, 2)."""
     side = spacing * np.arange(-2.0, 3.0)
     return np.array([[a, b] for a in side for b in side])
@@ -79,23 +90,25 @@ def grid_centres(spacing: float) -> np.ndarray:
 
 def embedded_gaussians(
     rng: np.random.Generator, *, rows: int = 500, spread: float = 5.0, sd: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw ten isotropic Gaussians in 10 dimensions, laid into 1000 dimensions by an isometry.
+) -> tuple[Floats, Ints]:
+    """Draw ten isotropic Gaussians in 10 dimensions, embedded in 1000 dimensions by an isometry.
 
-    Centres are drawn with standard deviation `spread`, once for all: every draw has the same density. The thesis gives
-    neither centres nor scale nor embedding; unit variance and an isometry fit its log-likelihoods (near 1224: kernel
-    bandwidth 0.1 and nearest generated rows at a distance of 1.8).
+    The centres have standard deviation `spread` and are the same in every draw, so that the density is fixed. The
+    thesis gives neither centres nor scale nor embedding; unit variance and an isometry agree with its log-likelihoods
+    (near 1224: kernel bandwidth 0.1 and nearest generated rows at a distance of 1.8).
 
     Returns
     -------
-    X : (rows, 1000); y : (rows,) int64, the component 0 to 9.
+    X : ndarray of shape (rows, 1000)
+    y : ndarray of int, shape (rows,)
+        The component, 0 to 9.
     """
     centres, basis = embedding(spread)
     y = rng.integers(0, 10, int(rows))
     return (centres[y] + sd * rng.standard_normal((len(y), 10))) @ basis, y.astype(np.int64)
 
 
-def embedding(spread: float) -> tuple[np.ndarray, np.ndarray]:
+def embedding(spread: float) -> tuple[Floats, Ints]:
     """Return the centres (10, 10) and the isometry (10, 1000) of `embedded_gaussians`."""
     fixed = np.random.default_rng(20180410)
     centres = spread * fixed.standard_normal((10, 10))
@@ -103,17 +116,25 @@ def embedding(spread: float) -> tuple[np.ndarray, np.ndarray]:
     return centres, basis
 
 
-def stacked(
-    images: np.ndarray, digits: np.ndarray, rng: np.random.Generator, rows: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of three random images beside each other, (rows, 3 p), and their class, 0 to 999.
+def stacked(images: Floats, digits: Ints, rng: np.random.Generator, rows: int) -> tuple[Floats, Ints]:
+    """Return rows of three random images side by side, (rows, 3 p), and their class, 0 to 999.
 
-    images : (n, p) with values in [0, 1]; digits : (n,) of 0 to 9.
+    Parameters
+    ----------
+    images : ndarray of shape (n, p)
+        Values in [0, 1].
+    digits : ndarray of int, shape (n,)
+        The digit of each image, 0 to 9.
+    rng : numpy.random.Generator
+        Chooses the images.
+    rows : int
+        Number of rows.
     """
     chosen = rng.integers(0, len(images), (rows, 3))
     return images[chosen].reshape(rows, -1), (digits[chosen] @ np.array([100, 10, 1])).astype(np.int64)
 
 
+# Generators by the names that `datasets.yaml` uses.
 MIXTURES = {
     "g50c": g50c,
     "cake": cake,
@@ -121,4 +142,3 @@ MIXTURES = {
     "gaussian-grid": gaussian_grid,
     "embedded-gaussians": embedded_gaussians,
 }
-"""Generators by the name that `datasets.yaml` uses."""

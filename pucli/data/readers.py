@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.arrays import AnyArray
 from pucli.data.catalogue import Column, Reader
 from pucli.data.labels import LABEL
 from pucli.errors import RunError
@@ -27,14 +28,17 @@ def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None =
 
     Parameters
     ----------
-    path : the file.
-    reader : how it is declared to be written.
-    columns : the columns needed, all if None; a long text file is read faster without the others.
+    path : Path
+        The file.
+    reader : Reader
+        Its declared format.
+    columns : iterable of str or int, optional
+        The columns needed; all by default. A long text file is read faster without the others.
 
     Raises
     ------
     RunError
-        The file is not what the declaration says.
+        The file is not in the declared format.
     """
     read = {"table": _read_text, "excel": _read_excel, "arff": _read_arff, "mat": _read_mat, "idx": _read_idx}[
         reader.kind
@@ -65,7 +69,8 @@ def read_csv(path: Path | IO[bytes], **options: Any) -> pd.DataFrame:
 
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"
-    return pd.read_csv(path, low_memory=False, index_col=False, skipinitialspace=True, **options)
+    frame: pd.DataFrame = pd.read_csv(path, low_memory=False, index_col=False, skipinitialspace=True, **options)
+    return frame
 
 
 def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
@@ -114,7 +119,7 @@ def _read_idx(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Dat
     return idx_table(path)
 
 
-def label_frame(X: np.ndarray, labels: np.ndarray, names: Iterable[Column] | None = None) -> pd.DataFrame:
+def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = None) -> pd.DataFrame:
     """Return a table of the features X (n, m) and a column "label" with the n labels."""
     import pandas as pd
 
@@ -126,7 +131,7 @@ def label_frame(X: np.ndarray, labels: np.ndarray, names: Iterable[Column] | Non
 
 
 def read_sklearn(name: str) -> pd.DataFrame:
-    """Return one of the sets that come with scikit-learn; text labels where it names the classes."""
+    """Return one of the sets that come with scikit-learn, with its class names as labels."""
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, f"load_{name}")()

@@ -1,4 +1,4 @@
-"""From a table to (X, y): the declared choice of rows and classes, and the encoding of the columns."""
+"""From the table of a declared data set to (X, y): the choice of rows and classes, and the encoding of columns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.data.catalogue import Column, Entry, Features, Rows, Sort, Target
 from pucli.data.labels import LABEL
 from pucli.errors import RunError
@@ -15,15 +16,31 @@ if TYPE_CHECKING:
 
 
 class Selected(NamedTuple):
-    X: np.ndarray  # (n, m) float64
-    y: np.ndarray  # (n,) int64: +1 and -1, or the class where no class is declared positive
-    classes: np.ndarray  # (n,) int64 or text: the class in the source
+    """Features and labels.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, m)
+        Features.
+    y : ndarray of int, shape (n,)
+        +1 and -1, or the class where no class is declared positive.
+    classes : ndarray of int or str, shape (n,)
+        The class in the source.
+    feature_names : list of str
+        m names.
+    notes : list of str
+        Missing values that were replaced or dropped.
+    """
+
+    X: Floats
+    y: Ints
+    classes: AnyArray
     feature_names: list[str]
     notes: list[str]
 
 
 def columns_needed(entry: Entry) -> set[Column] | None:
-    """Return the columns that the entry uses, None where it may be any."""
+    """Return the columns that the entry uses; None if it may use any."""
     if entry.features.take is None or entry.target.column is None:
         return None
     sort = set() if entry.rows.sort is None else {entry.rows.sort.column}
@@ -31,12 +48,12 @@ def columns_needed(entry: Entry) -> set[Column] | None:
 
 
 def select(frame: pd.DataFrame, entry: Entry) -> Selected:
-    """Return features, labels and what was noticed on the way, for the table of a declared data set.
+    """Return features, labels and notes for the table of a declared data set.
 
     Raises
     ------
     RunError
-        A declared column or class is not there, or a cell that must be a number is not.
+        A declared column or class is missing, or a cell that must be a number is not one.
     """
     target = LABEL if entry.target.column is None else entry.target.column
     frame = _keep_rows(frame.reset_index(drop=True), entry.rows)
@@ -69,7 +86,7 @@ def _keep_rows(frame: pd.DataFrame, rows: Rows) -> pd.DataFrame:
     return frame
 
 
-def _order(column: pd.Series, sort: Sort) -> np.ndarray:
+def _order(column: pd.Series, sort: Sort) -> Ints:
     """Return the stable order of a text column; rows with equal keys keep their order in both directions."""
     import pandas as pd
 
@@ -80,8 +97,8 @@ def _order(column: pd.Series, sort: Sort) -> np.ndarray:
     return np.argsort(-ranks if sort.order == "descending" else ranks, kind="stable")
 
 
-def class_text(column: pd.Series) -> np.ndarray:
-    """Return labels as text (n,): integral numbers without a decimal point, text without blanks around it."""
+def class_text(column: pd.Series) -> AnyArray:
+    """Return labels as text (n,): whole numbers without a decimal point, text without surrounding blanks."""
     if column.dtype.kind in "iufb":
         values = column.to_numpy()
         unique, inverse = np.unique(values, return_inverse=True)
@@ -89,7 +106,7 @@ def class_text(column: pd.Series) -> np.ndarray:
     return np.array([str(value).strip() for value in column], dtype=object)
 
 
-def _wanted_classes(label: np.ndarray, target: Target) -> np.ndarray:
+def _wanted_classes(label: AnyArray, target: Target) -> Bools:
     present = set(label)
     wanted = [str(value) for value in [*(target.positive or []), *(target.negative or [])]]
     for value in wanted:
@@ -100,7 +117,7 @@ def _wanted_classes(label: np.ndarray, target: Target) -> np.ndarray:
     return np.isin(label, np.array(wanted, dtype=object))
 
 
-def _first_of_each(label: np.ndarray, counts: dict[str, object]) -> np.ndarray:
+def _first_of_each(label: AnyArray, counts: dict[str, object]) -> Bools:
     """Return the mask of the first `counts` rows of each class, in the order of the table."""
     keep = np.zeros(len(label), dtype=bool)
     for value, count in counts.items():
@@ -113,8 +130,8 @@ def _first_of_each(label: np.ndarray, counts: dict[str, object]) -> np.ndarray:
     return keep
 
 
-def _encode(frame: pd.DataFrame, spec: Features) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
-    """Return the numeric table, the mask of its rows among those given, and notes."""
+def _encode(frame: pd.DataFrame, spec: Features) -> tuple[pd.DataFrame, Bools, list[str]]:
+    """Return the numeric table, the mask of the rows that it keeps, and notes."""
     import pandas as pd
 
     notes: list[str] = []
@@ -179,14 +196,14 @@ def _to_numbers(column: pd.Series) -> pd.Series:
     return numbers
 
 
-def _plus_minus(label: np.ndarray, classes: np.ndarray, target: Target) -> np.ndarray:
+def _plus_minus(label: AnyArray, classes: AnyArray, target: Target) -> Ints:
     if target.positive is None:
         return classes if classes.dtype.kind == "i" else np.unique(classes, return_inverse=True)[1].astype(np.int64)
     positive = np.isin(label, np.array([str(value) for value in target.positive], dtype=object))
     return np.where(positive, 1, -1).astype(np.int64)
 
 
-def _numbers_if_integers(label: np.ndarray) -> np.ndarray:
+def _numbers_if_integers(label: AnyArray) -> AnyArray:
     unique, inverse = np.unique(label.astype(str), return_inverse=True)
     try:
         return np.array([int(value) for value in unique], dtype=np.int64)[inverse]

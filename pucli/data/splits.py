@@ -1,8 +1,8 @@
-"""From (X, y) to a positive-unlabeled problem: who is labelled, who is in training, who is in the test set.
+"""From (X, y) to a positive-unlabeled problem: which rows are labelled, which are unlabeled, which are in the test set.
 
 Labels are selected completely at random (SCAR). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
 
-* case-control: labelled positives are one sample, unlabeled rows another; the test set is drawn from the unlabeled
+* case-control: labelled positives are one sample, unlabeled rows another; the test set is taken from the unlabeled
   rows.
 * single training set: all rows are one sample; some positives of its training part are labelled.
 
@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pucli.arrays import Ints
+from pucli.arrays import AnyArray, Ints
 from pucli.data.atomic import replacing
 from pucli.errors import UsageError, unknown
 from pucli.seeding import stream
@@ -29,20 +30,23 @@ from pucli.seeding import stream
 class Split:
     """One split of n rows.
 
-    Parameters
+    Attributes
     ----------
-    train : row numbers of the training set (from 0), in random order.
-    test : row numbers of the test set, in random order.
-    s : for each row of `train`, 1 labelled positive, 0 unlabeled; int8.
+    train : ndarray of int
+        Row numbers of the training set, from 0, in random order.
+    test : ndarray of int
+        Row numbers of the test set, in random order.
+    s : ndarray of int8
+        For each row of `train`, 1 if it is a labelled positive, 0 if it is unlabeled.
     """
 
-    train: np.ndarray
-    test: np.ndarray
-    s: np.ndarray
+    train: Ints
+    test: Ints
+    s: NDArray[np.int8]
 
 
 def case_control(
-    y: np.ndarray, label_frequency: float, *, unlabeled_train: float = 0.7, rng: np.random.Generator
+    y: AnyArray, label_frequency: float, *, unlabeled_train: float = 0.7, rng: np.random.Generator
 ) -> Split:
     """Split in the case-control scenario.
 
@@ -52,15 +56,23 @@ def case_control(
 
     Parameters
     ----------
-    y : (n,) two labels, the greater one positive.
-    label_frequency : g, between 0 and 1, both excluded.
-    unlabeled_train : t, between 0 and 1, both excluded.
-    rng : generator of random numbers.
+    y : array of shape (n,)
+        Two labels; the greater one is positive.
+    label_frequency : float
+        g, between 0 and 1, both excluded.
+    unlabeled_train : float
+        t, between 0 and 1, both excluded.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Split
 
     Raises
     ------
     UsageError
-        y has not two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+        y does not have two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
     """
     positive = _positives(y)
     _check_share("label_frequency", label_frequency)
@@ -73,22 +85,28 @@ def case_control(
     return _split(order[:count], unlabeled[:kept], unlabeled[kept:], len(positive), label_frequency, rng)
 
 
-def single_training_set(
-    y: np.ndarray, label_frequency: float, *, train: float = 0.7, rng: np.random.Generator
-) -> Split:
+def single_training_set(y: AnyArray, label_frequency: float, *, train: float = 0.7, rng: np.random.Generator) -> Split:
     """Split in the single-training-set scenario: a random share `train` of all rows, g of its positives labelled.
 
     Parameters
     ----------
-    y : (n,) two labels, the greater one positive.
-    label_frequency : g, above 0, at most 1.
-    train : share of the rows in the training set, between 0 and 1, both excluded.
-    rng : generator of random numbers.
+    y : array of shape (n,)
+        Two labels; the greater one is positive.
+    label_frequency : float
+        g, above 0 and at most 1.
+    train : float
+        Share of the rows in the training set, between 0 and 1, both excluded.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Split
 
     Raises
     ------
     UsageError
-        y has not two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+        y does not have two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
     """
     positive = _positives(y)
     _check_share("label_frequency", label_frequency, top=True)
@@ -108,7 +126,7 @@ SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "sin
 
 
 def make_split(
-    scenario: str, y: np.ndarray, label_frequency: float, *, rng: np.random.Generator, **options: float
+    scenario: str, y: AnyArray, label_frequency: float, *, rng: np.random.Generator, **options: float
 ) -> Split:
     """Split in the scenario called "case-control" or "single-training-set"; `options` are those of its function."""
     if scenario not in SCENARIOS:
@@ -117,11 +135,11 @@ def make_split(
 
 
 def repeated_splits(
-    scenario: str, y: np.ndarray, label_frequency: float, *, repeats: int, seed: int, name: str = "", **options: float
+    scenario: str, y: AnyArray, label_frequency: float, *, repeats: int, seed: int, name: str = "", **options: float
 ) -> list[Split]:
     """Return `repeats` splits from one seed; each depends on (seed, name, scenario, label frequency, repeat) alone.
 
-    `name` is the data set's. The same split comes out however many others are drawn.
+    `name` is that of the data set. A split does not depend on how many others are drawn.
     """
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, not {repeats}")
@@ -142,13 +160,18 @@ def split_stream(seed: int, name: str, scenario: str, label_frequency: float, re
 class SavedSplits:
     """Splits of one data set as written to a file.
 
-    Parameters
+    Attributes
     ----------
-    splits : the splits, in order.
-    dataset : name of the data set or file that was split.
-    content_sha256 : hash of its (X, y).
-    rows : number of its rows.
-    settings : scenario, label frequency, seed, as given when saved.
+    splits : list of Split
+        The splits, in order.
+    dataset : str
+        Name of the data set or file that was split.
+    content_sha256 : str
+        Hash of its (X, y).
+    rows : int
+        Number of its rows.
+    settings : dict
+        Scenario, label frequency and seed, as given when saved.
     """
 
     splits: list[Split]
@@ -165,14 +188,22 @@ _VERSION = 1
 def save_splits(
     path: str | Path, splits: Sequence[Split], *, dataset: str, content_sha256: str, rows: int, **settings: Any
 ) -> None:
-    """Write splits to a JSON file: row numbers from 0, in one step, so that a reader never sees half of it.
+    """Write splits to a JSON file, with row numbers from 0. The file is replaced in one step.
 
     Parameters
     ----------
-    path : the file; an existing one is replaced.
-    splits : the splits.
-    dataset, content_sha256, rows : what was split; `load_splits` refuses other data.
-    settings : JSON values to keep with them, such as scenario, label_frequency, seed.
+    path : str or Path
+        The file; an existing one is replaced.
+    splits : sequence of Split
+        The splits.
+    dataset : str
+        Name of the data set or file.
+    content_sha256 : str
+        Hash of its (X, y); `load_splits` refuses other data.
+    rows : int
+        Number of its rows.
+    **settings
+        JSON values to store with them, such as scenario, label_frequency, seed.
 
     Raises
     ------
@@ -199,13 +230,21 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
 
     Parameters
     ----------
-    path : the file.
-    content_sha256, rows : of the data they will be used with; splits of other data are refused.
+    path : str or Path
+        The file.
+    content_sha256 : str, optional
+        Hash of the data that the splits will be used with; splits of other data are refused.
+    rows : int, optional
+        Number of rows of that data.
+
+    Returns
+    -------
+    SavedSplits
 
     Raises
     ------
     UsageError
-        The file is missing, damaged, no splits file, or belongs to other data.
+        The file is missing, damaged, not a splits file, or belongs to other data.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -254,9 +293,9 @@ def _restored(item: dict[str, list[int]], rows: int) -> Split:
 
 
 def _split(
-    labelled: np.ndarray,
-    unlabeled: np.ndarray,
-    test: np.ndarray,
+    labelled: Ints,
+    unlabeled: Ints,
+    test: Ints,
     n_positive: int,
     label_frequency: float,
     rng: np.random.Generator,
@@ -274,7 +313,8 @@ def _split(
     return Split(np.concatenate([labelled, unlabeled])[order].astype(np.int64), test.astype(np.int64), s[order])
 
 
-def _positives(y: np.ndarray) -> np.ndarray:
+def _positives(y: AnyArray) -> Ints:
+    """Return the numbers of the rows with the greater of two labels."""
     labels = np.unique(y)
     if len(labels) != 2:
         shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
@@ -290,7 +330,7 @@ def _check_share(name: str, value: float, *, top: bool = False) -> None:
 
 
 def _nearest(value: float) -> int:
-    """Return the nearest whole number, halves upwards; a hair below a half counts as one."""
+    """Return the nearest whole number, halves rounded up; values within rounding of a half count as a half."""
     return int(np.floor(value + 0.5 + 1e-9))
 
 
