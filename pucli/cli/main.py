@@ -21,7 +21,8 @@ import typer
 from typer.core import TyperGroup
 
 import pucli.cli.commands
-from pucli.cli.output import Output
+from pucli.cli.interrupts import interrupts, noticed
+from pucli.cli.output import Output, Stopped
 from pucli.errors import FULL_DISK, PucliError, unknown
 
 # The order in which a newcomer meets them; commands that are not named here follow, by name.
@@ -152,12 +153,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line `arguments` (default: those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = typer.main.get_command(app)(args=words, prog_name="pucli", standalone_mode=False)
+        with noticed():
+            code = typer.main.get_command(app)(args=words, prog_name="pucli", standalone_mode=False)
+            if code == Stopped.exit_code:  # Typer's answer to Ctrl-C outside of a command
+                raise Stopped("interrupted.")
+    except KeyboardInterrupt:
+        return _report(Stopped("interrupted."), as_json="--json" in words)
     except SystemExit as stop:  # shell completion, or a reader that went away while --help was written
         return stop.code if isinstance(stop.code, int) else 1
     except Exception as error:
         if os.environ.get("PUCLI_DEBUG"):
             raise
+        if interrupts.seen and not isinstance(error, PucliError):
+            error = Stopped("interrupted.")
         return _report(error, as_json="--json" in words)
     finally:
         _flush()

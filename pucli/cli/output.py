@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import shutil
 import sys
 import time
 import warnings
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from pucli.cli.interrupts import interrupts
 from pucli.errors import PucliError
 
 
@@ -91,7 +93,7 @@ class Output:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._caught.__exit__(kind, error, trace)
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt) or (isinstance(error, Exception) and interrupts.seen):
             raise Stopped(f"interrupted. {self.if_interrupted}") from None
         if error is None and self.as_json:
             if self.warnings:
@@ -147,19 +149,32 @@ class Output:
             self.warnings.append(text)
             print(f"warning: {text}", file=sys.stderr, flush=True)
 
+    def fits(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+        """Return whether a table fits on the screen; always where there is none."""
+        if not on_terminal(sys.stdout):
+            return True
+        widths = [max(len(number(row[i])) for row in [columns, *rows]) for i in range(len(columns))]
+        return sum(widths) + 2 * (len(columns) - 1) <= shutil.get_terminal_size().columns
+
     def table(
-        self, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, styles: Mapping[str, str] | None = None
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *,
+        styles: Mapping[str, str] | None = None,
+        whole: str = "",
     ) -> None:
         """Print rows under column heads; aligned plain text, or rich on a terminal.
 
-        `styles` maps a cell's text, up to a colon or bracket, to a rich style, e.g. ``{"worse": "red"}``.
+        `styles` maps a cell's text, up to a colon or bracket, to a rich style, e.g. ``{"worse": "red"}``. On a narrow
+        screen the column `whole`, by default the first, is not broken; the others are, and nothing is left out.
         """
         if self.as_json:
             return
         cells = [[number(cell) for cell in row] for row in rows]
         numeric = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
         if on_terminal(sys.stdout):
-            self._rich_table(columns, cells, numeric, styles or {})
+            self._rich_table(columns, cells, numeric, styles or {}, whole or columns[0])
             return
         widths = [max(len(row[i]) for row in [list(columns), *cells]) for i in range(len(columns))]
         for row in [list(columns), *cells]:
@@ -170,7 +185,7 @@ class Output:
             self.write("  ".join(aligned).rstrip())
 
     def _rich_table(
-        self, columns: Sequence[str], cells: list[list[str]], numeric: list[bool], styles: Mapping[str, str]
+        self, columns: Sequence[str], cells: list[list[str]], numeric: list[bool], styles: Mapping[str, str], whole: str
     ) -> None:
         from rich.console import Console
         from rich.table import Table
@@ -178,7 +193,7 @@ class Output:
 
         table = Table(box=None, pad_edge=False, header_style="bold")
         for name, right in zip(columns, numeric, strict=True):
-            table.add_column(name, justify="right" if right else "left")
+            table.add_column(name, justify="right" if right else "left", overflow="fold", no_wrap=name == whole)
         for row in cells:
             table.add_row(
                 *(Text(cell, style=styles.get(cell.partition(":")[0].partition(" [")[0], "")) for cell in row)
@@ -195,37 +210,52 @@ class Output:
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Says nothing; the other displays derive from it."""
+    """Shows nothing; the other displays derive from it."""
 
     def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
-        """Show that `done` of `total` are done; `text` says what is going on."""
+        """Show that `done` of `total` are done; `text` tells what is going on. Here a swallowed Ctrl-C takes effect."""
+        if interrupts.seen:
+            raise KeyboardInterrupt
+        self.show(done, total, text, seconds_left)
+
+    def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
+        """Bring it on the screen."""
 
     def __exit__(self, *_: object) -> None:
         """Leave the screen as it was."""
 
 
 class Bar(Progress):
-    """A bar with the time that is left; gone when the work is done."""
+    """A bar with count and time left; gone when the work is done. Where the screen is narrow the text gives way."""
 
     def __init__(self, label: str) -> None:
         from rich import progress
         from rich.console import Console
+        from rich.table import Column
 
         self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
-            progress.TextColumn("{task.fields[text]}", markup=False),
+            progress.TextColumn("{task.description}", table_column=Column(no_wrap=True, max_width=30)),
+            progress.BarColumn(bar_width=16),
+            progress.MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            progress.TimeElapsedColumn(table_column=Column(no_wrap=True)),
+            progress.TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True)),
+            progress.TextColumn(
+                "{task.fields[text]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
+            ),
             console=Console(stderr=True),
             transient=True,
+            expand=True,
         )
-        self._task = self._bar.add_task(label, total=None, text="")
+        self._task = self._bar.add_task(label, total=None, text="", left="")
         self._bar.start()
 
-    def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
-        self._bar.update(self._task, completed=done, total=total, text=text)
+    def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
+        """Move the bar; the time left is the caller's estimate, or follows from the pace so far."""
+        task = self._bar.tasks[0]
+        if seconds_left is None and total and done and task.elapsed is not None:
+            seconds_left = task.elapsed * (total - done) / done
+        left = f"{duration(seconds_left)} left" if seconds_left else ""
+        self._bar.update(self._task, completed=done, total=total, text=text, left=left)
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
@@ -240,7 +270,8 @@ class Lines(Progress):
         self._label = label
         self._last = -math.inf
 
-    def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
+    def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
+        """Write a line if the last one is old enough."""
         now = time.monotonic()
         if now - self._last < self.interval and done != total:
             return

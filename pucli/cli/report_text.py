@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -42,7 +43,7 @@ def print_report(out: Output, report: Report) -> None:
         for row in report.rows
     ]
     kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    out.table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows], styles=STYLES)
+    _print_rows(out, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     out.text()
     verdicts = verdict_counts(report)
     if verdicts:
@@ -59,6 +60,21 @@ def print_report(out: Output, report: Report) -> None:
         out.warn(f"failed: {error}")
     if len(report.errors) > 5:
         out.warn(f"{len(report.errors) - 5} more cells failed; cells.csv has all errors.")
+
+
+def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
+    """Print the rows, on a narrow screen in blocks: what the rows of a block share stands above them, once."""
+    if out.fits(columns, rows):
+        out.table(columns, rows, styles=STYLES, whole="method")
+        return
+    shared = [i for i, name in enumerate(columns) if name in ("data set", "setting", "metric")]
+    others = [i for i in range(len(columns)) if i not in shared]
+    for heading, block in itertools.groupby(rows, key=lambda row: [row[i] for i in shared]):
+        out.text(", ".join(part for part in heading if part))
+        out.table(
+            [columns[i] for i in others], [[row[i] for i in others] for row in block], styles=STYLES, whole="method"
+        )
+        out.text()
 
 
 def verdict_counts(report: Report) -> dict[str, int]:

@@ -169,7 +169,15 @@ def test_a_second_run_at_the_same_time(pucli, small, tmp_path):
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(small, data_cache, tmp_path):
     small(split={**SMALL["split"], "repeats": 400})
     words = [sys.executable, "-m", "pucli", "reproduce", "small.yaml"]
-    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # a suite that runs in the background ignores SIGINT, and its children would, too
+    process = subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     first = process.stderr.readline()  # it is running once it says how far it is
     assert first.startswith("small 0/1600")
     os.kill(process.pid, signal.SIGINT)
