@@ -121,7 +121,7 @@ def declared_method(
     changes : mapping, optional
         Parameters that stand over those of the column.
     given : collection of str, default=()
-        Parameters that the protocol gives each fit itself; a grid's are among them.
+        Parameters that the protocol gives each fit itself; a grid's and ``random_state`` are always among them.
     **more
         Further entries, e.g. ``grid``.
 
@@ -139,7 +139,7 @@ def declared_method(
         experiment.defaults.get(method.name, {}),
         constructor_defaults(method),
         method.former_defaults,
-        {*given, *more.get("grid", ())},
+        {"random_state", *given, *more.get("grid", ())},
     )
     return {"name": method.name, "version": method.version, "params": params, **more}
 

@@ -32,6 +32,7 @@ from pucli.protocols.common import (
     make,
     read_rows,
     standardised,
+    takes_seed,
     timed,
 )
 from pucli.protocols.options import read_options
@@ -189,9 +190,10 @@ def _fit(declared: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
     """Fit to classes 0 and 1, -1 for an unlabeled row; `run_cell` counts the fits that did not converge."""
     from sklearn.exceptions import ConvergenceWarning
 
+    seeded = {"random_state": 0, **declared["params"]} if takes_seed(declared["name"]) else declared["params"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return make(declared).fit(X, y)
+        return make(declared, seeded).fit(X, y)
 
 
 def _prepare(cell: Cell, context: Context) -> Rows:
