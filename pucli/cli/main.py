@@ -164,6 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("PUCLI_DEBUG"):
             raise
+        if "_PUCLI_COMPLETE" in os.environ:  # TAB after a wrong name: nothing to offer, and no word on the prompt
+            return 0
         if interrupts.seen and not isinstance(error, PucliError):
             error = Stopped("interrupted.")
         return _report(error, as_json="--json" in words)

@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from pucli.data.training_rows import RowSource
 
-MethodName = Annotated[str, typer.Option("--method", "-m", help="Method; `pucli list methods` shows all.")]
+MethodName = Annotated[
+    str,
+    typer.Option("--method", "-m", help="Method; `pucli list methods` shows all.", autocompletion=completion.methods),
+]
 DatasetName = Annotated[
-    str | None, typer.Option("--dataset", "-d", help="Declared data set; `pucli list datasets` shows all.")
+    str | None,
+    typer.Option(
+        "--dataset",
+        "-d",
+        help="Declared data set; `pucli list datasets` shows all.",
+        autocompletion=completion.datasets,
+        show_default=False,
+    ),
 ]
 DataFile = Annotated[
     Path | None,
@@ -36,10 +47,22 @@ PositiveValue = Annotated[
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", metavar="K=V", help="Parameter of the method; repeat for more.", show_default=False),
+    typer.Option(
+        "--param",
+        "-p",
+        metavar="K=V",
+        help="Parameter of the method; repeat for more.",
+        autocompletion=completion.parameters,
+        show_default=False,
+    ),
 ]
 Scenario = Annotated[
-    str, typer.Option("--scenario", help="How labels come about: case-control or single-training-set.")
+    str,
+    typer.Option(
+        "--scenario",
+        help="How labels come about: case-control or single-training-set.",
+        autocompletion=completion.words("case-control", "single-training-set"),
+    ),
 ]
 LabelFrequency = Annotated[
     float,
@@ -55,16 +78,47 @@ Standardise = Annotated[
     typer.Option("--standardise/--raw", help="Scale features to zero mean and unit variance."),
 ]
 Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)]
-Score = Annotated[str, typer.Option("--score", help="Rule of choice: puf, puf-pooled or puf-lower-1se.")]
+Score = Annotated[
+    str,
+    typer.Option("--score", help="Rule of choice: puf, puf-pooled or puf-lower-1se.", autocompletion=completion.scores),
+]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS")]
+ExperimentName = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="Name (`pucli list experiments`) or a .yaml file.",
+        autocompletion=completion.experiments,
+    ),
+]
 Profile = Annotated[
-    str, typer.Option("--profile", help="Size of the run: smoke, quick, full, as declared.", envvar="PUCLI_PROFILE")
+    str,
+    typer.Option(
+        "--profile",
+        help="Size of the run: smoke, quick, full, as declared.",
+        envvar="PUCLI_PROFILE",
+        autocompletion=completion.profiles,
+    ),
 ]
 Methods = Annotated[
-    list[str] | None, typer.Option("--method", "-m", help="Only this method; repeat for more.", show_default=False)
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="Only this method; repeat for more.",
+        autocompletion=completion.columns,
+        show_default=False,
+    ),
 ]
 Datasets = Annotated[
-    list[str] | None, typer.Option("--dataset", "-d", help="Only this data set; repeat for more.", show_default=False)
+    list[str] | None,
+    typer.Option(
+        "--dataset",
+        "-d",
+        help="Only this data set; repeat for more.",
+        autocompletion=completion.experiment_datasets,
+        show_default=False,
+    ),
 ]
 Results = Annotated[
     Path, typer.Option("--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True)

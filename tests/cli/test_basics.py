@@ -225,15 +225,43 @@ def test_a_defect_shows_where_it_happened_on_demand(pucli, monkeypatch):
         pucli("list", "methods")
 
 
-def test_completion_offers_the_commands(data_cache):
+def completed(line):
+    """Return what TAB offers at the end of a line."""
+    words = line.split(" ")
     done = subprocess.run(
-        [sys.executable, "-c", "from pucli.cli.main import main; main()"],
-        env={**os.environ, "_PUCLI_COMPLETE": "complete_bash", "COMP_WORDS": "pucli t", "COMP_CWORD": "1"},
+        [sys.executable, "-m", "pucli"],
+        env={
+            **os.environ,
+            "_PUCLI_COMPLETE": "complete_bash",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        },
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert set(done.stdout.split()) == {"train", "tune"}
+    assert (done.returncode, done.stderr) == (0, "")
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("pucli t", {"train", "tune"}),
+        ("pucli train --method gl", {"glpual", "gllc"}),
+        ("pucli train --method gllc --param m", {"max_iter=", "max_rank=", "mu="}),
+        ("pucli train --dataset wi", {"wifi", "wine"}),
+        ("pucli split wi", {"wifi", "wine"}),
+        ("pucli reproduce table-3.", {"table-3.1", "table-3.3"}),
+        ("pucli reproduce table-3.3 --method gllc", {"gllc/thesis", "gllc/rkhs"}),
+        ("pucli reproduce table-3.3 --dataset s", {"seeds", "ssmcr"}),
+        ("pucli reproduce table-3.3 --profile ", {"smoke", "quick", "full"}),
+        ("pucli list m", {"methods", "metrics"}),
+        ("pucli reproduce nothing --method gl", set()),
+    ],
+)
+def test_tab_completes_names(data_cache, line, offered):
+    assert completed(line) >= offered and bool(completed(line)) == bool(offered)
 
 
 def test_json_values_are_strict_json():

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli.options import Results, output_folder
 from pucli.cli.output import Output, number, plain
 from pucli.errors import UsageError, unknown
@@ -22,7 +23,12 @@ pucli bench usmo --full
 
 def command(
     out: Output,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark, or `list`: which there are.")] = "list",
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="A benchmark, or `list`: which there are.", autocompletion=completion.benchmarks
+        ),
+    ] = "list",
     full: Annotated[
         bool, typer.Option("--full", help="The largest sizes too, where a benchmark has any; it may take an hour.")
     ] = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.train_text import COUNTS, whole_counts
@@ -37,6 +38,7 @@ def command(
         typer.Option(
             "--labels",
             help="What the label column holds: true (the class of each row) or pu (labelled positives only).",
+            autocompletion=completion.words("true", "pu"),
         ),
     ] = "true",
     dataset: opt.DatasetName = None,

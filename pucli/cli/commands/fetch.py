@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli.options import Mirror, Offline
 from pucli.cli.output import Output
 from pucli.errors import RunError, UsageError
@@ -19,9 +20,19 @@ pucli fetch --all --mirror /media/usb/pucli-data --offline
 
 def command(
     out: Output,
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Data sets.", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Data sets.", show_default=False, autocompletion=completion.datasets),
+    ] = None,
     experiment: Annotated[
-        str | None, typer.Option("--experiment", "-e", help="All data sets of an experiment.", show_default=False)
+        str | None,
+        typer.Option(
+            "--experiment",
+            "-e",
+            help="All data sets of an experiment.",
+            autocompletion=completion.experiments,
+            show_default=False,
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All declared data sets.")] = False,
     mirror: Mirror = None,

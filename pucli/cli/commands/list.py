@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli.output import Output
 from pucli.errors import UsageError, unknown
 
@@ -18,7 +19,14 @@ pucli list experiments --json
 
 def command(
     out: Output,
-    what: Annotated[str, typer.Argument(metavar="datasets|methods|experiments|metrics", help="What to list.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="datasets|methods|experiments|metrics",
+            help="What to list.",
+            autocompletion=completion.words("datasets", "methods", "experiments", "metrics"),
+        ),
+    ],
 ) -> None:
     """List the data sets, methods, experiments or metrics."""
     listings = {"datasets": _datasets, "methods": _methods, "experiments": _experiments, "metrics": _metrics}

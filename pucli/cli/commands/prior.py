@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, number
 from pucli.errors import UsageError
@@ -21,7 +22,13 @@ def command(
     out: Output,
     where: opt.Rows,
     estimator: Annotated[
-        str, typer.Option("--estimator", "-e", help="km2, tice, or all of them.", show_default=True)
+        str,
+        typer.Option(
+            "--estimator",
+            "-e",
+            help="km2, tice, or all of them.",
+            autocompletion=completion.words("km2", "tice", "all"),
+        ),
     ] = "all",
     replicates: Annotated[
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.errors import UsageError, unknown
@@ -23,13 +24,16 @@ pucli report table-3.3 --method glpual --dataset wifi --json
 
 def command(
     out: Output,
-    experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="Name (`pucli list experiments`) or a .yaml file.")
-    ],
+    experiment: opt.ExperimentName,
     formats: Annotated[str, typer.Option("--format", "-f", help="Of md, csv, tex, html, with commas.")] = "md,csv,tex",
     profile: Annotated[
         str | None,
-        typer.Option("--profile", help="The profile that was run.", show_default="the largest that was run"),
+        typer.Option(
+            "--profile",
+            help="The profile that was run.",
+            autocompletion=completion.profiles,
+            show_default="the largest that was run",
+        ),
     ] = None,
     method: opt.Methods = None,
     dataset: opt.Datasets = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, duration
 
@@ -25,16 +26,20 @@ pucli reproduce my-experiment.yaml --results /tmp/results --json
 
 def command(
     out: Output,
-    experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="Name (`pucli list experiments`) or a .yaml file.")
-    ],
+    experiment: opt.ExperimentName,
     profile: opt.Profile = "full",
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
     n_jobs: opt.Jobs = 1,
     dry: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and run nothing.")] = False,
     backend: Annotated[
-        str, typer.Option("--backend", help="loky (this machine) or dask (a cluster).", envvar="PUCLI_BACKEND")
+        str,
+        typer.Option(
+            "--backend",
+            help="loky (this machine) or dask (a cluster).",
+            envvar="PUCLI_BACKEND",
+            autocompletion=completion.words("loky", "dask"),
+        ),
     ] = "loky",
     only_collect: Annotated[
         bool, typer.Option("--collect", help="Run nothing; build the table from what is there.")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli.output import Output
 from pucli.errors import unknown
 
@@ -18,7 +19,14 @@ pucli schema datasets
 
 def command(
     out: Output,
-    what: Annotated[str, typer.Argument(metavar="experiment|datasets", help="Which declared file.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="experiment|datasets",
+            help="Which declared file.",
+            autocompletion=completion.words("experiment", "datasets"),
+        ),
+    ],
 ) -> None:
     """Print the JSON schema of a declared file.
 

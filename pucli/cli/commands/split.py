@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed, output_file
 from pucli.cli.output import Output
 
@@ -19,7 +20,12 @@ pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 
 def command(
     out: Output,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Data set; `pucli list datasets` shows all.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Data set; `pucli list datasets` shows all.", autocompletion=completion.datasets
+        ),
+    ],
     scenario: Scenario = "case-control",
     label_frequency: LabelFrequency = 0.5,
     repeats: Annotated[int, typer.Option("--repeats", help="How many splits.", min=1)] = 10,

@@ -1,0 +1,95 @@
+"""What the shell offers on TAB: methods, data sets, experiments, parameters, and the words that an option takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from pucli.runner import Experiment
+
+Completer = Callable[[str], list[str]]
+
+
+def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def methods(incomplete: str) -> list[str]:
+    """Return the methods whose names begin so."""
+    from pucli.methods import METHODS
+
+    return _starting(incomplete, METHODS)
+
+
+def datasets(incomplete: str) -> list[str]:
+    """Return the declared data sets whose names begin so."""
+    from pucli.data import dataset_names
+
+    return _starting(incomplete, dataset_names())
+
+
+def experiments(incomplete: str) -> list[str]:
+    """Return the experiments whose names begin so."""
+    from pucli.runner import experiment_names
+
+    return _starting(incomplete, experiment_names())
+
+
+def _experiment(ctx: typer.Context) -> Experiment | None:
+    """Return the experiment that stands before; its name is not parsed yet where an option is incomplete."""
+    from pucli.runner import load_experiment
+
+    name = ctx.params.get("experiment") or next(iter(ctx.args), None)
+    return load_experiment(name, check_methods=False) if name else None
+
+
+def columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the methods of the experiment that stands before."""
+    experiment = _experiment(ctx)
+    return _starting(incomplete, experiment.methods) if experiment else []
+
+
+def experiment_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the data sets of the experiment that stands before."""
+    experiment = _experiment(ctx)
+    return _starting(incomplete, experiment.dataset_names) if experiment else []
+
+
+def profiles(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the profiles of the experiment that stands before."""
+    experiment = _experiment(ctx)
+    return _starting(incomplete, experiment.profiles) if experiment else []
+
+
+def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the parameters of the method that stands before, with the sign of equality."""
+    from pucli.models import estimator_of
+
+    name = ctx.params.get("method")
+    return _starting(incomplete, [f"{key}=" for key in estimator_of(name)._get_param_names()]) if name else []
+
+
+def benchmarks(incomplete: str) -> list[str]:
+    """Return the benchmarks whose names begin so."""
+    from pucli.cli.commands.bench import benchmarks as names
+
+    return _starting(incomplete, ["list", *names()])
+
+
+def words(*choices: str) -> Completer:
+    """Return a completer of fixed words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return _starting(incomplete, choices)
+
+    return complete
+
+
+def scores(incomplete: str) -> list[str]:
+    """Return the rules of choice whose names begin so."""
+    from pucli.tuning import RULES
+
+    return _starting(incomplete, RULES)
