@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +25,11 @@ class Method:
     source : document and equations.
     params : constructor parameters that this entry fixes.
     grid : default tuning grid, parameter -> values or the name of a series (see `pucli.tuning.grids`).
-    path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.search`), or "".
+    regularisation : parameter -> -1 where larger values regularise more, +1 where smaller ones do, in the order in
+        which points are compared; ties of a tuning score go to the more regularised point.
+    ridge : the parameter that "the strongest ridge" of a tuning rule means.
+    refine : parameters that the refinement after a grid may move.
+    path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`), or "".
     extra : the optional dependency it needs ("deep"), "" if none.
     version : raise it when the results of the method change; it is part of every cell's key.
     former_defaults : constructor parameter -> what it means when a cell's key leaves it out, see
@@ -38,6 +42,9 @@ class Method:
     source: str
     params: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
+    regularisation: Mapping[str, int] = field(default_factory=dict)
+    ridge: str = "lam"
+    refine: Sequence[str] = ()
     path: str = ""
     extra: str = ""
     version: int = 1
@@ -57,7 +64,9 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 3.2 (linear), 3.17-3.26 (kernel)",
         grid={"lam": "decades", "sigma": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
-        path="pucli.tuning.paths.glpual:GlobalLocalPath",
+        regularisation={"lam": -1, "width": -1, "c_p": 1, "c_u": 1, "sigma": -1, "n_neighbors": -1},
+        refine=("lam", "sigma", "width", "c_p", "c_u"),
+        path="pucli.tuning.paths.glpual:GLPUALPath",
     ),
     Method(
         name="gllc",
@@ -65,7 +74,9 @@ _ALL = [
         kind="pu",
         source="Ke et al. 2018; Wang 2024, eq. 2.5",
         grid={"lam": "decades", "sigma": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
-        path="pucli.tuning.paths.glpual:GlobalLocalPath",
+        regularisation={"lam": -1, "width": -1, "c_p": 1, "c_u": 1, "sigma": -1, "n_neighbors": -1},
+        refine=("lam", "sigma", "width", "c_p", "c_u"),
+        path="pucli.tuning.paths.glpual:GLLCPath",
     ),
     Method(
         name="bsvm",
@@ -73,6 +84,8 @@ _ALL = [
         kind="pu",
         source="Liu et al. 2003; Wang 2024, eq. 2.2",
         grid={"lam": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
+        regularisation={"lam": -1, "width": -1, "c_p": 1, "c_u": 1},
+        refine=("lam", "width", "c_p", "c_u"),
         version=2,
     ),
     Method(
@@ -81,6 +94,8 @@ _ALL = [
         kind="pu",
         source="Ke et al. 2018; Wang 2024, section 2.3.2",
         grid={"lam": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
+        regularisation={"lam": -1, "width": -1, "c_p": 1, "c_u": 1},
+        refine=("lam", "width", "c_p", "c_u"),
     ),
     Method(
         name="svc-naive",
@@ -88,6 +103,8 @@ _ALL = [
         kind="pu",
         source="baseline: unlabeled rows as negatives, class-balanced SVC",
         grid={"C": [0.01, 0.1, 1.0, 10.0, 100.0]},
+        regularisation={"width": -1, "C": 1},
+        refine=("C", "width"),
     ),
     Method(
         name="e-glpual",
@@ -95,6 +112,9 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 4.1",
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [0.1, 1.0, 10.0], "sigma": [1.0], "c_u": [0.5, 0.1, 0.01]},
+        regularisation={"lam1": -1, "lam2": -1, "c_p": 1, "c_u": 1, "sigma": -1, "n_neighbors": -1},
+        ridge="lam2",
+        refine=("lam1", "lam2", "sigma", "c_p", "c_u"),
         path="pucli.tuning.paths.elastic:ElasticPath",
     ),
     Method(
@@ -103,6 +123,9 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 4.22-4.43",
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [1e-4, 1e-2], "sigma": [1.0], "c_u": [0.3, 0.05]},
+        regularisation={"lam1": -1, "lam2": -1, "c_p": 1, "c_u": 1, "sigma": -1, "n_neighbors": -1},
+        ridge="lam2",
+        refine=("lam1", "lam2", "sigma", "c_p", "c_u"),
         path="pucli.tuning.paths.surface:SurfacePath",
     ),
     Method(
@@ -111,6 +134,8 @@ _ALL = [
         kind="pu",
         source="Wang 2024, eq. 5.8",
         grid={"lam": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "sigma": [1.0]},
+        regularisation={"lam": -1, "width": -1, "sigma": -1, "n_neighbors": -1},
+        refine=("lam", "sigma", "width", "mu"),
         path="pucli.tuning.paths.cpb:CPBPath",
     ),
     Method(
@@ -118,12 +143,16 @@ _ALL = [
         estimator="pucli.estimators.upu:UPU",
         kind="pu",
         source="du Plessis, Niu, Sugiyama 2014, 2015; Kiryo et al. 2017",
+        regularisation={"lam": -1, "width": -1},
+        refine=("lam", "width", "learning_rate", "weight_decay"),
     ),
     Method(
         name="nnpu",
         estimator="pucli.estimators.upu:NNPU",
         kind="pu",
         source="Kiryo, Niu, du Plessis, Sugiyama 2017",
+        regularisation={"weight_decay": -1, "gamma": 1},
+        refine=("learning_rate", "weight_decay", "beta", "gamma"),
     ),
     Method(
         name="usmo",
@@ -131,6 +160,8 @@ _ALL = [
         kind="pu",
         source="Sansone, De Natale, Zhou 2018, sections 3-4",
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},
+        regularisation={"lam": -1, "width": -1},
+        refine=("lam", "width"),
     ),
     Method(
         name="ramp-pu",
@@ -138,6 +169,8 @@ _ALL = [
         kind="pu",
         source="du Plessis, Niu, Sugiyama 2014; Sansone, De Natale, Zhou 2018, section 6 (a peer there)",
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},
+        regularisation={"lam": -1, "width": -1},
+        refine=("lam", "width"),
     ),
     Method(
         name="least-squares",
@@ -273,10 +306,11 @@ def get_method(name: str) -> Method:
     return METHODS[name]
 
 
-def estimator_class(method: Method) -> type:
+def estimator_class(method: Method) -> type[Any]:
     """Import and return the estimator class of `method`."""
     module, _, name = method.estimator.partition(":")
-    return getattr(importlib.import_module(module), name)
+    found: type[Any] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def make_estimator(name: str, **params: Any) -> Any:

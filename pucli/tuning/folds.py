@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
+from pucli.arrays import AnyArray, Ints
 from pucli.errors import UsageError
 from pucli.seeding import stream
 
-Fold = tuple[np.ndarray, np.ndarray]
+Fold = tuple[Ints, Ints]
 
 
-def pu_folds(s: np.ndarray, n_folds: int, seed: int, repeats: int = 1) -> list[list[Fold]]:
-    """Return, for each repeat, `n_folds` pairs (training rows, validation rows), sorted row numbers.
+def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1) -> list[list[Fold]]:
+    """Return, for each repeat, `n_folds` pairs (training rows, validation rows) of sorted row numbers.
 
-    s : (n,) labelling indicator. Labelled and unlabeled rows are shuffled and dealt to the folds in turn, so their
-    counts differ by at most one. Raises UsageError where there are fewer labelled (or unlabeled) rows than folds.
+    Labelled and unlabeled rows are shuffled and dealt to the folds in turn, so their counts differ by at most one.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        1 for labelled, another value for unlabeled rows.
+    n_folds : int
+        Folds of one cross-validation.
+    seed : int
+        Of the shuffling; each repeat has a stream of its own.
+    repeats : int, default 1
+        Cross-validations with fresh folds.
+
+    Raises
+    ------
+    UsageError
+        Fewer labelled (or unlabeled) rows than folds.
     """
     labelled, unlabeled = np.flatnonzero(s == 1), np.flatnonzero(s != 1)
     for rows, kind in ((labelled, "labelled"), (unlabeled, "unlabeled")):

@@ -1,4 +1,4 @@
-"""Grids: named series, expansion, and the order of regularisation that breaks ties."""
+"""Grids: named series, expansion, and the order of points by regularisation, which breaks ties."""
 
 from __future__ import annotations
 
@@ -14,22 +14,6 @@ SERIES: dict[str, list[float]] = {
     # Wang 2024, section 3.4.3: {1, ..., 5} x {0.1, 1, 10, 100}, and {0.01, 0.02, ..., 0.5}.
     "fives": sorted({round(a * b, 10) for a in (1, 2, 3, 4, 5) for b in (0.1, 1.0, 10.0, 100.0)}),
     "hundredths": [round(0.01 * k, 2) for k in range(1, 51)],
-}
-
-# From the strongest to the weakest pull on the model: -1 means that larger values regularise more, +1 smaller ones.
-REGULARISATION: dict[str, int] = {
-    "lam": -1,
-    "lam1": -1,
-    "lam2": -1,
-    "alpha": -1,
-    "width": -1,
-    "c": 1,
-    "C": 1,
-    "c_p": 1,
-    "c_u": 1,
-    "sigma": -1,
-    "n_neighbors": -1,
-    "gamma": 1,
 }
 
 
@@ -60,12 +44,18 @@ def expand(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(resolved, values, strict=True)) for values in itertools.product(*resolved.values())]
 
 
-def regularisation_key(point: Mapping[str, Any]) -> tuple:
-    """Sort key that puts the more regularised point first.
+def regularisation_key(point: Mapping[str, Any], order: Mapping[str, int]) -> tuple[Any, ...]:
+    """Return a sort key that puts the more regularised point first.
 
-    Parameters are compared in the order of `REGULARISATION`, then all others by name, smaller first. The order in
-    which a grid lists its values plays no part.
+    Parameters
+    ----------
+    point : mapping
+        Parameter -> value.
+    order : mapping
+        `Method.regularisation`: parameters in the order in which they are compared; -1 where larger values regularise
+        more, +1 where smaller ones do. All other parameters follow by name, smaller first. The order in which a grid
+        lists its values plays no part.
     """
-    known = [REGULARISATION[k] * float(point[k]) for k in REGULARISATION if isinstance(point.get(k), int | float)]
-    others = sorted((k, str(v)) for k, v in point.items() if k not in REGULARISATION)
+    known = [order[k] * float(point[k]) for k in order if isinstance(point.get(k), int | float)]
+    others = sorted((k, str(v)) for k, v in point.items() if k not in order)
     return (*known, *others)

@@ -9,12 +9,14 @@ few labelled rows it recalls.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats, Ints
 from pucli.errors import unknown
 from pucli.metrics import puf
+from pucli.metrics.pu import Denominator
 from pucli.tuning.grids import regularisation_key
 
 RULES: dict[str, str] = {
@@ -23,57 +25,83 @@ RULES: dict[str, str] = {
     "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose "
     "bound is within one standard error of the best, the one with the strongest ridge",
 }
-DENOMINATORS = {"unlabeled": "unlabeled rows (case-control)", "all": "all rows (single training set)"}
 
 
 class Scores(NamedTuple):
-    """score, standard error, and whether one class only is predicted; each (n_points,)."""
+    """Scores, standard errors, and whether one class only is predicted; each of shape (n_points,)."""
 
-    score: np.ndarray
-    standard_error: np.ndarray
-    constant: np.ndarray
+    score: Floats
+    standard_error: Floats
+    constant: Bools
+
+    def of(self, point: int) -> tuple[float, float, bool]:
+        """Return the three of one point."""
+        return float(self.score[point]), float(self.standard_error[point]), bool(self.constant[point])
 
 
-def check_rule(rule: str, denominator: str) -> None:
-    """Raise UsageError for an unknown rule or denominator, with the nearest names."""
+class Rule(NamedTuple):
+    """How points are scored and one is chosen.
+
+    Attributes
+    ----------
+    name : str
+        A key of `RULES`.
+    denominator : str
+        Rows in the denominator of PUF.
+    regularisation : mapping
+        The method's order of regularisation, see `pucli.tuning.grids.regularisation_key`.
+    ridge : str
+        The parameter that "strongest ridge" means.
+    """
+
+    name: str
+    denominator: Denominator
+    regularisation: Mapping[str, int]
+    ridge: str = "lam"
+
+
+def check_rule(rule: str, denominator: str) -> Denominator:
+    """Return the denominator; raise UsageError for an unknown rule or denominator, with the nearest names."""
     if rule not in RULES:
         raise unknown("score", rule, RULES)
-    if denominator not in DENOMINATORS:
-        raise unknown("denominator", denominator, DENOMINATORS)
+    for known in get_args(Denominator):
+        if known == denominator:
+            return known  # type: ignore[no-any-return]
+    raise unknown("denominator", denominator, get_args(Denominator))
 
 
-def score_counts(counts: np.ndarray, rule: str, denominator: str) -> Scores:
-    """Score points from `counts` (n_points, repeats, folds, 4).
+def score_counts(counts: Ints, rule: Rule) -> Scores:
+    """Score points from `counts` of shape (n_points, repeats, folds, 4).
 
     The standard error is that of the mean of the per-fold scores, over all folds of all repeats.
     """
-    per_fold = puf(counts, denominator).reshape(len(counts), -1)
+    per_fold = puf(counts, rule.denominator).reshape(len(counts), -1)
     n_folds = per_fold.shape[1]
     error = per_fold.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(counts))
     pooled = counts.sum(axis=(1, 2))
-    score = per_fold.mean(axis=1) if rule == "puf" else puf(pooled, denominator)
+    score = per_fold.mean(axis=1) if rule.name == "puf" else puf(pooled, rule.denominator)
     positive = pooled[:, 0] + pooled[:, 2]
     constant = (positive == 0) | (positive == pooled[:, 1] + pooled[:, 3])
     return Scores(score, error, constant)
 
 
-def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: str) -> int:
-    """Return the index of the chosen point; ties are broken by `regularisation_key`, never by position."""
+def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> int:
+    """Return the index of the chosen point; ties go to the more regularised one, never to the first."""
+
+    def order(point: int) -> tuple[Any, ...]:
+        return regularisation_key(points[point], rule.regularisation)
+
+    def ridge(point: int) -> float:
+        return float(points[point].get(rule.ridge, 0.0))
+
+    both = np.flatnonzero(~scores.constant).tolist()
+    if rule.name == "puf-lower-1se" and both:
+        # The best of many noisy scores is a lucky one; the best lower bound is not.
+        lower = scores.score - scores.standard_error
+        top = min(both, key=lambda i: (-lower[i], order(i)))
+        near = [i for i in both if lower[i] >= lower[top] - scores.standard_error[top]]
+        strongest = max(ridge(i) for i in near)
+        return min((i for i in near if ridge(i) == strongest), key=lambda i: (-lower[i], order(i)))
     best = scores.score.max()
     tolerance = 1e-12 * max(1.0, abs(best))
-    candidates = np.flatnonzero(scores.score >= best - tolerance).tolist()
-    if rule == "puf-lower-1se":
-        both = np.flatnonzero(~scores.constant).tolist()
-        if both:
-            # The best of many noisy scores is a lucky one; the best lower bound is not.
-            lower = scores.score - scores.standard_error
-            top = min(both, key=lambda i: (-lower[i], regularisation_key(points[i])))
-            near = [i for i in both if lower[i] >= lower[top] - scores.standard_error[top]]
-            strongest = max(_ridge(points[i]) for i in near)
-            near = [i for i in near if _ridge(points[i]) == strongest]
-            return min(near, key=lambda i: (-lower[i], regularisation_key(points[i])))
-    return min(candidates, key=lambda i: regularisation_key(points[i]))
-
-
-def _ridge(point: Mapping[str, Any]) -> float:
-    return float(point.get("lam", point.get("lam2", 0.0)))
+    return min(np.flatnonzero(scores.score >= best - tolerance).tolist(), key=order)

@@ -6,11 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pucli.errors import UsageError
+from pucli.methods import METHODS, estimator_class, get_method
 from pucli.tuning import tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import SERIES, expand, regularisation_key
 from pucli.tuning.paths import glpual as path_module
-from pucli.tuning.scorers import Scores, choose, score_counts
+from pucli.tuning.scorers import Rule, Scores, choose, score_counts
+
+ORDER = get_method("glpual").regularisation
+
+
+def rule(name="puf", denominator="unlabeled"):
+    return Rule(name, denominator, ORDER)
+
 
 GRID = {"lam": [0.01, 1.0, 100.0], "sigma": [0.1, 10.0], "c_u": [0.5, 0.1, 0.01]}
 
@@ -111,24 +119,24 @@ def counts_of(rows):
 
 def test_puf_is_the_printed_formula():
     counts = counts_of([[[8, 10, 20, 100], [6, 10, 10, 100]]])
-    by_fold = score_counts(counts, "puf", "unlabeled")
+    by_fold = score_counts(counts, rule())
     assert np.isclose(by_fold.score[0], np.mean([0.8**2 / 0.2, 0.6**2 / 0.1]))
-    assert np.isclose(score_counts(counts, "puf-pooled", "unlabeled").score[0], 0.7**2 / 0.15)
-    assert np.isclose(score_counts(counts, "puf-pooled", "all").score[0], 0.7**2 / (44 / 220))
+    assert np.isclose(score_counts(counts, rule("puf-pooled")).score[0], 0.7**2 / 0.15)
+    assert np.isclose(score_counts(counts, rule("puf-pooled", "all")).score[0], 0.7**2 / (44 / 220))
 
 
 def test_puf_of_constant_predictors():
     counts = counts_of([[[0, 5, 0, 50]], [[5, 5, 50, 50]]])
-    scores = score_counts(counts, "puf", "unlabeled")
+    scores = score_counts(counts, rule())
     np.testing.assert_allclose(scores.score, [0.0, 1.0])
     assert scores.constant.all()
 
 
-@pytest.mark.parametrize("rule", ["puf", "puf-pooled"])
-def test_a_model_that_finds_no_unlabeled_positive_scores_zero(rule):
+@pytest.mark.parametrize("name", ["puf", "puf-pooled"])
+def test_a_model_that_finds_no_unlabeled_positive_scores_zero(name):
     counts = counts_of([[[2, 5, 0, 50]]])
-    assert score_counts(counts, rule, "unlabeled").score[0] == 0.0
-    assert score_counts(counts, rule, "all").score[0] > 0.0
+    assert score_counts(counts, rule(name)).score[0] == 0.0
+    assert score_counts(counts, rule(name, "all")).score[0] > 0.0
 
 
 @given(order=st.permutations(range(6)))
@@ -136,8 +144,8 @@ def test_ties_go_to_the_more_regularised_point_in_any_order(order):
     points = [{"lam": lam, "c_u": c_u} for lam in (0.1, 1.0, 10.0) for c_u in (0.5, 0.01)]
     points = [points[i] for i in order]
     flat = Scores(np.ones(6), np.zeros(6), np.zeros(6, bool))
-    assert points[choose(points, flat, "puf")] == {"lam": 10.0, "c_u": 0.01}
-    assert regularisation_key({"width": 3.0}) < regularisation_key({"width": 1.0})
+    assert points[choose(points, flat, rule())] == {"lam": 10.0, "c_u": 0.01}
+    assert regularisation_key({"width": 3.0}, ORDER) < regularisation_key({"width": 1.0}, ORDER)
 
 
 def test_lower_bound_rule_takes_the_strongest_ridge_but_neither_luck_nor_a_constant():
@@ -147,8 +155,10 @@ def test_lower_bound_rule_takes_the_strongest_ridge_but_neither_luck_nor_a_const
         standard_error=np.array([0.1, 0.1, 0.1, 0.1, 8.5]),
         constant=np.array([False, False, False, True, False]),
     )
-    assert choose(points, scores, "puf-lower-1se") == 1  # bounds 1.9, 1.8, 1.75: the third is too far, the fifth luck
-    assert choose(points, scores, "puf-pooled") == 4
+    assert (
+        choose(points, scores, rule("puf-lower-1se")) == 1
+    )  # bounds 1.9, 1.8, 1.75: the third is too far, the fifth luck
+    assert choose(points, scores, rule("puf-pooled")) == 4
 
 
 def test_edges_and_one_class_choices_are_noted():
@@ -168,6 +178,33 @@ def test_greedy_never_lowers_the_score_and_keeps_every_trial():
     assert refined.n_fits == 4 * len(refined.trials)
     best = max(refined.trials, key=lambda t: t["score"])
     assert np.isclose(best["score"], refined.score)
+
+
+def test_refinement_moves_what_the_method_declares_however_the_number_is_written():
+    X, s = pu_data(4)
+    moved = {}
+    for values in ([1, 10], [1.0, 10.0]):
+        result = tune("glpual", X, s, grid={"lam": values}, params={"c_u": 0.5}, seed=9, greedy_step=0.1)
+        moved[type(values[0])] = [trial["params"]["lam"] for trial in result.trials if trial["stage"] == "greedy"]
+    assert moved[int] == moved[float] and len(moved[int]) >= 2
+    chosen = tune("glpual", X, s, grid={"lam": [1, 10]}, params={"c_u": 0.5}, seed=9).params["lam"]
+    assert {chosen * 1.1, chosen * 0.9} <= set(moved[int])  # up and down, by the whole step
+
+
+def test_values_that_stay_on_the_grid_are_not_moved():
+    X, s = pu_data(4)
+    grid = {"lam": [1.0, 10.0], "c_u": [0.5, 0.1]}
+    result = tune("glpual", X, s, grid=grid, seed=9, greedy_step=0.1, stay_on_grid={"lam": [1.0, 10.0]})
+    refined = [trial["params"] for trial in result.trials if trial["stage"] == "greedy"]
+    assert {point["lam"] for point in refined} <= {1.0, 10.0} and len({point["c_u"] for point in refined}) >= 2
+
+
+def test_every_parameter_of_a_default_grid_has_its_place_in_the_order_of_regularisation():
+    for method in METHODS.values():
+        if method.kind == "pu":
+            assert set(method.grid) <= set(method.regularisation), method.name
+            assert set(method.refine) <= set(estimator_class(method)._get_param_names()), method.name
+            assert method.path == "" or method.refine, method.name
 
 
 def test_named_series_are_the_thesis_grids():

@@ -208,6 +208,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
             rule=tuning["rule"],
             denominator=tuning["denominator"],
             greedy_step=tuning["greedy_step"],
+            stay_on_grid=tuning.get("stay_on_grid"),
             seed=seed_of(cell, "folds"),
             route=tuning["route"],
             cache=rows.shared,

@@ -1,119 +1,132 @@
-"""Path-wise evaluation of GLPUAL and GLLC grids: what the points share is computed once.
+"""The path-wise routes of GLPUAL and GLLC.
 
 Per fold: distances and graph. Per width: kernel features. Per sigma: Z'RZ. Per (width, sigma, lam, c_u): one
 factorisation, which serves both methods, with the dual warm-started along c_u. Small linear problems run in one
-compiled loop over the whole grid. The thesis form needs, per width, one kernel matrix and its row sums over each fold.
+compiled loop over the whole grid. The thesis form needs one kernel matrix per width and its row sums over each fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
+from pucli.arrays import Bools, Floats, Ints
 from pucli.estimators.glpual import THESIS_ITERATIONS, THESIS_MU
-from pucli.kernels.graph import edge_weights, graph_from_distances, laplacian_product, squared_distances
+from pucli.kernels.graph import (
+    Graph,
+    edge_weights,
+    graph_from_distances,
+    laplacian_product,
+    mutual_knn,
+    squared_distances,
+)
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
-from pucli.methods import Method, estimator_class
 from pucli.solvers.glpual.ascent import box_ascent_gram
+from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
-from pucli.tuning.folds import Fold
-from pucli.tuning.search import Progress, count_positive
+from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
+from pucli.tuning.routes import Counts, Point, count_positive
 
 # Features (with the intercept) up to which the compiled loop beats LAPACK calls.
 SMALL_FEATURES = 24
+# Above this many rows no matrix of all distances is formed for a linear kernel.
+DENSE_ROWS = 5000
+# form, kernel, width: points that share their features
+Group = tuple[str, str, float | None]
 
 
 class _FoldData(NamedTuple):
-    train: np.ndarray
-    valid: np.ndarray
-    labelled: np.ndarray  # (n_train,) bool
-    s_valid: np.ndarray
-    graph: Any
+    train: Ints
+    valid: Ints
+    labelled: Bools  # (n_train,)
+    s_valid: Ints
+    graph: Graph
 
 
-class GlobalLocalPath:
-    """The path-wise route of `pucli.tuning.search` for the methods glpual and gllc."""
+class GlobalLocalPath(PathRoute):
+    """What the routes of glpual and gllc have in common; `squared` is the loss on labelled rows."""
 
-    def __init__(
-        self, method: Method, X: np.ndarray, s: np.ndarray, folds: list[list[Fold]], params: Mapping, cache: dict | None
-    ) -> None:
-        self.squared = method.name == "gllc"
-        self.defaults = {**_defaults(method), **params}
-        self.X, self.s, self.folds = np.ascontiguousarray(X), s, folds
-        self.cache = cache
-        self._fold_id = hash(b"".join(valid.tobytes() for repeat in folds for _, valid in repeat))
-        self.distances = squared_distances(self.X)
-        self._features: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}
-        self._kernels: dict[float, np.ndarray] = {}
-        k = self.defaults["n_neighbors"]
-        self.data = {
-            (r, f): _FoldData(train, valid, s[train] == 1, s[valid], graph_from_distances(self.distances, train, k))
-            for r, repeat in enumerate(folds)
-            for f, (train, valid) in enumerate(repeat)
-        }
+    squared: bool
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._fold_id = hash(b"".join(valid.tobytes() for folds in self.folds for _, valid in folds))
+        self._features: dict[tuple[float, Place], tuple[Floats, Floats]] = {}
+        self._kernels: dict[float, Floats] = {}
+        self._data: dict[Place, _FoldData] = {}
 
     @staticmethod
-    def supports(params: Mapping[str, Any]) -> bool:
-        """Whether these fixed parameters leave the route's assumptions intact (dual solver, full rank)."""
+    def supports(params: Point) -> bool:
+        """Whether the solver is the dual ascent and the kernel has its full rank."""
         return params.get("solver", "dual") == "dual" and params.get("max_rank") is None
 
-    def counts(self, points: Sequence[Mapping[str, Any]], progress: Progress | None = None) -> np.ndarray:
-        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`."""
-        full = [{**self.defaults, **point} for point in points]
-        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
-        total = len(self.data)
-        for done, ((r, f), data) in enumerate(self.data.items()):
-            groups: dict[tuple, list[int]] = {}
-            for p, point in enumerate(full):
-                groups.setdefault(self._group(point), []).append(p)
-            for group, members in groups.items():
-                result[members, r, f] = self._evaluate(group, [full[p] for p in members], (r, f), data)
-            if progress is not None:
-                progress((done + 1) * len(points) // total, len(points))
+    @cached_property
+    def distances(self) -> Floats:
+        """Squared distances (n, n) of all rows."""
+        found: Floats = squared_distances(self.X)
+        return found
+
+    def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
+        """Return the counts (n_points, 4); points that share their features are evaluated together."""
+        data = self._fold_data(place)
+        result = np.zeros((len(points), 4), dtype=np.int64)
+        groups: dict[Group, list[int]] = {}
+        for p, point in enumerate(points):
+            width = None if point["kernel"] == "linear" else float(point["width"])
+            groups.setdefault((point["form"], point["kernel"], width), []).append(p)
+        for group, members in groups.items():
+            result[members] = self._evaluate(group, [points[p] for p in members], place, data)
         return result
 
-    @staticmethod
-    def _group(point: Mapping[str, Any]) -> tuple:
-        width = None if point["kernel"] == "linear" else float(point["width"])
-        return point["form"], point["kernel"], width
+    def _fold_data(self, place: Place) -> _FoldData:
+        if place not in self._data:
+            train, valid = self.fold(place)
+            k = self.defaults["n_neighbors"]
+            if self.defaults["kernel"] == "linear" and len(self.X) > DENSE_ROWS:
+                graph = mutual_knn(self.X[train], k)
+            else:
+                graph = graph_from_distances(self.distances, train, k)
+            self._data[place] = _FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
+        return self._data[place]
 
-    def _evaluate(self, group: tuple, points: list[dict], where: tuple[int, int], data: _FoldData) -> np.ndarray:
-        form, kernel, width = group
+    def _evaluate(self, group: Group, points: list[Point], place: Place, data: _FoldData) -> Ints:
+        form, _, width = group
         if form == "thesis":
+            assert width is not None
             return self._thesis(width, points, data)
-        if kernel == "linear":
+        if width is None:
             Z, Z_valid = with_intercept(self.X[data.train]), with_intercept(self.X[data.valid])
             if Z.shape[1] <= SMALL_FEATURES:
                 return self._small(points, data, Z, Z_valid)
         else:
-            Z, Z_valid = self._kernel_features(width, where, data)
-        return self._large(group, points, where, data, Z, Z_valid)
+            Z, Z_valid = self._kernel_features(width, place, data)
+        return self._large(group, points, place, data, Z, Z_valid)
 
-    def _kernel_features(self, width: float, where: tuple[int, int], data: _FoldData) -> tuple[np.ndarray, np.ndarray]:
+    def _kernel_features(self, width: float, place: Place, data: _FoldData) -> tuple[Floats, Floats]:
         """Low-rank features of training and validation rows, with the intercept column; the last few are kept."""
-        key = (width, where)
+        key = (width, place)
         if key not in self._features:
             K = rbf_from_distances(self.distances[np.ix_(data.train, data.train)], width)
             features = pivoted_cholesky(K)
             landmarks = self.X[data.train[features.pivots]]
             valid = rbf_features(self.X[data.valid], landmarks, features.factor, width)
-            if len(self._features) >= 2 * len(self.data):
+            if len(self._features) >= 2 * sum(map(len, self.folds)):
                 self._features.pop(next(iter(self._features)))
             self._features[key] = (with_intercept(features.L), with_intercept(valid))
         return self._features[key]
 
-    def _small(self, points: list[dict], data: _FoldData, Z: np.ndarray, Z_valid: np.ndarray) -> np.ndarray:
-        order = sorted(range(len(points)), key=lambda p: _path_order(points[p]))
+    def _small(self, points: list[Point], data: _FoldData, Z: Floats, Z_valid: Floats) -> Ints:
+        order = in_order(points, _path_order)
         table = np.array([[points[p][k] for k in ("sigma", "lam", "c_u", "c_p")] for p in order], dtype=float)
         positive = linear_path(
             Z, data.labelled, data.graph.i, data.graph.j, data.graph.squared_distance, Z_valid,
-            data.s_valid == 1, table, self.squared, self.defaults.get("tol", 1e-6),
-            self.defaults.get("max_iter") or 1000,
+            data.s_valid == 1, table, self.squared, self._tol, limit(solve_glpual, self.defaults),
         )  # fmt: skip
         result = np.empty((len(points), 4), dtype=np.int64)
         result[order, 0] = positive[:, 0]
@@ -122,20 +135,19 @@ class GlobalLocalPath:
         result[:, 3] = np.count_nonzero(data.s_valid != 1)
         return result
 
+    @property
+    def _tol(self) -> float:
+        # GLLC is one linear system and has no tolerance
+        return float(self.defaults.get("tol", 1e-6))
+
     def _large(
-        self,
-        group: tuple,
-        points: list[dict],
-        where: tuple[int, int],
-        data: _FoldData,
-        Z: np.ndarray,
-        Z_valid: np.ndarray,
-    ) -> np.ndarray:
-        """One LAPACK factorisation a point; with a cache, the other method's counts are kept for its own turn."""
+        self, group: Group, points: list[Point], place: Place, data: _FoldData, Z: Floats, Z_valid: Floats
+    ) -> Ints:
+        """One LAPACK factorisation per point; with a cache, the other method's counts are kept for its own turn."""
         result = np.empty((len(points), 4), dtype=np.int64)
-        tol, max_iter = self.defaults.get("tol", 1e-6), self.defaults.get("max_iter") or 1000
+        tol, max_iter = self._tol, limit(solve_glpual, self.defaults)
         keys = [
-            (self.squared, group, where, self._fold_id, tol, max_iter, *_path_order(p), p["c_p"], p["n_neighbors"])
+            (self.squared, group, place, self._fold_id, tol, max_iter, *_path_order(p), p["c_p"], p["n_neighbors"])
             for p in points
         ]
         if self.cache is not None and all(key in self.cache for key in keys):
@@ -145,7 +157,7 @@ class GlobalLocalPath:
         G_u, s_u = Zu.T @ Zu, Zu.sum(axis=0)
         ridge = np.diag_indices(Z.shape[1] - 1)
         sigma, G_r, a, previous = None, np.empty(0), np.zeros(len(Zp)), None
-        for p in sorted(range(len(points)), key=lambda p: _path_order(points[p])):
+        for p in in_order(points, _path_order):
             point = points[p]
             if point["sigma"] != sigma:
                 sigma = point["sigma"]
@@ -180,11 +192,11 @@ class GlobalLocalPath:
                     self.cache[squared, *keys[p][1:]] = count
         return result
 
-    def _thesis(self, width: float, points: list[dict], data: _FoldData) -> np.ndarray:
+    def _thesis(self, width: float, points: list[Point], data: _FoldData) -> Ints:
         K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, data)
         n_u = int(np.count_nonzero(~data.labelled))
         result = np.empty((len(points), 4), dtype=np.int64)
-        done: dict[tuple, tuple[int, int, int, int]] = {}
+        done: dict[tuple[float, float], Counts] = {}
         for p, point in enumerate(points):
             c_p, c_u = float(point["c_p"]), float(point["c_u"])
             if (c_p, c_u) not in done:  # sigma and lam have no effect
@@ -199,8 +211,8 @@ class GlobalLocalPath:
             result[p] = done[c_p, c_u]
         return result
 
-    def _thesis_sums(self, width: float, data: _FoldData):
-        """Kernel blocks and row sums of one fold, from one kernel matrix of all rows a width."""
+    def _thesis_sums(self, width: float, data: _FoldData) -> tuple[Floats, Floats, float, Floats, Floats]:
+        """Return kernel blocks and row sums of one fold; each width has one kernel matrix of all rows."""
         if width not in self._kernels:
             if len(self._kernels) >= 12:
                 self._kernels.pop(next(iter(self._kernels)))
@@ -220,9 +232,17 @@ class GlobalLocalPath:
         )
 
 
-def _path_order(point: Mapping[str, Any]) -> tuple[float, float, float]:
+class GLPUALPath(GlobalLocalPath):
+    """The route of glpual: the hinge on labelled rows."""
+
+    squared = False
+
+
+class GLLCPath(GlobalLocalPath):
+    """The route of gllc: the squared loss on labelled rows."""
+
+    squared = True
+
+
+def _path_order(point: Point) -> tuple[float, float, float]:
     return float(point["sigma"]), float(point["lam"]), float(point["c_u"])
-
-
-def _defaults(method: Method) -> dict[str, Any]:
-    return {**estimator_class(method)().get_params(), **method.params}

@@ -1,0 +1,87 @@
+"""What the path-wise routes share: defaults, folds and their order, progress, limits from the solver's signature."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pucli.arrays import Floats, Ints
+from pucli.methods import Method, estimator_class
+from pucli.tuning.folds import Fold
+from pucli.tuning.routes import Counts, Point, Progress
+
+# (repeat, fold)
+Place = tuple[int, int]
+
+
+class PathRoute(ABC):
+    """A route that evaluates all points on one fold at a time, and shares work between them.
+
+    A route of a method fills in `supports` and `fold_counts`.
+
+    Parameters
+    ----------
+    method : Method
+        The entry in `pucli.methods`.
+    X : ndarray of shape (n, m)
+        Rows.
+    s : ndarray of shape (n,)
+        1 for labelled, 0 for unlabeled rows.
+    folds : list of lists of (training rows, validation rows)
+        One list for each repeat of the cross-validation.
+    params : mapping
+        Parameters that all points share; the others are the estimator's defaults.
+    cache : dict, optional
+        Lives as long as these rows; what routes of other methods can use is kept in it.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        X: Floats,
+        s: Ints,
+        folds: list[list[Fold]],
+        params: Point,
+        cache: dict[Any, Any] | None = None,
+    ) -> None:
+        self.defaults: dict[str, Any] = {**estimator_class(method)().get_params(), **method.params, **params}
+        self.X, self.s, self.folds, self.cache = np.ascontiguousarray(X), s, folds, cache
+
+    @staticmethod
+    @abstractmethod
+    def supports(params: Point) -> bool:
+        """Whether the route can take these fixed parameters."""
+
+    @abstractmethod
+    def fold_counts(self, points: Sequence[Point], place: Place) -> Ints | list[Counts]:
+        """Return the counts (n_points, 4) of complete points on one fold."""
+
+    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
+        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`."""
+        full = [{**self.defaults, **point} for point in points]
+        places = [(r, f) for r, folds in enumerate(self.folds) for f in range(len(folds))]
+        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
+        for done, place in enumerate(places, start=1):
+            result[:, place[0], place[1]] = self.fold_counts(full, place)
+            if progress is not None:
+                progress(done * len(points) // len(places), len(points))
+        return result
+
+    def fold(self, place: Place) -> Fold:
+        """Return (training rows, validation rows)."""
+        return self.folds[place[0]][place[1]]
+
+
+def in_order(points: Sequence[Point], key: Callable[[Point], Any]) -> list[int]:
+    """Return the places of `points`, sorted by `key`."""
+    return sorted(range(len(points)), key=lambda p: key(points[p]))
+
+
+def limit(solve: Callable[..., Any], point: Point, name: str = "max_iter") -> int:
+    """Return the parameter `name` of a point, or the solver's own default where it is None."""
+    value = point.get(name)
+    return int(inspect.signature(solve).parameters[name].default if value is None else value)

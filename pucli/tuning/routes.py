@@ -1,0 +1,137 @@
+"""Routes: how the counts of a grid's points on the folds are had.
+
+`GenericRoute` fits any estimator point by point. A method may name a path-wise route (`Method.path`,
+`pucli.tuning.paths`) that shares graphs, factorisations and warm starts between the points. Both see the same folds
+and give the same counts.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from pucli.arrays import Bools, Floats, Ints
+from pucli.errors import UsageError, unknown
+from pucli.methods import Method, estimator_class
+from pucli.tuning.folds import Fold
+
+Progress = Callable[[int, int], None]
+Point = Mapping[str, Any]
+Counts = tuple[int, int, int, int]
+ROUTES = ("auto", "generic", "path")
+
+
+class Route(Protocol):
+    """Gives the counts (n_points, repeats, folds, 4) of points; see `pucli.tuning.scorers`."""
+
+    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
+        """Return the counts of `points`; `progress` is told how many points are done."""
+        ...
+
+
+class GenericRoute:
+    """Fit and predict each point on each fold with the method's estimator."""
+
+    def __init__(self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point) -> None:
+        self.estimator = estimator_class(method)
+        self.X, self.s, self.folds, self.params = X, s, folds, params
+
+    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
+        """Return the counts (n_points, repeats, folds, 4)."""
+        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
+        for p, point in enumerate(points):
+            for r, folds in enumerate(self.folds):
+                for f, (train, valid) in enumerate(folds):
+                    model = self.estimator(**{**self.params, **point}).fit(self.X[train], self.s[train])
+                    result[p, r, f] = count_positive(model.predict(self.X[valid]) == 1, self.s[valid])
+            if progress is not None:
+                progress(p + 1, len(points))
+        return result
+
+
+class FoldsInParallel:
+    """One route for each fold, each in its own process with one BLAS thread; the counts are those of one process."""
+
+    def __init__(self, routes: list[list[Route]], n_jobs: int) -> None:
+        self.routes, self.n_jobs = routes, n_jobs
+
+    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
+        """Return the counts (n_points, repeats, folds, 4)."""
+        from joblib import Parallel, delayed, parallel_config
+
+        flat = [route for repeat in self.routes for route in repeat]
+        result = np.empty((len(points), len(self.routes), len(self.routes[0]), 4), dtype=np.int64)
+        with parallel_config("loky", n_jobs=self.n_jobs, inner_max_num_threads=1):
+            found = Parallel(return_as="generator")(delayed(_counts)(route, points) for route in flat)
+            for done, counts in enumerate(found):
+                result[:, done // len(self.routes[0]), done % len(self.routes[0])] = counts[:, 0, 0]
+                if progress is not None:
+                    progress((done + 1) * len(points) // len(flat), len(points))
+        return result
+
+
+def _counts(route: Route, points: Sequence[Point]) -> Ints:
+    return route.counts(points)
+
+
+def count_positive(positive: Bools, s: Ints) -> Counts:
+    """Return (labelled predicted positive, labelled, unlabeled predicted positive, unlabeled)."""
+    labelled = s == 1
+    n_l = int(np.count_nonzero(labelled))
+    tp = int(np.count_nonzero(positive & labelled))
+    return tp, n_l, int(np.count_nonzero(positive)) - tp, len(s) - n_l
+
+
+def make_route(
+    route: str,
+    method: Method,
+    X: Floats,
+    s: Ints,
+    folds: list[list[Fold]],
+    fixed: Point,
+    cache: dict[Any, Any] | None,
+    n_jobs: int = 1,
+) -> Route:
+    """Return the route called `route` for a method with the parameters `fixed`.
+
+    Parameters
+    ----------
+    route : {"auto", "generic", "path"}
+        "auto" is path-wise where the method has such a route and the parameters allow it.
+    method : Method
+        The entry in `pucli.methods`.
+    X : ndarray of shape (n, m)
+        Rows.
+    s : ndarray of shape (n,)
+        1 for labelled, 0 for unlabeled rows.
+    folds : list of lists of (training rows, validation rows)
+        One list for each repeat of the cross-validation.
+    fixed : mapping
+        Parameters that all points share.
+    cache : dict or None
+        Where routes of several methods on the same rows may keep what they share.
+    n_jobs : int, default 1
+        Processes; each takes one fold at a time.
+
+    Raises
+    ------
+    UsageError
+        An unknown route, or "path" where there is none for these parameters.
+    """
+    if route not in ROUTES:
+        raise unknown("route", route, ROUTES)
+    if n_jobs != 1:
+        single = [[make_route(route, method, X, s, [[fold]], fixed, None) for fold in repeat] for repeat in folds]
+        return FoldsInParallel(single, n_jobs)
+    if route != "generic" and method.path:
+        module, _, name = method.path.partition(":")
+        path = getattr(importlib.import_module(module), name)
+        if path.supports(fixed):
+            made: Route = path(method, X, s, folds, fixed, cache)
+            return made
+    if route == "path":
+        raise UsageError(f"method {method.name!r} has no path-wise route for these parameters; use route 'generic'.")
+    return GenericRoute(method, X, s, folds, fixed)

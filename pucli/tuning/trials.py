@@ -1,0 +1,70 @@
+"""Every point that tuning tried, kept by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from pucli.arrays import AnyArray, Ints
+from pucli.tuning.routes import Point
+from pucli.tuning.scorers import Rule, score_counts
+
+STAGES = ("grid", "greedy")
+
+
+@dataclass(frozen=True)
+class Trials(Sequence[dict[str, Any]]):
+    """Every point that was tried; iterating gives one dict for each trial.
+
+    Attributes
+    ----------
+    columns : dict of ndarray
+        stage (index in `STAGES`), the parameters, score, score_se, the four counts summed over folds, constant.
+    parameters : tuple of str
+        Which of the columns are parameters.
+    """
+
+    columns: dict[str, AnyArray] = field(default_factory=dict)
+    parameters: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, points: Sequence[Point], counts: Ints, n_grid: int, rule: Rule) -> Trials:
+        """Return the trials of `points`, the first `n_grid` of which are the grid's."""
+        scores = score_counts(counts, rule)
+        pooled = counts.sum(axis=(1, 2))
+        names = tuple(points[0])
+        columns: dict[str, AnyArray] = {
+            "stage": (np.arange(len(points)) >= n_grid).astype(np.int8),
+            **{name: np.array([point[name] for point in points]) for name in names},
+            "score": scores.score,
+            "score_se": scores.standard_error,
+            "positive_labelled": pooled[:, 0],
+            "n_labelled": pooled[:, 1],
+            "positive_unlabeled": pooled[:, 2],
+            "n_unlabeled": pooled[:, 3],
+            "constant": scores.constant,
+        }
+        return cls(columns, names)
+
+    def __len__(self) -> int:
+        return len(self.columns.get("score", ()))
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = {k: v[index].item() if hasattr(v[index], "item") else v[index] for k, v in self.columns.items()}
+        return {
+            "stage": STAGES[row.pop("stage")],
+            "params": {k: row.pop(k) for k in self.parameters},
+            **row,
+        }
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[i] for i in range(len(self)))
