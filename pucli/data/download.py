@@ -166,8 +166,8 @@ def _sweep(folder: Path) -> None:
 def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:
     """Yield (packaging, address) in the order to try: the user's mirror, then the declared addresses.
 
-    In a mirror, a file may be in `folder` of the entry (default ``uci/<key>``), in the tail of that path, or at the top;
-    plain, as .gz, or in the archive that a declared address names.
+    In a mirror, a file may be in `folder` of the entry (default ``uci/<key>``), in the tail of that path, or at the
+    top; plain, as .gz, or in the archive that a declared address names.
     """
     parts = (entry.folder or f"uci/{key}").split("/")
     if source.mirror is not None and not (source.offline and _is_url(source.mirror)):
