@@ -69,6 +69,7 @@ def expectation_maximisation(X, n_iter=3000):
     return mean, covariance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_blocks", [2, 3, 4])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_maximum_likelihood_is_where_em_ends(seed, n_blocks):

@@ -19,6 +19,7 @@ from pucli.solvers.safe.least_squares import (
     least_squares,
     safe_least_squares,
 )
+from tests.oracles import clarabel
 
 EXPECTED_FAILURES = {
     "check_classifiers_classes": "its last problem names a class -1, which marks an unlabeled row here; scikit-learn "
@@ -63,18 +64,14 @@ def test_cpls_is_the_projection_and_the_printed_quadratic_programme(seed, lam):
     v = cp.Variable(len(rows))
     constraints = [v[: len(y)] == y, v >= 0, v <= 1]
     factor = np.linalg.cholesky(inverse)
-    printed = cp.Problem(cp.Minimize(cp.sum_squares(factor.T @ (rows.T @ v)) - 2 * (rows @ w_sup) @ v), constraints)
-    printed.solve(solver=cp.CLARABEL)
+    printed = clarabel(cp.sum_squares(factor.T @ (rows.T @ v)) - 2 * (rows @ w_sup) @ v, constraints, accuracy=None)
     np.testing.assert_allclose(fit.coef, inverse @ rows.T @ v.value, atol=2e-5)
     constant = w_sup @ (rows.T @ rows + ridge) @ w_sup
-    assert -fit.objective == pytest.approx(printed.value + constant, abs=1e-5)
+    assert -fit.objective == pytest.approx(printed + constant, abs=1e-5)
 
     w = cp.Variable(D + 1)
     metric = np.linalg.cholesky(rows.T @ rows + ridge).T
-    projection = cp.Problem(
-        cp.Minimize(cp.sum_squares(metric @ (w - w_sup))), [*constraints, w == inverse @ (rows.T @ v)]
-    )
-    projection.solve(solver=cp.CLARABEL)
+    clarabel(cp.sum_squares(metric @ (w - w_sup)), [*constraints, w == inverse @ (rows.T @ v)], accuracy=None)
     np.testing.assert_allclose(fit.coef, w.value, atol=2e-5)
 
 
@@ -88,7 +85,7 @@ def test_icls_minimises_the_labelled_risk_over_the_constraint_set(seed, lam):
     v = cp.Variable(len(rows))
     w = np.linalg.solve(rows.T @ rows + ridge, rows.T) @ v
     risk = cp.sum_squares(y - with_ones(X) @ w) + lam * cp.sum_squares(w[:-1])
-    best = cp.Problem(cp.Minimize(risk), [v[: len(y)] == y, v >= 0, v <= 1]).solve(solver=cp.CLARABEL)
+    best = clarabel(risk, [v[: len(y)] == y, v >= 0, v <= 1], accuracy=None)
     assert fit.objective == pytest.approx(best, abs=1e-6)
     assert fit.objective >= best - 1e-6 and fit.gap <= 1e-12 * len(rows)
     labels = np.concatenate([y, fit.soft_labels])

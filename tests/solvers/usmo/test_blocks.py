@@ -11,6 +11,7 @@ from pucli.solvers.rows.losses import best_bias
 from pucli.solvers.usmo.blocks import solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
+from tests.oracles import clarabel
 
 KERNELS = {"linear": Kernel("linear"), "rbf": Kernel("rbf", 1.5), "polynomial": Kernel("polynomial", 1.0, 2, 1.0)}
 
@@ -66,10 +67,10 @@ def cvxpy_value(problem):
     f = features @ w + b
     hinge = cp.maximum(0, 0.5 + 0.5 * f[p:], f[p:])
     objective = -problem.c1 * cp.sum(f[:p]) + problem.c2 * cp.sum(hinge) + 0.5 * cp.sum_squares(w)
-    task = cp.Problem(cp.Minimize(objective))
-    return task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return clarabel(objective, accuracy=1e-11)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     st.integers(0, 10_000),

@@ -1,4 +1,4 @@
-"""The Plummer autoencoder: its loss against brute force, its training, checkpoints, likelihood and bad input."""
+"""The deep models: training, checkpoints, scores and bad input."""
 
 from __future__ import annotations
 
@@ -8,23 +8,10 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+import torch
+from sklearn.utils.estimator_checks import check_estimator
 
-from pucli.deep.likelihood import kernel_log_likelihood, log_density
-
-torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
-torch.set_num_threads(1)
-
-from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
-
-from pucli.deep import losses  # noqa: E402
-from pucli.deep.losses import (  # noqa: E402
-    coulomb_potential,
-    plummer_autoencoder_loss,
-    plummer_discrepancy,
-)
-from pucli.deep.networks import exported, perceptron  # noqa: E402
-from pucli.estimators.plummer import (  # noqa: E402
+from pucli.estimators.plummer import (
     CoulombGAN,
     PlummerAutoencoder,
     VariationalAutoencoder,
@@ -43,105 +30,7 @@ def rows(n=64, d=3, seed=0):
     return rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
 
 
-def brute_force(codes, prior, eps):
-    """The three sums of (4.2), written out."""
-    n = len(codes)
-
-    def k(a, b):
-        return 1.0 / np.sqrt(np.sum((a - b) ** 2) + eps)
-
-    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
-    return sum(k(prior[i], prior[j]) - 2 * k(prior[i], codes[j]) + k(codes[i], codes[j]) for i, j in pairs) / (
-        n * (n - 1)
-    )
-
-
-@pytest.mark.parametrize(("n", "h"), [(2, 1), (7, 3)])
-def test_discrepancy_is_the_sum_over_pairs(n, h):
-    rng = np.random.default_rng(0)
-    codes, prior = rng.uniform(-1, 1, (2, n, h))
-    found = plummer_discrepancy(torch.tensor(codes), torch.tensor(prior), 1e-4)
-    assert float(found) == pytest.approx(brute_force(codes, prior, 1e-4), rel=1e-10)
-
-
-@pytest.mark.parametrize(("n", "h"), [(2, 1), (7, 3), (33, 10)])
-def test_processor_and_device_code_agree(n, h):
-    """The compiled pass and the tensor operations give the same value and gradient, also for equal codes."""
-    rng = np.random.default_rng(n)
-    prior = torch.tensor(rng.uniform(-1, 1, (n, h)))
-    found = []
-    by_device, on_device = losses._discrepancy()
-    for apply in (by_device["cpu"], on_device):
-        codes = torch.tensor(np.random.default_rng(1).uniform(-1, 1, (n, h)))
-        codes[:2] = 0.25
-        codes.requires_grad_(True)
-        value = apply(codes, prior, 1e-2)
-        (3.0 * value).backward()
-        found.append((value.item(), codes.grad.numpy()))
-    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
-    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-10, atol=1e-12)
-
-
-def test_loss_is_reconstruction_plus_weighted_discrepancy():
-    rng = np.random.default_rng(1)
-    X, Y, codes, prior = rng.normal(size=(4, 6, 2))
-    found = plummer_autoencoder_loss(*map(torch.tensor, (X, Y, codes, prior)), 3.0, 0.01)
-    assert float(found) == pytest.approx(np.mean(np.sum((X - Y) ** 2, axis=1)) + 3.0 * brute_force(codes, prior, 0.01))
-
-
-def test_gradient_agrees_with_finite_differences():
-    rng = np.random.default_rng(2)
-    codes = torch.tensor(rng.uniform(-1, 1, (6, 3)), requires_grad=True)
-    prior = torch.tensor(rng.uniform(-1, 1, (6, 3)))
-    assert torch.autograd.gradcheck(lambda c: plummer_discrepancy(c, prior, 0.05), (codes,), eps=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("h", [2, 10])
-def test_single_precision_does_not_move_near_pairs(h):
-    """Codes that nearly coincide, where k is at its greatest: inner products alone would lose their distances."""
-    rng = np.random.default_rng(4)
-    codes = (0.9 + 1e-3 * rng.uniform(-1, 1, (40, h))).astype(np.float32)
-    prior = rng.uniform(-1, 1, (40, h)).astype(np.float32)
-    values, gradients = [], []
-    for dtype in (torch.float32, torch.float64):
-        z = torch.tensor(codes, dtype=dtype, requires_grad=True)
-        value = plummer_discrepancy(z, torch.tensor(prior, dtype=dtype), 1e-4)
-        value.backward()
-        values.append(value.item())
-        gradients.append(z.grad.numpy().astype(float))
-    assert values[0] == pytest.approx(values[1], rel=2e-5)
-    np.testing.assert_allclose(gradients[0], gradients[1], atol=1e-3 * np.abs(gradients[1]).max())
-
-
-def test_discrepancy_has_expectation_zero_for_equal_distributions():
-    rng = np.random.default_rng(3)
-
-    def estimates(half_width, count):
-        codes = (torch.tensor(rng.uniform(-half_width, half_width, (20, 2))) for _ in range(count))
-        return [float(plummer_discrepancy(z, torch.tensor(rng.uniform(-1, 1, (20, 2))), 1e-2)) for z in codes]
-
-    equal, narrow = estimates(1.0, 400), estimates(0.5, 100)
-    assert abs(np.mean(equal)) < 4.0 * np.std(equal) / 20.0
-    assert np.mean(narrow) > np.std(narrow)
-
-
-def test_coulomb_potential_by_hand():
-    points, real, fake = (torch.tensor(v, dtype=torch.double) for v in ([[0.0]], [[1.0]], [[2.0], [0.0]]))
-    expected = 1 / np.sqrt(2.0) - 0.5 * (1 / np.sqrt(5.0) + 1.0)
-    assert float(coulomb_potential(points, real, fake, 1.0)) == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("hidden", ["relu", "elu"])
-@pytest.mark.parametrize("output", ["linear", "tanh", "sigmoid"])
-def test_exported_network_answers_as_the_trained_one(hidden, output):
-    module = perceptron([3, 5, 4, 2], hidden=hidden, output=output, batch_norm=True)
-    X = torch.randn(30, 3)
-    module(X)  # moves the running statistics off their start
-    module.eval()
-    network = exported(module, hidden=hidden, output=output)
-    np.testing.assert_allclose(network(X.numpy().astype(float)), module(X).detach().numpy(), atol=1e-5)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(deep_models()))
 def test_every_model_learns_where_the_rows_are(name):
     rng = np.random.default_rng(0)
@@ -153,6 +42,7 @@ def test_every_model_learns_where_the_rows_are(name):
     assert model.converged_
 
 
+@pytest.mark.slow
 def test_training_lowers_the_objective_and_fills_the_prior():
     X = rows(256, 2)
     model = small(n_iterations=1500, learning_rate=2e-3, block=100, lam=1.0, batch_size=64, hidden=(32,)).fit(X)
@@ -182,7 +72,7 @@ def test_global_random_state_of_torch_is_left_alone():
 
 
 @pytest.mark.parametrize("name", ["pae", "wgan-gp"])
-def test_an_interrupted_run_goes_on_to_the_same_end(name, tmp_path):
+def test_a_resumed_run_ends_as_an_uninterrupted_one(name, tmp_path):
     X = rows()
     estimator = deep_models()[name]
     whole = small(estimator).fit(X)
@@ -198,7 +88,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(name, tmp_path):
         small(estimator, checkpoint=file).fit(X)
 
 
-def test_budget_that_ends_inside_a_block_goes_on(tmp_path):
+def test_a_run_that_ends_inside_a_block_can_be_resumed(tmp_path):
     X = rows()
     whole = small().fit(X)
     small(checkpoint=tmp_path / "run.pt", n_iterations=33).fit(X)
@@ -213,6 +103,7 @@ def test_patience_and_requests_stop_early():
     assert asked.n_iter_ == 40 and not asked.converged_
 
 
+@pytest.mark.slow
 def test_fitted_models_need_no_torch(tmp_path):
     X = rows()
     model = small().fit(X)
@@ -233,6 +124,7 @@ def test_fitted_models_need_no_torch(tmp_path):
     assert "pip install 'pucli[deep]'" in out
 
 
+@pytest.mark.slow
 def test_the_package_does_not_import_torch():
     code = (
         "import sys, pucli.estimators.plummer, pucli.estimators.classtering, pucli.bench.generative, pucli.methods\n"
@@ -268,30 +160,9 @@ def test_missing_values_and_wrong_codes_are_errors():
         small().fit(X)
 
 
-def test_divergence_is_an_error_with_a_way_out():
+def test_divergence_is_an_error_that_names_a_remedy():
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
         small(learning_rate=1e30).fit(1e15 * rows())
-
-
-@pytest.mark.parametrize("d", [2, 20])
-def test_kernel_density_against_the_definition(d):
-    rng = np.random.default_rng(0)
-    generated, test = rng.normal(size=(30, d)), rng.normal(size=(7, d))
-    bandwidths = np.array([0.3, 2.0])
-    squares = ((test[:, None] - generated) ** 2).sum(axis=2)
-    for j, h in enumerate(bandwidths):
-        expected = logsumexp(-squares / (2 * h * h), axis=1) - np.log(30) - 0.5 * d * np.log(2 * np.pi * h * h)
-        np.testing.assert_allclose(log_density(generated, test, bandwidths)[:, j], expected, rtol=1e-9)
-
-
-def test_bandwidth_is_chosen_on_validation_rows_alone():
-    rng = np.random.default_rng(0)
-    generated, validation = rng.normal(size=(2, 400, 1))
-    near, far = (kernel_log_likelihood(generated, validation, test) for test in (validation, validation + 50.0))
-    assert near.bandwidth == far.bandwidth
-    assert 0.05 < near.bandwidth < 1.5
-    truth = -0.5 * np.log(2 * np.pi) - 0.5 * np.mean(validation**2)
-    assert near.log_likelihood.mean() == pytest.approx(truth, abs=0.1)
 
 
 def test_score_prefers_rows_of_the_same_kind():
@@ -300,6 +171,7 @@ def test_score_prefers_rows_of_the_same_kind():
     assert model.score(X) > model.score(X + 30.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [PlummerAutoencoder, CoulombGAN])
 def test_scikit_learn_checks(estimator):
     model = estimator(hidden=(8,), n_iterations=10, block=5)
@@ -349,7 +221,7 @@ def test_sizes_of_layers_may_be_a_list_or_an_array():
 
 
 @pytest.mark.parametrize("kind", ["table", "empty", "weights", "list"])
-def test_a_file_that_is_no_checkpoint_is_left_alone(kind, tmp_path):
+def test_a_file_that_is_not_a_checkpoint_is_left_alone(kind, tmp_path):
     file = tmp_path / "customers.csv"
     if kind in ("table", "empty"):
         file.write_text("a,b\n1,2\n" if kind == "table" else "")
