@@ -32,7 +32,7 @@ def print_report(out: Output, report: Report) -> None:
         [
             row.dataset,
             row.setting,
-            row.label,
+            row.column,
             row.metric,
             _plus_minus(row.published_mean, row.published_sd),
             _plus_minus(row.obtained_mean, row.obtained_sd),

@@ -13,6 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pucli.arrays import Floats
+
+# Pairs up to which the null distribution with ties is enumerated: 2^13 signs.
+ENUMERATED = 13
+
 
 class PairedTest(NamedTuple):
     """Result of `wilcoxon_paired`; differences are a - b."""
@@ -30,52 +35,98 @@ class PairedTest(NamedTuple):
 class FriedmanNemenyi(NamedTuple):
     """Result of `friedman_nemenyi`; rank 1 is the best."""
 
-    ranks: np.ndarray
+    ranks: Floats
     statistic: float
     p: float
     critical_difference: float
-    pairwise_p: np.ndarray
+    pairwise_p: Floats
     n: int
     alpha: float
 
 
 def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> PairedTest:
-    """Return the two-sided Wilcoxon signed-rank test of the paired samples `a` and `b`, shape (n,).
+    """Return the two-sided Wilcoxon signed-rank test of paired samples.
 
-    Pairs with a NaN are left out; zero differences are split evenly between the signs (`zero_method="zsplit"`, as in
-    Demsar 2006), so that equal samples have p = 1. Without any pair, p is NaN.
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Values of the two methods on the same repeats. Pairs with a NaN are left out.
+
+    Returns
+    -------
+    PairedTest
+        Without any pair, p is NaN.
+
+    Raises
+    ------
+    ValueError
+        When the samples differ in length.
+
+    Notes
+    -----
+    Zero differences are split evenly between the signs (``zero_method="zsplit"``, as in Demsar 2006), so that equal
+    samples have p = 1. The null distribution is exact for up to 13 pairs; beyond that, where no differences are tied.
+
+    Examples
+    --------
+    >>> wilcoxon_paired([3.0, 4.0, 5.0, 6.0], [1.0, 1.0, 1.0, 1.0]).p
+    0.125
     """
-    a, b = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    if a.shape != b.shape:
-        raise ValueError(f"paired samples need the same length, got {len(a)} and {len(b)}.")
-    d = (a - b)[np.isfinite(a) & np.isfinite(b)]
+    first, second = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
+    if first.shape != second.shape:
+        raise ValueError(f"paired samples need the same length, got {len(first)} and {len(second)}.")
+    d = (first - second)[np.isfinite(first) & np.isfinite(second)]
     # fractions that are equal up to rounding are ties
     d = np.where(np.abs(d) < 1e-12, 0.0, d)
     if len(d) == 0:
         return PairedTest(0, math.nan, math.nan, 0, 0, 0, math.nan, math.nan)
     wins, losses = int((d > 0).sum()), int((d < 0).sum())
-    statistic, p = 0.0, 1.0
-    if wins or losses:
-        from scipy.stats import wilcoxon
-
-        with warnings.catch_warnings():  # small samples with ties: scipy says that p is approximate
-            warnings.simplefilter("ignore")
-            result = wilcoxon(d, zero_method="zsplit")
-        statistic, p = float(result.statistic), float(result.pvalue)
+    statistic, p = _signed_rank_test(d) if wins or losses else (0.0, 1.0)
     return PairedTest(
         len(d), float(d.mean()), float(np.median(d)), wins, len(d) - wins - losses, losses, statistic, min(p, 1.0)
     )
 
 
-def adjust_p_values(p: ArrayLike) -> np.ndarray:
-    """Return `p`, shape (n,), adjusted for the number of tests (Benjamini-Hochberg); NaN entries stay NaN."""
+def _signed_rank_test(d: Floats) -> tuple[float, float]:
+    """Return the smaller rank sum, and p, of differences (n,) that are not all zero."""
+    from scipy.stats import rankdata, wilcoxon
+
+    tied = (d == 0).any() or len(np.unique(np.abs(d))) < len(d)
+    if not tied or len(d) > ENUMERATED:
+        with warnings.catch_warnings():  # larger samples with ties: scipy warns that p is approximate
+            warnings.simplefilter("ignore")
+            result = wilcoxon(d, zero_method="zsplit")
+        return float(result.statistic), float(result.pvalue)
+    # all 2^n signs at once; the ranks are halves of integers, so that the sums are exact
+    ranks = rankdata(np.abs(d))
+    of_zeros = ranks[d == 0].sum() / 2
+    moving = ranks[d != 0]
+    plus, minus = ranks[d > 0].sum() + of_zeros, ranks[d < 0].sum() + of_zeros
+    signs = (np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving))) & 1
+    null = signs @ moving + of_zeros
+    p = 2 * min(np.count_nonzero(null <= plus), np.count_nonzero(null >= plus)) / len(null)
+    return float(min(plus, minus)), float(p)
+
+
+def adjust_p_values(p: ArrayLike) -> Floats:
+    """Return p-values adjusted for the number of tests (Benjamini-Hochberg).
+
+    Parameters
+    ----------
+    p : array-like of shape (n,)
+        p-values; NaN entries stay NaN and do not count.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+    """
     from scipy.stats import false_discovery_control
 
-    p = np.asarray(p, dtype=float).ravel()
-    adjusted = np.full(p.shape, math.nan)
-    known = np.isfinite(p)
+    values = np.asarray(p, dtype=float).ravel()
+    adjusted = np.full(values.shape, math.nan)
+    known = np.isfinite(values)
     if known.any():
-        adjusted[known] = false_discovery_control(p[known])
+        adjusted[known] = false_discovery_control(values[known])
     return adjusted
 
 
@@ -84,9 +135,12 @@ def friedman_nemenyi(matrix: ArrayLike, *, higher_is_better: bool = True, alpha:
 
     Parameters
     ----------
-    matrix : scores, shape (data sets, methods); rows with a NaN are left out.
-    higher_is_better : whether rank 1 goes to the greatest score of a row; ties share the mean rank.
-    alpha : level of the critical difference: two methods whose average ranks differ by more are different.
+    matrix : array-like of shape (data sets, methods)
+        Scores; rows with a NaN are left out.
+    higher_is_better : bool
+        Whether rank 1 goes to the greatest score of a row; ties share the mean rank.
+    alpha : float
+        Level of the critical difference: two methods whose average ranks differ by more are different.
 
     Returns
     -------

@@ -1,24 +1,44 @@
-"""cells.csv: one row for each cell of the plan, whatever became of it."""
+"""cells.csv: one row for each cell of the plan, whatever became of it; written, and read back where no store is.
+
+The file has all that a table needs. What it has not: the trials of the tuning and the details that figures are drawn
+from. Its columns, in this order: what the cell is; status; chosen parameters; metrics; seconds_*; the certificate;
+number of fits, flags, notes, error. A metric with the name of another column has `metric_` before it.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Mapping, Sequence
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from pucli.errors import UsageError
 from pucli.report.files import csv_text
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
 
+FILE = "cells.csv"
+HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "params")
+TAIL = ("n_fits", "flags", "notes", "error")
+SECONDS = "seconds_"
+METRIC = "metric_"
+MISSING = "missing"
+# what separates flags, and notes, in their one column
+SEPARATOR = "; "
+
 
 def cells_csv(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return cells.csv. Metrics are fractions; settings and parameters are JSON; `repeat` counts from 0."""
+    """Return cells.csv, with every digit. Settings and parameters are JSON; repeats count from 0."""
     metrics = _names(stored, "metrics")
     seconds = _names(stored, "seconds")
     certificate = _names(stored, "certificate")
+    taken = {*HEAD, *TAIL, *certificate}
     columns = [
-        "key", "dataset", "setting", "repeat", "method", "variant", "status", "params", *metrics,
-        *(f"seconds_{name}" for name in seconds), *certificate, "n_fits", "flags", "notes", "error",
+        *HEAD, *(METRIC + name if name in taken else name for name in metrics), *(SECONDS + name for name in seconds),
+        *certificate, *TAIL,
     ]  # fmt: skip
     lines = []
     for cell in cells:
@@ -26,23 +46,123 @@ def cells_csv(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) ->
         head = [cell.key, cell.dataset, _text(dict(cell.setting)), cell.repeat, base_name(cell.method),
                 variant_name(cell.method)]  # fmt: skip
         if row is None:
-            lines.append([*head, "missing", *[None] * (len(columns) - len(head) - 1)])
+            lines.append([*head, MISSING, *[None] * (len(columns) - len(head) - 1)])
             continue
-        lines.append(
-            [
-                *head,
-                row["status"],
-                _text(row["params"]),
-                *(row["metrics"].get(name) for name in metrics),
-                *(row["seconds"].get(name) for name in seconds),
-                *(row["certificate"].get(name) for name in certificate),
-                row["n_fits"],
-                "; ".join(row["flags"]),
-                "; ".join(row["notes"]),
-                row["error"],
-            ]
-        )
+        values = [
+            *(row["metrics"].get(name) for name in metrics),
+            *(row["seconds"].get(name) for name in seconds),
+            *(row["certificate"].get(name) for name in certificate),
+        ]
+        tail = [row["n_fits"], SEPARATOR.join(row["flags"]), SEPARATOR.join(row["notes"]), row["error"]]
+        lines.append([*head, row["status"], _text(row["params"]), *map(_exact, values), *tail])
     return csv_text(columns, lines)
+
+
+def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Return the cells that a results folder's cells.csv has, as a store would; {} where there is no such file.
+
+    Parameters
+    ----------
+    folder : Path
+        Results folder of one experiment.
+    keys : iterable of str, optional
+        Only these cells.
+
+    Returns
+    -------
+    dict of str to dict
+        Key -> row, without trials, details, time and provenance.
+
+    Raises
+    ------
+    UsageError
+        The file lacks a column, or a row of it cannot be read.
+    """
+    path = folder / FILE
+    wanted = None if keys is None else set(keys)
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            csv.field_size_limit(sys.maxsize)
+            reader = csv.reader(handle)
+            columns = next(reader, [])
+            parts = _parts(columns, path)
+            place = columns.index("key")
+            return {
+                line[place]: _row(columns, parts, line, path, number)
+                for number, line in enumerate(reader, start=2)
+                if line[columns.index("status")] != MISSING and (wanted is None or line[place] in wanted)
+            }
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path}: cannot be read ({error}).") from None
+
+
+def _parts(columns: list[str], path: Path) -> dict[str, slice]:
+    """Return which columns hold metrics, seconds and the certificate."""
+    for name in (*HEAD, *TAIL):
+        if columns.count(name) != 1:
+            raise UsageError(f"{path}: the column {name!r} is {'missing' if name not in columns else 'there twice'}.")
+    first, last = columns.index("params") + 1, columns.index("n_fits")
+    timed = [i for i in range(first, last) if columns[i].startswith(SECONDS)]
+    if not timed:
+        raise UsageError(f"{path}: there is no column {SECONDS}* between the metrics and the certificate.")
+    return {
+        "metrics": slice(first, timed[0]),
+        "seconds": slice(timed[0], timed[-1] + 1),
+        "certificate": slice(timed[-1] + 1, last),
+    }
+
+
+def _row(columns: list[str], parts: dict[str, slice], line: list[str], path: Path, number: int) -> dict[str, Any]:
+    if len(line) != len(columns):
+        raise UsageError(f"{path}: line {number} has {len(line)} values for {len(columns)} columns.")
+    plain = dict(zip(columns, line, strict=True))
+    try:
+        found: dict[str, Any] = {
+            part: {
+                name.removeprefix(METRIC if part == "metrics" else SECONDS): _value(text)
+                for name, text in zip(columns[places], line[places], strict=True)
+                if text
+            }
+            for part, places in parts.items()
+        }
+        return {
+            **found,
+            "key": plain["key"],
+            "dataset": plain["dataset"],
+            "setting": json.loads(plain["setting"]),
+            "repeat": int(plain["repeat"]),
+            "method": "/".join(filter(None, (plain["method"], plain["variant"]))),
+            "status": plain["status"],
+            "params": json.loads(plain["params"]),
+            "n_fits": int(plain["n_fits"]),
+            "flags": _listed(plain["flags"]),
+            "notes": _listed(plain["notes"]),
+            "error": plain["error"],
+            "details": {},
+            "provenance": {},
+            "finished": None,
+        }
+    except ValueError as error:
+        raise UsageError(f"{path}: line {number}: {error}.") from None
+
+
+def _listed(text: str) -> list[str]:
+    return text.split(SEPARATOR) if text else []
+
+
+def _value(text: str) -> float | bool:
+    if text in ("True", "False"):
+        return text == "True"
+    return float(text)
+
+
+def _exact(value: Any) -> Any:
+    """Return a number as the shortest text that is read back as the same number, whole ones without a point."""
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value).removesuffix(".0")
+    return value
 
 
 def _names(stored: Mapping[str, Mapping[str, Any]], part: str) -> list[str]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pucli.arrays import Floats
 from pucli.metrics import PairedTest, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
-from pucli.report.table import Samples, SettingKey, setting_text
+from pucli.report.samples import Samples, SettingKey, setting_text
 from pucli.runner.cells import json_values
 
 
@@ -32,7 +33,8 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as JSON values."""
         values = {"dataset": self.dataset, "setting": self.setting, "a": self.a, "b": self.b, "metric": self.metric}
-        return json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
+        found: dict[str, Any] = json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
+        return found
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Ranking:
     setting: str
     metric: str
     n: int
-    labels: list[str]
+    columns: list[str]
     means: list[float]
     ranks: list[float]
     statistic: float
@@ -58,7 +60,8 @@ class Ranking:
 
     def to_json(self) -> dict[str, Any]:
         """Return the ranking as JSON values."""
-        return json_values(self.__dict__)
+        found: dict[str, Any] = json_values(self.__dict__)
+        return found
 
 
 def compare_pairs(samples: Samples) -> list[Comparison]:
@@ -83,12 +86,12 @@ def compare_pairs(samples: Samples) -> list[Comparison]:
 
 
 def pairs(samples: Samples) -> list[tuple[str, str]]:
-    """Return the pairs of labels to compare, those that are in the plan."""
-    labels = samples.labels
+    """Return the pairs of columns to compare, those that are in the plan."""
+    columns = samples.columns
     declared = samples.experiment.comparisons
     if declared is None:
-        return list(itertools.combinations(labels, 2))
-    return [(a, b) for a, b in declared if a in labels and b in labels]
+        return list(itertools.combinations(columns, 2))
+    return [(a, b) for a, b in declared if a in columns and b in columns]
 
 
 def rank_methods(samples: Samples) -> list[Ranking]:
@@ -98,8 +101,8 @@ def rank_methods(samples: Samples) -> list[Ranking]:
     the metric there is no ranking.
     """
     metric = samples.experiment.metrics[0]
-    labels = samples.labels
-    if len(labels) < 2 or get_metric(metric).better is None:
+    columns = samples.columns
+    if len(columns) < 2 or get_metric(metric).better is None:
         return []
     if len(samples.datasets) > 1:
         layouts = [("data sets", setting, [(d, setting) for d in samples.datasets]) for setting in samples.settings]
@@ -107,17 +110,17 @@ def rank_methods(samples: Samples) -> list[Ranking]:
         layouts = [("settings", (), [(samples.datasets[0], s) for s in samples.settings])]
     found = []
     for blocks, setting, places in layouts:
-        matrix = np.array([[_mean(samples, d, s, label, metric) for label in labels] for d, s in places])
+        matrix = np.array([[_mean(samples, d, s, column, metric) for column in columns] for d, s in places])
         complete = matrix[np.isfinite(matrix).all(axis=1)]
         if len(complete) >= 2:
-            found.append(_rank(complete, labels, blocks, setting, metric))
+            found.append(_rank(complete, columns, blocks, setting, metric))
     return found
 
 
-def _rank(matrix: np.ndarray, labels: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
+def _rank(matrix: Floats, columns: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
     result = friedman_nemenyi(matrix, higher_is_better=get_metric(metric).better == "higher")
     statistic, p, test = result.statistic, result.p, "Friedman"
-    if len(labels) == 2:
+    if len(columns) == 2:
         paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])
         statistic, p, test = paired.statistic, paired.p, "Wilcoxon"
     return Ranking(
@@ -125,7 +128,7 @@ def _rank(matrix: np.ndarray, labels: list[str], blocks: str, setting: SettingKe
         setting=setting_text(setting),
         metric=metric,
         n=result.n,
-        labels=labels,
+        columns=columns,
         means=matrix.mean(axis=0).tolist(),
         ranks=result.ranks.tolist(),
         statistic=statistic,
@@ -137,6 +140,6 @@ def _rank(matrix: np.ndarray, labels: list[str], blocks: str, setting: SettingKe
     )
 
 
-def _mean(samples: Samples, dataset: str, setting: SettingKey, label: str, metric: str) -> float:
-    values = list(samples.values(dataset, setting, label, metric).values())
+def _mean(samples: Samples, dataset: str, setting: SettingKey, column: str, metric: str) -> float:
+    values = list(samples.values(dataset, setting, column, metric).values())
     return float(np.mean(values)) if values else math.nan

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pucli.metrics import get_metric
 from pucli.report.published import setting_key
-from pucli.report.table import Samples, setting_text
+from pucli.report.samples import Samples, setting_text
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import FigureSpec
 
@@ -52,18 +52,18 @@ def timing(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Fi
 
     labels = list(seconds)
     figure = Figure(figsize=(max(5.0, 1.4 * len(labels) + 2), 3.6))
-    axes = figure.subplots()
+    ax = figure.subplots()
     for number, part in enumerate(PARTS):
         x = [i + (number - 1) * 0.27 for i, label in enumerate(labels) if part in seconds[label]]
         y = [statistics.fmean(seconds[label][part]) for label in labels if part in seconds[label]]
-        axes.bar(x, y, width=0.25, label=part)
-    axes.set_yscale("log")
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_ylabel("seconds for each cell (mean)")
+        ax.bar(x, y, width=0.25, label=part)
+    ax.set_yscale("log")
+    ax.set_xticks(range(len(labels)), labels)
+    ax.set_ylabel("seconds for each cell (mean)")
     processes = ", ".join(str(n) for n in sorted(w for w in ways if w))
-    axes.set_title(f"Time by method; one thread each, processes at a time: {processes or 'unknown'}", fontsize=9)
-    axes.legend(frameon=False)
-    axes.grid(axis="y", alpha=0.3)
+    ax.set_title(f"Time by method; one thread each, processes at a time: {processes or 'unknown'}", fontsize=9)
+    ax.legend(frameon=False)
+    ax.grid(axis="y", alpha=0.3)
     return figure
 
 
@@ -88,13 +88,13 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
 
     boxes.sort(key=lambda box: box[:2])
     figure = Figure(figsize=(max(5.0, 0.55 * len(boxes) + 1.5), 3.8))
-    axes = figure.subplots()
-    axes.axhline(0, color="0.6", linewidth=0.8)
-    axes.boxplot([box[2] for box in boxes], tick_labels=[box[1] for box in boxes])
+    ax = figure.subplots()
+    ax.axhline(0, color="0.6", linewidth=0.8)
+    ax.boxplot([box[2] for box in boxes], tick_labels=[box[1] for box in boxes])
     unit = get_metric(spec.metric).heading
-    axes.set_ylabel(f"{unit}: {spec.a} less {spec.b}")
-    axes.set_title(spec.title or spec.name, fontsize=10)
-    axes.tick_params(axis="x", rotation=60 if len(boxes) > 8 else 0)
+    ax.set_ylabel(f"{unit}: {spec.a} less {spec.b}")
+    ax.set_title(spec.title or spec.name, fontsize=10)
+    ax.tick_params(axis="x", rotation=60 if len(boxes) > 8 else 0)
     return figure
 
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from pucli.metrics import get_metric
 
 if TYPE_CHECKING:
-    from pucli.report import Report
+    from pucli.report.model import Report
     from pucli.report.table import TableRow
 
 _SPECIAL = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
             "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
 # how the obtained figure stands to the published one
-_MARKS = {"reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "not reproduced": "n"}
+_MARKS = {
+    "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
+    "degenerate": "1", "not reproduced": "n",
+}  # fmt: skip
 
 
 def latex(report: Report) -> str:
@@ -27,28 +30,29 @@ def latex(report: Report) -> str:
 
 def _table(report: Report, metric: str) -> str:
     rows = [row for row in report.rows if row.metric == metric]
-    labels = list(dict.fromkeys(row.label for row in rows))
+    columns = list(dict.fromkeys(row.column for row in rows))
     several = len({row.setting for row in rows}) > 1
-    cells = {(row.dataset, row.setting, row.label): row for row in rows}
+    cells = {(row.dataset, row.setting, row.column): row for row in rows}
     unit = f"{metric} in per cent" if get_metric(metric).unit == "%" else metric
     reductions = "; ".join(report.reductions) or "the whole experiment"
     caption = (
         f"{report.title}: {unit}, obtained mean $\\pm$ standard deviation, published below it. "
         f"Profile {report.profile}: {reductions}; {report.counts['done']} of {report.counts['total']} cells. "
-        "Mark: = reproduced, v by a variant, + better, - worse, n not reproduced."
+        "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced."
+        + "".join(f" {remark}" for remark in report.remarks)
     )
-    head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, labels)])
+    head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])
     shown, label = escape(caption, keep="$\\"), f"tab:{report.name}-{metric}"
     lines = [
-        f"\\begin{{longtable}}{{l{'l' if several else ''}{'r' * len(labels)}}}",
+        f"\\begin{{longtable}}{{l{'l' if several else ''}{'r' * len(columns)}}}",
         f"\\caption{{{shown}}}\\label{{{label}}}\\\\",
         f"\\toprule {head} \\\\ \\midrule \\endhead \\bottomrule \\endfoot",
     ]
     for dataset, setting in dict.fromkeys((row.dataset, row.setting) for row in rows):
         first = [escape(dataset), *([escape(setting)] if several else [])]
         second = [""] * len(first)
-        for label in labels:
-            row = cells.get((dataset, setting, label))
+        for column in columns:
+            row = cells.get((dataset, setting, column))
             first.append(_obtained(row))
             second.append(_published(row))
         lines.append(" & ".join(first) + r" \\*")

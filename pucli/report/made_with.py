@@ -23,10 +23,18 @@ def made_with(
     scope: Scope,
     cells: Sequence[Cell],
     stored: Mapping[str, Mapping[str, Any]],
+    before: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the content of provenance.json; it has no paths and no names of machines."""
+    """Return the content of provenance.json; it has no paths and no names of machines.
+
+    Rows that were read from cells.csv say nothing of how they were made; `before`, the provenance that lies beside that
+    file, does.
+    """
+    before = before or {}
     rows = [stored[cell.key] for cell in cells if cell.key in stored]
-    ways = Counter(json.dumps(row["provenance"], sort_keys=True) for row in rows)
+    ways = Counter(json.dumps(row["provenance"], sort_keys=True) for row in rows if row["provenance"])
+    times = [row["finished"] for row in rows if row["finished"]]
+    times += [before[name] for name in ("first_finished", "last_finished") if before.get(name)]
     done = [row for row in rows if row["status"] == "done"]
     return {
         "experiment": experiment.name,
@@ -38,13 +46,18 @@ def made_with(
         "flags": report.flags,
         # of every setting of every planned cell: two reports with the same number answer the same question
         "plan_sha256": hashlib.sha256(canonical_json(sorted(cell.key for cell in cells)).encode()).hexdigest(),
-        "first_finished": min((row["finished"] for row in rows), default=None),
-        "last_finished": max((row["finished"] for row in rows), default=None),
+        "first_finished": min(times, default=None),
+        "last_finished": max(times, default=None),
         "process_seconds": round(sum(sum(row["seconds"].values()) for row in done), 1),
         "fits": sum(row["n_fits"] for row in done),
         "data": _data(cells),
         "methods": _methods(experiment, cells),
-        "made_with": [{**json.loads(text), "cells": count} for text, count in ways.most_common()],
+        "figures": report.figures,
+        "texts": report.texts,
+        "made_with": [
+            *before.get("made_with", []),
+            *({**json.loads(text), "cells": count} for text, count in ways.most_common()),
+        ],
     }
 
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
-from pucli.report.verdict import NOT_RUN
+from pucli.report.causes import CAUSES
+from pucli.report.verdict import NOT_RUN, VERDICTS
 
 if TYPE_CHECKING:
-    from pucli.report import Report
     from pucli.report.comparisons import Comparison, Ranking
+    from pucli.report.model import Report
     from pucli.report.table import TableRow
 
 
@@ -23,19 +24,37 @@ def markdown(report: Report) -> str:
         parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in report.texts)]
     if report.figures:
         parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
-    parts += ["## How to read this", _LEGEND]
+    parts += _how_to_read(report)
     return "\n\n".join(parts) + "\n"
 
 
 _LEGEND = """\
 Means and sample standard deviations over repeats. *Difference* is obtained less published, in published standard
-deviations. **reproduced**: the published mean lies within two standard errors of the difference,
-sqrt(s_o^2/n_o + s_p^2/n_p). **reproduced by a variant**: this form does not agree, the named one does. **better**,
-**worse**: beyond two standard errors. **not reproduced**: no repeat gave a value, or the figure has no better side.
+deviations; the *interval* is that of the difference, 90 %, in the unit of the table. With the standard error
+sqrt(s_o^2/n_o + s_p^2/n_p) of the difference:
+
+- **reproduced**: the difference is within two standard errors, and its interval lies within the margin ({margins}).
+- **reproduced by a variant**: this form does not agree, the named one does.
+- **inconclusive**: within two standard errors, but the interval is too wide to tell.
+- **better**, **worse**: beyond two standard errors.
+- **degenerate**: at least half of the models predict one class only; such figures reproduce nothing.
+- **not reproduced**: no repeat gave a value, or the metric has no better side.
+
 Flags count finished cells: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
 converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats, in brackets allowing
 for the number of rows that the pair is tested in (Benjamini-Hochberg); repeats share rows of one data set, which
 makes p somewhat too small."""
+
+
+def _how_to_read(report: Report) -> list[str]:
+    margins = []
+    for name in dict.fromkeys(row.metric for row in report.rows if not math.isnan(row.published_mean)):
+        metric = get_metric(name)
+        size = f"{100 * metric.margin:g} % of the published figure" if metric.relative else f"{metric.margin:g}"
+        margins.append(f"{name}: {size}{' points' if metric.unit == '%' and not metric.relative else ''}")
+    text = _LEGEND.format(margins=", ".join(margins) or "nothing is published in figures")
+    causes = [f"- *{cause}*: {CAUSES[cause]}." for cause in CAUSES if cause in report.causes]
+    return ["## How to read this", text, *(["Causes:\n\n" + "\n".join(causes)] if causes else [])]
 
 
 def _head(report: Report) -> list[str]:
@@ -54,6 +73,11 @@ def _head(report: Report) -> list[str]:
     if report.flags:
         state += f". Flagged: {', '.join(f'{n} {flag}' for flag, n in report.flags.items())}"
     lines.append(state + ".")
+    if report.verdicts:
+        lines.append(f"Verdicts: {', '.join(f'{n} {verdict}' for verdict, n in report.verdicts.items())}.")
+    if report.causes:
+        lines.append(f"Causes of disagreement: {', '.join(f'{n} {cause}' for cause, n in report.causes.items())}.")
+    lines += [f"{remark[0].upper()}{remark[1:]}" for remark in report.remarks]
     if report.errors:
         errors = [f"- {error}" for error in report.errors[:10]]
         if len(report.errors) > 10:
@@ -63,25 +87,23 @@ def _head(report: Report) -> list[str]:
 
 
 def _summary(report: Report) -> list[str]:
-    rows = []
-    for entry in report.summary:
-        counts = entry["verdicts"]
-        rows.append(
-            [
-                entry["label"],
-                entry["setting"] or "all",
-                entry["metric_text"],
-                _pm(entry["published_mean"], math.nan),
-                _pm(entry["obtained_mean"], math.nan),
-                *(str(counts.get(name) or "") for name in ("reproduced", "reproduced by a variant", "better", "worse",
-                                                            "not reproduced")),
-                str(entry["flagged"] or ""),
-            ]
-        )  # fmt: skip
-    header = ["Method", "Setting", "Mean of", "Published", "Obtained", "reproduced", "by a variant", "better", "worse",
-              "not reprod.", "flagged cells"]  # fmt: skip
+    shown = [verdict for verdict in VERDICTS if verdict != NOT_RUN]
+    rows = [
+        [
+            line.column,
+            line.setting or "all",
+            line.heading,
+            _pm(line.published_mean, math.nan),
+            _pm(line.obtained_mean, math.nan),
+            *(str(line.verdicts.get(name) or "") for name in shown),
+            str(line.flagged or ""),
+        ]
+        for line in report.summary
+    ]
+    short = [{"reproduced by a variant": "by a variant", "not reproduced": "not reprod."}.get(v, v) for v in shown]
+    header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged cells"]
     note = "Means over the rows of the table that have both a published and an obtained figure."
-    return ["## Summary", note, grid(header, rows, "lllrrrrrrrr")] if rows else []
+    return ["## Summary", note, grid(header, rows, "lll" + "r" * (len(header) - 3))] if rows else []
 
 
 def _cells(report: Report) -> list[str]:
@@ -113,19 +135,32 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
         lines.append(
             [
                 name if name != last else "",
-                row.label,
+                row.column,
                 _pm(row.published_mean, row.published_sd),
                 _pm(row.obtained_mean, row.obtained_sd),
                 f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
                 "" if math.isnan(row.difference_in_sd) else f"{row.difference_in_sd:+.1f}",
+                _interval(row),
                 row.verdict,
+                row.cause,
                 row.note,
             ]
         )
         last = name
     first = "Data set" if block == "dataset" else "Setting"
-    header = [first, "Method", "Published", "Obtained", "Repeats", "Difference (sd)", "Verdict", "Note"]
-    return grid(header, lines, "llrrrrll")
+    header = [
+        first,
+        "Method",
+        "Published",
+        "Obtained",
+        "Repeats",
+        "Difference (sd)",
+        "Interval",
+        "Verdict",
+        "Cause",
+        "Note",
+    ]
+    return grid(header, lines, "llrrrrrlll")
 
 
 def _differences(report: Report) -> list[str]:
@@ -171,15 +206,15 @@ def _ranks(report: Report) -> list[str]:
         where = f", {ranking.setting}" if ranking.setting else ""
         parts.append(f"### Ranks over {ranking.n} {ranking.blocks}{where}")
         parts.append(_ranking_text(ranking))
-        best_first = sorted(range(len(ranking.labels)), key=lambda i: ranking.ranks[i])
-        rows = [[ranking.labels[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.2f}"] for i in best_first]
+        best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
+        rows = [[ranking.columns[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.2f}"] for i in best_first]
         parts.append(grid(["Method", "average rank", f"mean {ranking.metric}"], rows, "lrr"))
     return ["## Ranks", *parts] if parts else []
 
 
 def _ranking_text(ranking: Ranking) -> str:
     text = f"{ranking.test} test that all are equal: p = {ranking.p:.3g}."
-    if len(ranking.labels) > 2:
+    if len(ranking.columns) > 2:
         text += (
             f" Nemenyi: average ranks that differ by more than {ranking.critical_difference:.2f} are different at the "
             f"{ranking.alpha:.0%} level."
@@ -214,6 +249,12 @@ def _width(text: str) -> int:
 
 def _escape(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _interval(row: TableRow) -> str:
+    if math.isnan(row.difference_low):
+        return ""
+    return f"{row.difference_low:+.2f} to {row.difference_high:+.2f}"
 
 
 def _pm(mean: float, sd: float) -> str:

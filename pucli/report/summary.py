@@ -1,4 +1,4 @@
-"""One line for each method and setting: mean over data sets, and how often it agrees with what is published."""
+"""One line for each column and setting: mean over data sets, and how often it agrees with what is published."""
 
 from __future__ import annotations
 
@@ -6,14 +6,41 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pucli.metrics import get_metric
 from pucli.report.table import TableRow
-from pucli.report.verdict import NOT_RUN
+from pucli.report.verdict import NOT_RUN, VERDICTS
+from pucli.runner.cells import json_values
 
 
-def summarise(rows: Sequence[TableRow]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class SummaryLine:
+    """Means over `rows` rows of the table, and counts of their verdicts; `setting` is "" for all settings together."""
+
+    column: str
+    setting: str
+    metric: str
+    rows: int
+    published_mean: float
+    obtained_mean: float
+    verdicts: dict[str, int]
+    flagged: int
+
+    @property
+    def heading(self) -> str:
+        """What the means are of."""
+        metric = get_metric(self.metric)
+        return f"{metric.heading}, {self.rows} rows" if metric.unit else metric.heading
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line as JSON values."""
+        found: dict[str, Any] = json_values(asdict(self))
+        return found
+
+
+def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
     """Return the summary in the order of the table.
 
     The means are over rows that have both figures where any is published, else over all obtained ones. Settings are
@@ -23,23 +50,33 @@ def summarise(rows: Sequence[TableRow]) -> list[dict[str, Any]]:
     together = len({row.dataset for row in run}) <= 1
     groups: dict[tuple[str, str, str], list[TableRow]] = {}
     for row in run:
-        groups.setdefault((row.metric, "" if together else row.setting, row.label), []).append(row)
+        groups.setdefault((row.metric, "" if together else row.setting, row.column), []).append(row)
     found = []
-    for (metric, setting, label), members in groups.items():
+    for (metric, setting, column), members in groups.items():
         published = [row for row in members if not math.isnan(row.published_mean)]
         both = [row for row in published if not math.isnan(row.obtained_mean)]
         obtained = [row.obtained_mean for row in (both if published else members) if not math.isnan(row.obtained_mean)]
         found.append(
-            {
-                "label": label,
-                "setting": setting,
-                "metric": metric,
-                "metric_text": f"{get_metric(metric).heading}, {len(obtained)} rows",
-                "rows": len(obtained),
-                "published_mean": statistics.fmean(row.published_mean for row in both) if both else math.nan,
-                "obtained_mean": statistics.fmean(obtained) if obtained else math.nan,
-                "verdicts": dict(Counter(row.verdict.partition(":")[0] for row in members if row.verdict)),
-                "flagged": sum(row.flagged for row in members),
-            }
+            SummaryLine(
+                column=column,
+                setting=setting,
+                metric=metric,
+                rows=len(obtained),
+                published_mean=statistics.fmean(row.published_mean for row in both) if both else math.nan,
+                obtained_mean=statistics.fmean(obtained) if obtained else math.nan,
+                verdicts=count_verdicts(members),
+                flagged=sum(row.flagged for row in members),
+            )
         )
     return found
+
+
+def count_verdicts(rows: Sequence[TableRow]) -> dict[str, int]:
+    """Return how often each verdict was given, in the order of `VERDICTS`, variants not told apart."""
+    counts = Counter(row.verdict.partition(":")[0] for row in rows if row.verdict)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def count_causes(rows: Sequence[TableRow]) -> dict[str, int]:
+    """Return how often each cause of a disagreement was given, the most frequent first."""
+    return dict(Counter(row.cause for row in rows if row.cause).most_common())

@@ -1,28 +1,51 @@
-"""The table's rows: repeats aggregated, published figures beside them, verdicts and notes."""
+"""The table's rows: repeats aggregated, published figures beside them, verdicts, causes and notes."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pucli.metrics import get_metric
+from pucli.report.causes import automatic_cause
 from pucli.report.published import PublishedFigure, read_published, setting_key
-from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED, Sample, judge
+from pucli.report.samples import Group, Samples, SettingKey, sample, setting_text
+from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED, Judgement, Sample, judge
 from pucli.runner.cells import Cell, json_values
 from pucli.runner.experiment import Experiment, base_name, variant_name
 
-SettingKey = tuple[tuple[str, float | str], ...]
+Place = tuple[str, SettingKey, str, str]
 
 
 @dataclass
 class TableRow:
-    """One published or obtained figure; numbers are NaN where there is none.
+    """One published or obtained figure, in the metric's unit; numbers are NaN where there is none.
 
-    Fractions (F1 and so on) are in per cent. `method` is the part of the label before the slash, `variant` the rest.
+    Parameters
+    ----------
+    dataset, setting : str
+        Where; the setting in words.
+    method, variant : str
+        What stands before and after the slash of `column`, the method's name in the experiment.
+    metric : str
+        Name of a registered metric.
+    obtained_mean, obtained_sd : float
+        Over repeats; the standard deviation is that of a sample.
+    repeats, expected_repeats, failed, flagged : int
+        Cells with a value, in the plan, that failed, and with a flag.
+    published_mean, published_sd : float
+        As printed.
+    difference_in_sd : float
+        Obtained less published mean in published standard deviations.
+    difference_low, difference_high : float
+        Interval of obtained less published mean, see `pucli.report.verdict`.
+    verdict, cause, note : str
+        The cause is that of a disagreement, see `pucli.report.causes`.
+    primary : bool
+        Whether this variant stands for its method.
+    column : str
+        The method's name in the experiment.
     """
 
     dataset: str
@@ -39,171 +62,89 @@ class TableRow:
     published_mean: float
     published_sd: float
     difference_in_sd: float
+    difference_low: float
+    difference_high: float
     verdict: str
+    cause: str
     note: str
     primary: bool
-    label: str
+    column: str
     setting_key: SettingKey = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON values."""
         values = asdict(self)
         del values["setting_key"]
-        return json_values(values)
-
-
-@dataclass(frozen=True)
-class Samples:
-    """The stored rows of a plan, found by (data set, setting, label).
-
-    `parameters` are all scenario parameters, `keys` those that take several values in the whole experiment: they
-    make a setting of the table.
-    """
-
-    experiment: Experiment
-    parameters: list[str]
-    keys: list[str]
-    cells: dict[tuple[str, SettingKey, str], list[Cell]]
-    stored: Mapping[str, Mapping[str, Any]]
-
-    @classmethod
-    def of(cls, experiment: Experiment, cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Samples:
-        """Group the cells of a plan."""
-        from pucli.runner.run import plan
-
-        values: dict[str, set[str]] = {}
-        for cell in plan(experiment):
-            for key, value in cell.setting.items():
-                values.setdefault(key, set()).add(str(value))
-        keys = [key for key, seen in values.items() if len(seen) > 1]
-        grouped: dict[tuple[str, SettingKey, str], list[Cell]] = {}
-        for cell in cells:
-            grouped.setdefault((cell.dataset, setting_key(cell.setting, keys), cell.method), []).append(cell)
-        return cls(experiment, list(values), keys, grouped, stored)
-
-    def values(self, dataset: str, setting: SettingKey, label: str, metric: str) -> dict[int, float]:
-        """Return repeat -> value in the table's unit, of the cells that are done and have one."""
-        scale = get_metric(metric).scale
-        found = {}
-        for cell in self.cells.get((dataset, setting, label), []):
-            row = self.stored.get(cell.key)
-            value = row["metrics"].get(metric) if row is not None and row["status"] == "done" else None
-            if value is not None:
-                found[cell.repeat] = value * scale
+        found: dict[str, Any] = json_values(values)
         return found
-
-    def lacks(self, dataset: str, setting: SettingKey, label: str, metric: str) -> bool:
-        """Whether all cells are done and none has the metric: the method has no such thing."""
-        rows = [self.stored.get(cell.key) for cell in self.cells.get((dataset, setting, label), [])]
-        return all(row is not None and row["status"] == "done" and row["metrics"].get(metric) is None for row in rows)
-
-    @property
-    def datasets(self) -> list[str]:
-        """Data sets in the order of the plan."""
-        return list(dict.fromkeys(dataset for dataset, _, _ in self.cells))
-
-    @property
-    def settings(self) -> list[SettingKey]:
-        """Settings in the order of the plan."""
-        return list(dict.fromkeys(setting for _, setting, _ in self.cells))
-
-    @property
-    def labels(self) -> list[str]:
-        """Method labels in the order of the plan."""
-        return list(dict.fromkeys(label for _, _, label in self.cells))
-
-    def status(self, group: tuple[str, SettingKey, str]) -> tuple[int, int]:
-        """Return how many cells failed, and how many of those done are flagged."""
-        failed = flagged = 0
-        for cell in self.cells[group]:
-            row = self.stored.get(cell.key)
-            if row is not None:
-                failed += row["status"] == "failed"
-                flagged += row["status"] == "done" and bool(row["flags"])
-        return failed, flagged
-
-
-def sample(values: Sequence[float]) -> Sample:
-    """Return mean and sample standard deviation."""
-    if not values:
-        return Sample(math.nan, math.nan, 0)
-    return Sample(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
 def table_rows(samples: Samples) -> list[TableRow]:
     """Return all rows: obtained ones in the order of the plan, then published ones that no method here stands for."""
     experiment = samples.experiment
     published = _by_place(read_published(experiment, samples.parameters), samples.keys)
-    rows, used = [], set()
+    rows: list[TableRow] = []
+    used: set[Place] = set()
     for metric in experiment.metrics:
-        for (dataset, setting, label), cells in samples.cells.items():
-            place = (dataset, setting, base_name(label), metric)
+        for (dataset, setting, column), cells in samples.cells.items():
+            place = (dataset, setting, base_name(column), metric)
             figure = published.get(place)
             used.add(place)
-            if figure is None and samples.lacks(dataset, setting, label, metric):
+            if figure is None and samples.lacks(dataset, setting, column, metric):
                 continue
-            rows.append(_row(samples, (dataset, setting, label), metric, len(cells), figure))
+            rows.append(_row(samples, (dataset, setting, column), metric, len(cells), figure))
     _by_variants(rows)
     rows += _published_only(published, used, samples)
     _order(rows, samples)
     for row in rows:
-        _attach_notes(row, experiment)
+        _explain(row, samples)
     return rows
 
 
-def setting_text(setting: SettingKey) -> str:
-    """Return a setting in words, e.g. "label_frequency=0.5"."""
-    return ", ".join(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in setting)
-
-
-def count_flags(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+def count_flags(cells: Sequence[Cell], rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return how many finished cells carry each flag."""
     keys = {cell.key for cell in cells}
-    return dict(Counter(flag for key in keys if key in stored for flag in stored[key]["flags"]).most_common())
+    # equally frequent flags by name: whatever the order in which cells finished
+    counts = Counter(flag for key in keys if key in rows for flag in rows[key]["flags"])
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _row(
-    samples: Samples,
-    group: tuple[str, SettingKey, str],
-    metric: str,
-    expected: int,
-    figure: PublishedFigure | None,
-) -> TableRow:
-    dataset, setting, label = group
+def _row(samples: Samples, group: Group, metric: str, expected: int, figure: PublishedFigure | None) -> TableRow:
+    dataset, setting, column = group
     experiment = samples.experiment
-    obtained = sample(list(samples.values(dataset, setting, label, metric).values()))
-    failed, flagged = samples.status(group)
-    verdict, in_sd, note = "", math.nan, ""
-    started = obtained.n + failed > 0
-    if not started:
-        verdict = NOT_RUN
+    obtained = sample(list(samples.values(dataset, setting, column, metric).values()))
+    status = samples.status(group)
+    judged = Judgement("")
+    if obtained.n + status.failed == 0:
+        judged = Judgement(NOT_RUN)
     elif figure is not None and not math.isnan(figure.mean):
         there = Sample(figure.mean, figure.sd, figure.repeats)
-        verdict, in_sd, note = judge(obtained, there, metric, rounding=figure.rounding)
+        judged = judge(obtained, there, metric, rounding=figure.rounding, one_class=status.one_class)
     elif figure is not None:
-        note = f"published: {figure.text}"
-    if failed:
-        note = _joined(note, f"{failed} failed")
-    base = base_name(label)
+        judged = Judgement("", remark=f"published: {figure.text}")
+    base = base_name(column)
     return TableRow(
         dataset=dataset,
         setting=setting_text(setting),
         method=base,
-        variant=variant_name(label),
+        variant=variant_name(column),
         metric=metric,
         obtained_mean=obtained.mean,
         obtained_sd=obtained.sd,
         repeats=obtained.n,
         expected_repeats=expected,
-        failed=failed,
-        flagged=flagged,
+        failed=status.failed,
+        flagged=status.flagged,
         published_mean=figure.mean if figure else math.nan,
         published_sd=figure.sd if figure else math.nan,
-        difference_in_sd=in_sd,
-        verdict=verdict,
-        note=note,
-        primary=experiment.primary_label(base) == label,
-        label=label,
+        difference_in_sd=judged.difference_in_sd,
+        difference_low=judged.low,
+        difference_high=judged.high,
+        verdict=judged.verdict,
+        cause="",
+        note=_joined(judged.remark, f"{status.failed} failed" if status.failed else ""),
+        primary=experiment.primary_label(base) == column,
+        column=column,
         setting_key=setting,
     )
 
@@ -224,10 +165,10 @@ def _by_variants(rows: list[TableRow]) -> None:
                 row.verdict = f"{BY_VARIANT}: {', '.join(agreeing)}"
 
 
-def _published_only(published: Mapping[tuple, PublishedFigure], used: set, samples: Samples) -> list[TableRow]:
+def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place], samples: Samples) -> list[TableRow]:
     """Rows for published methods that the experiment does not have, where its data set and setting are in the plan."""
     here = {(dataset, setting) for dataset, setting, _ in samples.cells}
-    declared = {base_name(label) for label in samples.experiment.methods}
+    declared = {base_name(column) for column in samples.experiment.methods}
     rows = []
     for place, figure in published.items():
         dataset, setting, method, metric = place
@@ -251,47 +192,70 @@ def _published_only(published: Mapping[tuple, PublishedFigure], used: set, sampl
                 published_mean=figure.mean,
                 published_sd=figure.sd,
                 difference_in_sd=math.nan,
+                difference_low=math.nan,
+                difference_high=math.nan,
                 verdict=NOT_RUN,
+                cause="",
                 note=f"published: {figure.text}" if figure.text else "",
                 primary=True,
-                label=method,
+                column=method,
                 setting_key=setting,
             )
         )
     return rows
 
 
-def _by_place(figures: Sequence[PublishedFigure], keys: list[str]) -> dict[tuple, PublishedFigure]:
+def _by_place(figures: Sequence[PublishedFigure], keys: list[str]) -> dict[Place, PublishedFigure]:
     return {(f.dataset, setting_key(dict(f.setting), keys), f.method, f.metric): f for f in figures}
 
 
 def _order(rows: list[TableRow], samples: Samples) -> None:
     """Sort by setting, data set, method: the rows that a reader compares stand together."""
     settings, datasets = samples.settings, samples.datasets
-    labels = {label: number for number, label in enumerate(samples.labels)}
+    columns = {column: number for number, column in enumerate(samples.columns)}
     metrics = samples.experiment.metrics
     rows.sort(
         key=lambda row: (
             metrics.index(row.metric),
             settings.index(row.setting_key),
             datasets.index(row.dataset),
-            labels.get(row.label, len(labels)),
-            row.label,
+            columns.get(row.column, len(columns)),
+            row.column,
         )
     )
 
 
-def _attach_notes(row: TableRow, experiment: Experiment) -> None:
+def _explain(row: TableRow, samples: Samples) -> None:
+    """Add the declared notes that fit the row, and the cause of a disagreement."""
+    group = (row.dataset, row.setting_key, row.column)
+    row.cause = automatic_cause(
+        row.verdict,
+        reduced=samples.is_reduced(group),
+        fewer_repeats=samples.has_fewer_repeats(group),
+        guessed=samples.is_guessed(row.dataset),
+    )
+    declared = ""
+    for note in _fitting(row, samples.experiment):
+        row.note = _joined(row.note, note.text)
+        declared = declared or note.cause or ""
+    if row.cause and declared:
+        row.cause = declared
+
+
+def _fitting(row: TableRow, experiment: Experiment) -> list[Any]:
+    """Return the declared notes for a row."""
     where = dict(row.setting_key)
+    found = []
     for note in experiment.notes:
         wanted = setting_key(note.setting, list(note.setting))
         if (
             (note.dataset is None or note.dataset == row.dataset)
-            and (note.method is None or note.method in (row.label, row.method))
+            and (note.method is None or note.method in (row.column, row.method))
             and all(where.get(key) == value for key, value in wanted)
             and (not note.verdicts or any(row.verdict.startswith(verdict) for verdict in note.verdicts))
         ):
-            row.note = _joined(row.note, note.text)
+            found.append(note)
+    return found
 
 
 def _joined(*parts: str) -> str:

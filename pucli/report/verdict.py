@@ -1,8 +1,15 @@
-"""Does an obtained mean agree with a published one?
+"""Does an obtained mean agree with a published one? The verdict is a statement of equivalence.
 
-Reproduced: the published mean lies within two standard errors of the difference, sqrt(s_o^2 / n_o + s_p^2 / n_p), and
-half a unit of its last printed digit. Otherwise the obtained mean is better or worse, or simply not reproduced where
-the metric has no better side or no repeat gave a value.
+Let d be obtained less published, s its standard error sqrt(s_o^2 / n_o + s_p^2 / n_p), and let the interval be d -+ t s
+with the 95 % point t of Student's distribution (degrees of freedom by Welch and Satterthwaite): the 90 % interval,
+which two one-sided tests at the 5 % level compare with a margin (Schuirmann 1987). The margin is the metric's, see
+`pucli.metrics.registry`. Half a unit of the last printed digit is always granted.
+
+    reproduced      |d| <= 2 s, and the interval lies within the margin
+    inconclusive    |d| <= 2 s, but the interval is too wide to tell
+    better, worse   |d| > 2 s, by the metric's better side
+    not reproduced  |d| > 2 s and the metric has no better side, or no repeat gave a value
+    degenerate      at least half of the repeats predict one class only, whatever the figures say
 """
 
 from __future__ import annotations
@@ -16,49 +23,123 @@ REPRODUCED = "reproduced"
 BY_VARIANT = "reproduced by a variant"
 BETTER = "better"
 WORSE = "worse"
+INCONCLUSIVE = "inconclusive"
+DEGENERATE = "degenerate"
 NOT_REPRODUCED = "not reproduced"
 NOT_RUN = "not run"
-VERDICTS = (REPRODUCED, BY_VARIANT, BETTER, WORSE, NOT_REPRODUCED, NOT_RUN)
+VERDICTS = (REPRODUCED, BY_VARIANT, BETTER, WORSE, INCONCLUSIVE, DEGENERATE, NOT_REPRODUCED, NOT_RUN)
 
 STANDARD_ERRORS = 2.0
+# two one-sided tests at this level; the interval holds 1 - 2 LEVEL
+LEVEL = 0.05
+# share of repeats that predict one class from which on a row is degenerate
+DEGENERATE_SHARE = 0.5
+# the flag that a cell has when its predictions on the test rows are all of one class
+ONE_CLASS = "one class predicted"
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Mean and sample standard deviation of `n` repeats; `sd` NaN where it is not known."""
+    """Mean and sample standard deviation of `n` repeats; `sd` is NaN where it is not known."""
 
     mean: float
     sd: float
     n: int
 
 
-def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float = 0.0) -> tuple[str, float, str]:
-    """Return the verdict, the difference in published standard deviations (NaN if there is none), and a remark.
+@dataclass(frozen=True)
+class Judgement:
+    """What `judge` finds.
 
-    A standard deviation that is missing on one side (a single repeat, none printed) is taken from the other side, and
-    the remark says so; it also says where a difference is within the errors only by a spread wider than the published
-    one. `rounding` is half a unit of the last digit of the published mean.
+    Parameters
+    ----------
+    verdict : str
+        One of `VERDICTS`.
+    difference_in_sd : float
+        Obtained less published mean in published standard deviations; NaN without one.
+    low, high : float
+        Ends of the interval of the difference, in the unit of the means; NaN where there is none.
+    remark : str
+        What a reader of the verdict must know.
     """
+
+    verdict: str
+    difference_in_sd: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    remark: str = ""
+
+
+def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float = 0.0, one_class: int = 0) -> Judgement:
+    """Return the verdict on an obtained mean; see the module's text.
+
+    Parameters
+    ----------
+    obtained, published : Sample
+        In the unit of tables. A standard deviation that is missing on one side (a single repeat, none printed) is taken
+        from the other side, and the remark says so.
+    metric : str
+        Name of a registered metric.
+    rounding : float
+        Half a unit of the last digit of the published mean.
+    one_class : int
+        Repeats whose predictions are all of one class.
+
+    Returns
+    -------
+    Judgement
+
+    Examples
+    --------
+    >>> judge(Sample(80.5, 2.0, 10), Sample(80.0, 2.0, 10), "f1").verdict
+    'reproduced'
+    >>> judge(Sample(68.0, 37.4, 5), Sample(96.4, 1.4, 5), "f1").verdict
+    'inconclusive'
+    """
+    if obtained.n == 0 or math.isnan(obtained.mean):
+        return Judgement(NOT_REPRODUCED, remark="no repeat gave a value")
     difference = obtained.mean - published.mean
     in_sd = difference / published.sd if published.sd > 0 else (0.0 if abs(difference) <= rounding else math.nan)
-    if obtained.n == 0 or math.isnan(obtained.mean):
-        return NOT_REPRODUCED, math.nan, "no repeat gave a value"
-    s_o, s_p, remark = obtained.sd, published.sd, ""
-    if math.isnan(s_o) and not math.isnan(s_p):
-        s_o, remark = s_p, "one repeat: published sd assumed"
-    elif math.isnan(s_p) and not math.isnan(s_o):
-        s_p, remark = s_o, "no published sd: obtained sd assumed"
-    elif math.isnan(s_o):
-        s_o = s_p = 0.0
-        remark = "no sd on either side"
-    error = math.sqrt(s_o**2 / obtained.n + s_p**2 / max(published.n, 1))
-    if abs(difference) <= STANDARD_ERRORS * error + rounding:
-        as_published = math.sqrt(s_p**2 / obtained.n + s_p**2 / max(published.n, 1))
-        if abs(difference) > STANDARD_ERRORS * as_published + rounding:
-            wider = f"{s_o / s_p:.1f} times" if s_p > 0 else "more than"
-            remark = f"within the errors only because the repeats spread {wider} the published sd"
-        return REPRODUCED, in_sd, remark
+    obtained, published, remark = _with_spreads(obtained, published)
+    variances = obtained.sd**2 / obtained.n, published.sd**2 / max(published.n, 1)
+    error = math.sqrt(sum(variances))
+    half = _quantile(variances, (obtained.n, published.n)) * error
+    low, high = difference - half, difference + half
+    margin = get_metric(metric).margin_at(published.mean) + rounding
     better = get_metric(metric).better
-    if better is None:
-        return NOT_REPRODUCED, in_sd, remark
-    return (BETTER if (difference > 0) == (better == "higher") else WORSE), in_sd, remark
+    if one_class >= DEGENERATE_SHARE * obtained.n:
+        remark = "; ".join(filter(None, [f"one class predicted in {one_class} of {obtained.n} repeats", remark]))
+        verdict = DEGENERATE
+    elif abs(difference) > STANDARD_ERRORS * error + rounding:
+        verdict = NOT_REPRODUCED if better is None else BETTER if (difference > 0) == (better == "higher") else WORSE
+    else:
+        verdict = REPRODUCED if max(-low, high) <= margin else INCONCLUSIVE
+    return Judgement(verdict, in_sd, low, high, remark)
+
+
+def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, str]:
+    """Return both samples with a standard deviation, and what was assumed for that."""
+    if math.isnan(obtained.sd) and math.isnan(published.sd):
+        return (
+            Sample(obtained.mean, 0.0, obtained.n),
+            Sample(published.mean, 0.0, published.n),
+            "no sd on either side",
+        )
+    if math.isnan(obtained.sd):
+        return Sample(obtained.mean, published.sd, obtained.n), published, "one repeat: published sd assumed"
+    if math.isnan(published.sd):
+        return obtained, Sample(published.mean, obtained.sd, published.n), "no published sd: obtained sd assumed"
+    return obtained, published, ""
+
+
+def _quantile(variances: tuple[float, float], repeats: tuple[int, int]) -> float:
+    """Return the upper `LEVEL` point of Student's distribution for variances of two means; 0 where both are 0."""
+    from scipy.special import stdtrit
+
+    total = sum(variances)
+    if total == 0:
+        return 0.0
+    # a side of one repeat has the other's standard deviation, and no degrees of freedom of its own
+    own = [v**2 / (n - 1) for v, n in zip(variances, repeats, strict=True) if n > 1]
+    freedom = total**2 / sum(own) if sum(own) > 0 else max(1.0, max(repeats) - 1.0)
+    return float(stdtrit(freedom, 1 - LEVEL))

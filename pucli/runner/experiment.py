@@ -11,7 +11,25 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Verdict = Literal["reproduced", "reproduced by a variant", "better", "worse", "not reproduced", "not run"]
+Verdict = Literal[
+    "reproduced",
+    "reproduced by a variant",
+    "better",
+    "worse",
+    "inconclusive",
+    "degenerate",
+    "not reproduced",
+    "not run",
+]
+Cause = Literal[
+    "data selection guessed",
+    "form of the method",
+    "tuning noise",
+    "scoring",
+    "not stated in print",
+    "print contradicts itself",
+    "cannot be produced as described",
+]
 
 # As a method's `prior`: the share of positives among the unlabeled rows of each split, which the experiment knows.
 TRUE_PRIOR = "true"
@@ -138,6 +156,7 @@ class KnownNote(Strict):
     setting: dict[str, Any] = {}
     method: str | None = Field(default=None, description="a label, or what stands before its /")
     verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; always when empty")
+    cause: Cause | None = Field(default=None, description="why the figures disagree; the text is the evidence")
 
 
 class FigureSpec(Strict):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from pucli.errors import UsageError
@@ -124,6 +125,17 @@ def test_margins_are_absolute_or_shares_of_the_published_figure():
 def test_modes_and_near():
     assert modes_found([50, 3, 16, 31, 0]) == 3  # a fair part is 20 rows, a fifth of it 4
     assert share_near([[0.0, 0.0], [0.5, 0.0], [9.0, 9.0]], [[0.0, 0.0], [1.0, 0.0]], 0.1) == pytest.approx(1 / 3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=7))
+def test_wilcoxon_with_ties_agrees_with_scipy(differences):
+    test = wilcoxon_paired(differences, np.zeros(len(differences)))
+    if any(differences):
+        expected = stats.wilcoxon(np.array(differences, float), zero_method="zsplit")
+        assert (test.statistic, test.p) == (expected.statistic, pytest.approx(expected.pvalue, abs=1e-14))
+    else:
+        assert test.p == 1
 
 
 def test_wilcoxon_textbook_example():

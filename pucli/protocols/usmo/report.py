@@ -42,7 +42,7 @@ def score_lines(samples: Samples) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, TableRow]] = {}
     for row in table_rows(samples):
         if row.repeats:
-            found.setdefault((row.dataset, row.label), {})[row.metric] = row
+            found.setdefault((row.dataset, row.column), {})[row.metric] = row
     lines = []
     for (dataset, label), rows in found.items():
         if "f_published" not in rows:

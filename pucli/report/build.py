@@ -1,0 +1,361 @@
+"""Build a report from stored cells, or from a committed cells.csv where there is no store, and write its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pucli.errors import UsageError, unknown
+from pucli.metrics import get_metric
+from pucli.report.cells import FILE as CELLS
+from pucli.report.cells import cells_csv, read_cells_csv
+from pucli.report.comparisons import compare_pairs, rank_methods
+from pucli.report.extras import StoredRows, extras_of
+from pucli.report.files import PROVENANCE, csv_text, output_folder, write
+from pucli.report.model import Report
+from pucli.report.samples import Samples
+from pucli.report.summary import summarise
+from pucli.report.table import TableRow, count_flags, table_rows
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import TRUE_PRIOR, Experiment
+from pucli.runner.profiles import Scope
+from pucli.runner.run import describe, planned_cells, planned_scope, results_folder
+from pucli.runner.store import read_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("md", "csv", "tex", "html")
+
+TABLE_COLUMNS = (
+    "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats", "published_mean",
+    "published_sd", "difference_in_sd", "difference_low", "difference_high", "verdict", "cause", "note",
+)  # fmt: skip
+COMPARISON_COLUMNS = (
+    "dataset", "setting", "a", "b", "metric", "n", "mean_difference", "median_difference", "wins", "ties", "losses",
+    "statistic", "p", "p_adjusted",
+)  # fmt: skip
+
+
+def collect(
+    experiment: Experiment,
+    *,
+    profile: str | None = None,
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    results_dir: str | Path | None = None,
+    formats: Iterable[str] = ("md", "csv", "tex"),
+    figures: bool = True,
+) -> Report:
+    """Build the report of what has been run, also while a run is writing to the store; see `build_report`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was run.
+    profile : str, optional
+        The profile that was run; the one with the most cells when omitted.
+    methods, datasets : sequence of str, optional
+        Only these.
+    results_dir : str or Path, optional
+        Folder of all experiments; this one's is `results_dir`/<name>. Default: results.
+    formats : iterable of str
+        Of md, csv, tex, html.
+    figures : bool
+        Whether to draw.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    UsageError
+        Nothing has been run and no profile is given; a store or a cells.csv that cannot be read.
+
+    Notes
+    -----
+    The store, where there is one, is completed from cells.csv: a cell's key says all that its result depends on. So a
+    fresh clone shows the committed results. What cells.csv lacks (the details that some figures are drawn from) stays
+    as it lies in the folder; `Report.kept` names it.
+    """
+    folder = results_folder(experiment, results_dir)
+    stored = read_rows(folder)
+    known: dict[str, Mapping[str, Any]] = {**read_cells_csv(folder), **stored}
+    if profile is None and not stored:
+        profile = read_provenance(folder).get("profile") if known else None
+    planned = planned_scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
+    cells = planned_cells(experiment, planned)
+    rows = {cell.key: known[cell.key] for cell in cells if cell.key in known}
+    return build_report(
+        experiment,
+        planned,
+        cells,
+        rows,
+        folder,
+        formats=formats,
+        figures=figures,
+        from_csv=any(key not in stored for key in rows),
+    )
+
+
+def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Path) -> str:
+    """Return the profile of which most cells are known.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was run.
+    known : mapping
+        Key of a cell -> anything.
+    folder : Path
+        Its results folder; a tie goes to the profile that the report there has.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UsageError
+        Nothing has been run.
+    """
+    there = read_provenance(folder).get("profile")
+    counts = {
+        name: sum(cell.key in known for cell in planned_cells(experiment, planned_scope(experiment, name, None, None)))
+        for name in experiment.profiles
+    } if known else {}  # fmt: skip
+    best = max(counts, key=lambda name: (counts[name], name == there), default="")
+    if not best or not counts[best]:
+        raise UsageError(
+            f"nothing of {experiment.name} has been run in {folder}; "
+            f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it."
+        )
+    return best
+
+
+def read_provenance(folder: Path) -> dict[str, Any]:
+    """Return the content of a folder's provenance.json, {} where there is none that can be read."""
+    try:
+        found = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def build_report(
+    experiment: Experiment,
+    scope: Scope,
+    cells: Sequence[Cell],
+    stored: StoredRows,
+    folder: Path,
+    *,
+    formats: Iterable[str] = ("md", "csv", "tex"),
+    figures: bool = True,
+    from_csv: bool = False,
+) -> Report:
+    """Aggregate the stored rows of a plan, and write table, figures and provenance.
+
+    Parameters
+    ----------
+    experiment, scope, cells
+        What was planned.
+    stored : mapping
+        Key -> stored row, see `pucli.runner.read_rows`. Cells without a row count as missing.
+    folder : Path
+        Results folder of the experiment. Where it has a report from more cells, this one goes to a folder in it.
+    formats : iterable of str
+        Of md, csv, tex, html; comparisons.csv, cells.csv and the provenance are always written.
+    figures : bool
+        Whether to draw.
+    from_csv : bool
+        Whether some rows come from cells.csv: then nothing is drawn from details that they lack, and cells.csv and the
+        provenance stay as they are where no row is new.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    UsageError
+        An unknown format; a published file with a mistake; a folder that cannot be written.
+    """
+    formats = list(formats)
+    for name in formats:
+        if name not in FORMATS:
+            raise unknown("format", name, FORMATS)
+    samples = Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
+    report = assemble(experiment, scope, cells, stored, folder, samples=samples)
+    report.folder = output_folder(folder, scope.profile_name, report.counts["done"])
+    drawable = {key: {**row, "details": {}} for key, row in stored.items()} if from_csv else stored
+    if figures:
+        _draw(report, samples, cells, drawable, timed=not from_csv)
+    _add_extras(report, experiment, cells, drawable, figures)
+    if from_csv:
+        keep_recorded(report, read_provenance(report.folder))
+    _write_tables(report, formats)
+    _write_always(report, experiment, scope, cells, stored, from_csv)
+    return report
+
+
+def assemble(
+    experiment: Experiment,
+    scope: Scope,
+    cells: Sequence[Cell],
+    stored: StoredRows,
+    folder: Path,
+    *,
+    samples: Samples | None = None,
+) -> Report:
+    """Return the report without writing anything."""
+    samples = samples or Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
+    rows = table_rows(samples)
+    keys = {cell.key: cell for cell in cells}
+    states = [stored[key]["status"] for key in keys if key in stored]
+    return Report(
+        name=experiment.name,
+        title=experiment.title,
+        source=_source(experiment),
+        profile=scope.profile_name,
+        reductions=scope.reductions,
+        counts={
+            "total": len(keys),
+            "done": states.count("done"),
+            "failed": states.count("failed"),
+            "missing": len(keys) - len(states),
+        },
+        flags=count_flags(cells, stored),
+        errors=[
+            f"{describe(cell)}: {stored[key]['error']}"
+            for key, cell in keys.items()
+            if key in stored and stored[key]["status"] == "failed"
+        ],
+        remarks=_remarks(experiment, samples),
+        rows=rows,
+        summary=summarise(rows),
+        comparisons=compare_pairs(samples),
+        rankings=rank_methods(samples),
+        folder=folder,
+    )
+
+
+def _is_whole(experiment: Experiment, scope: Scope) -> bool:
+    return scope.profile_name == "full" and not scope.reductions and not scope.narrowed
+
+
+def keep_recorded(report: Report, provenance: Mapping[str, Any]) -> None:
+    """Add the figures and texts that the folder has from the run and that were not made anew, in the recorded order."""
+    for kind, made in (("figures", report.figures), ("texts", report.texts)):
+        recorded = [(path, title) for path, title in provenance.get(kind, [])]
+        kept = [(path, title) for path, title in recorded if (report.folder / path).is_file()]
+        fresh = dict(made)
+        report.kept += [path for path, _ in kept if path not in fresh]
+        merged = [(path, fresh.get(path, title)) for path, title in kept]
+        made[:] = merged + [item for item in made if item[0] not in dict(merged)]
+
+
+def _source(experiment: Experiment) -> str:
+    source = experiment.source
+    if source is None:
+        return ""
+    parts = [source.document, f"table {source.table}" if source.table else ""]
+    parts.append(f"section {source.section}" if source.section else "")
+    return ", ".join(part for part in parts if part)
+
+
+def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
+    """Return what holds for whole columns."""
+    told = [column for column in samples.columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
+    if not told:
+        return []
+    return [
+        f"{', '.join(told)}: told the true prior, the share of positives among all unlabeled rows of the split, those "
+        "for testing included; the other columns are not told."
+    ]
+
+
+def _draw(report: Report, samples: Samples, cells: Sequence[Cell], stored: StoredRows, *, timed: bool) -> None:
+    from pucli.report.figures import KINDS, timing
+
+    if timed:
+        _write_figure(report, "figures/timing", "Time by method", timing(cells, stored))
+    for spec in samples.experiment.figures:
+        _write_figure(report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, samples))
+
+
+def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:
+    from pucli.report.figures import render
+
+    if figure is not None:
+        for ending, content in render(figure).items():
+            report.files.append(write(report.folder / f"{name}.{ending}", content))
+        report.figures.append((f"{name}.png", title))
+
+
+def _add_extras(
+    report: Report, experiment: Experiment, cells: Sequence[Cell], stored: StoredRows, figures: bool
+) -> None:
+    """Write what the experiment's protocol has beside the table."""
+    for extra in extras_of(experiment.protocol)(experiment, cells, stored):
+        if isinstance(extra.content, str):
+            report.files.append(write(report.folder / extra.path, extra.content))
+            report.texts.append((extra.path, extra.title))
+        elif figures:
+            _write_figure(report, extra.path, extra.title, extra.content)
+
+
+def _write_tables(report: Report, formats: Sequence[str]) -> None:
+    for name, content in rendered(report, formats).items():
+        report.files.append(write(report.folder / name, content))
+
+
+def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
+    """Return file name -> text of the tables in `formats`, and of comparisons.csv."""
+    found = {}
+    if "md" in formats:
+        found["table.md"] = report.markdown()
+    if "csv" in formats:
+        found["table.csv"] = table_csv(report.rows)
+    if "tex" in formats:
+        from pucli.report.latex import latex
+
+        found["table.tex"] = latex(report)
+    if "html" in formats:
+        from pucli.report.page import page
+
+        found["table.html"] = page(report)
+    lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
+    found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
+    return found
+
+
+def _write_always(
+    report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
+) -> None:
+    """Write cells.csv and the provenance, unless all of it is what the folder has."""
+    from pucli.report.made_with import made_with, made_with_page, to_text
+
+    if from_csv and not any(row["provenance"] for row in stored.values()):
+        return
+    before = read_provenance(report.folder) if from_csv else {}
+    content = made_with(report, experiment, scope, cells, stored, before)
+    report.files += [
+        write(report.folder / CELLS, cells_csv(cells, stored)),
+        write(report.folder / "provenance.md", made_with_page(content)),
+        # last: its count of cells guards this report against a smaller one
+        write(report.folder / PROVENANCE, to_text(content)),
+    ]
+
+
+def table_csv(rows: Sequence[TableRow]) -> str:
+    """Return table.csv: one row for each published or obtained figure."""
+    return csv_text(
+        TABLE_COLUMNS,
+        (
+            [get_metric(row.metric).heading if name == "metric" else getattr(row, name) for name in TABLE_COLUMNS]
+            for row in rows
+        ),
+    )

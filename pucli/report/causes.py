@@ -1,0 +1,68 @@
+"""Why does a figure disagree? A small set of named causes, declared with their evidence or seen in the cells.
+
+A cause that an experiment declares (`notes`, with `cause`) wins; its text is the evidence. The others follow from what
+is at hand: the verdict itself, another form of the method that agrees, a profile that runs less than was published, a
+catalogue entry whose rows or columns are a guess. What is left is unexplained, and says so.
+"""
+
+from __future__ import annotations
+
+from pucli.report.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_RUN, REPRODUCED
+
+SELECTION = "data selection guessed"
+FORM = "form of the method"
+TUNING = "tuning noise"
+SCORING = "scoring"
+SPREAD = "wide spread"
+ONE_CLASS = "one class predicted"
+NOT_STATED = "not stated in print"
+CONTRADICTION = "print contradicts itself"
+IMPOSSIBLE = "cannot be produced as described"
+REDUCED = "reduced run"
+UNEXPLAINED = "unexplained"
+
+CAUSES = {
+    SELECTION: "which rows or columns were used is a guess (`datasets.yaml` says from what); no alternative was run",
+    FORM: "another form of the method agrees, or the declared note says which",
+    TUNING: "points of the grid agree, the choice misses them",
+    SCORING: "the published figures follow another scoring",
+    SPREAD: "the repeats spread too widely to tell",
+    ONE_CLASS: "at least half of the models predict one class only",
+    NOT_STATED: "the result depends on something that the publication does not state",
+    CONTRADICTION: "the published figures or text contradict each other",
+    IMPOSSIBLE: "the method as described cannot give the figure",
+    REDUCED: "the profile runs less than was published (grid, repeats or iterations)",
+    UNEXPLAINED: "no cause is known",
+}
+
+
+def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, guessed: bool) -> str:
+    """Return the cause that the cells and the catalogue give; "" where there is nothing to explain.
+
+    Parameters
+    ----------
+    verdict : str
+        Verdict of the row, with the names of agreeing variants.
+    reduced : bool
+        Whether the row's cells are others than those of the whole experiment.
+    fewer_repeats : bool
+        Whether there are fewer of them than in the whole experiment.
+    guessed : bool
+        Whether rows or columns of the data set are a guess.
+
+    Returns
+    -------
+    str
+        A key of `CAUSES`, or "".
+    """
+    if verdict in ("", REPRODUCED, NOT_RUN):
+        return ""
+    if verdict == DEGENERATE:
+        return ONE_CLASS
+    if verdict == INCONCLUSIVE:
+        return REDUCED if fewer_repeats else SPREAD
+    if verdict.startswith(BY_VARIANT):
+        return FORM
+    if reduced:
+        return REDUCED
+    return SELECTION if guessed else UNEXPLAINED

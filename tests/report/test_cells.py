@@ -1,0 +1,120 @@
+"""cells.csv: what is written is read back, and makes the same report as the store."""
+
+import json
+import math
+
+import pytest
+
+from pucli.errors import UsageError
+from pucli.report import collect
+from pucli.report.cells import cells_csv, read_cells_csv
+from pucli.runner import Cell, run
+from pucli.runner.loading import load_experiment
+
+SMALL = """
+title: Small
+data: {generate: wang-two-gaussians, parameters: {mean_p2: 50}}
+split: {scenario: single-training-set, label_frequencies: [0.25], repeats: 3, seed: 1}
+tuning: {folds: 2, score: puf}
+methods:
+  gllc/one: {method: gllc, grid: {lam: [1, 10]}}
+  gllc/two: {method: gllc, lam: 3}
+metrics: [f1, auc]
+profiles: {quick: {repeats: 2}}
+"""
+
+
+def stored(cells):
+    """Rows with awkward numbers, and metrics named like columns of the run."""
+    return {
+        cell.key: {
+            "status": "done", "metrics": {"f1": 0.1 + 0.2, "error": 1 / 3, "objective": -1e-17, "nmi": None},
+            "seconds": {"tune": 0.1, "fit": 1e-9}, "params": {"lam": 0.1, "kernel": "rbf", "c_u": None},
+            "certificate": {"objective": 123456789.123456789, "dual_gap": 5e-324, "n_iter": 12, "converged": True},
+            "n_fits": 3, "flags": ["not converged", "edge of the grid"], "notes": ["a, b", 'say "c"'], "error": "",
+        }
+        for cell in cells
+    }  # fmt: skip
+
+
+@pytest.fixture
+def cells():
+    return [
+        Cell("seeds", {"label_frequency": 0.5}, r, f"gllc/{v}", {"r": r, "v": v}, "g") for r in (0, 1) for v in "ab"
+    ]
+
+
+def test_every_digit_is_read_back(cells, tmp_path):
+    rows = stored(cells[:3])
+    text = cells_csv(cells, rows)
+    head = text.splitlines()[0].split(",")
+    assert len(head) == len(set(head)) and {"metric_error", "metric_objective", "objective", "error"} <= set(head)
+    (tmp_path / "cells.csv").write_text(text)
+    back = read_cells_csv(tmp_path)
+    assert set(back) == {cell.key for cell in cells[:3]}  # the fourth has not run
+    for key, row in rows.items():
+        for part in ("seconds", "certificate", "params", "n_fits", "flags", "notes", "status", "error"):
+            assert back[key][part] == row[part]
+        assert back[key]["metrics"] == {name: value for name, value in row["metrics"].items() if value is not None}
+        assert back[key]["metrics"]["f1"] == 0.1 + 0.2 != 0.3
+
+
+def test_a_file_with_a_mistake_is_named(cells, tmp_path):
+    assert read_cells_csv(tmp_path) == {}
+    good = cells_csv(cells, stored(cells))
+    (tmp_path / "cells.csv").write_text(good.replace("n_fits", "fits", 1))
+    with pytest.raises(UsageError, match=r"cells.csv: the column 'n_fits' is missing"):
+        read_cells_csv(tmp_path)
+    (tmp_path / "cells.csv").write_text(good.replace("0.30000000000000004", "a third", 1))
+    with pytest.raises(UsageError, match=r"cells.csv: line 2: could not convert string to float: 'a third'"):
+        read_cells_csv(tmp_path)
+
+
+@pytest.fixture
+def ran(tmp_path):
+    (tmp_path / "small.yaml").write_text(SMALL)
+    experiment = load_experiment(tmp_path / "small.yaml")
+    run(experiment, results_dir=tmp_path / "results")
+    return experiment, tmp_path / "results"
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_clone_without_the_store_shows_the_same(ran):
+    experiment, results = ran
+    first = collect(experiment, results_dir=results)
+    assert first.profile == "full" and not first.kept
+    for path in (results / "small").glob("store*"):
+        path.unlink()
+    before = contents(results)
+    again = collect(experiment, results_dir=results)
+    assert contents(results) == before
+    assert again.kept == ["figures/timing.png"] and again.figures == first.figures
+    assert json.dumps(again.to_json()["rows"]) == json.dumps(first.to_json()["rows"])
+
+
+def test_cells_that_are_run_later_join_the_committed_ones(ran):
+    experiment, results = ran
+    collect(experiment, results_dir=results, profile="quick")  # cells.csv of 4 cells
+    for path in (results / "small").glob("store*"):
+        path.unlink()
+    run(experiment, results_dir=results, methods=["gllc/two"])  # 3 cells, one of them new
+    report = collect(experiment, results_dir=results, profile="full")
+    assert report.counts == {"total": 6, "done": 5, "failed": 0, "missing": 1}
+    provenance = json.loads((results / "small" / "provenance.json").read_text())
+    assert sum(way["cells"] for way in provenance["made_with"]) >= 5
+
+
+def test_nothing_run_says_what_to_do(tmp_path):
+    (tmp_path / "small.yaml").write_text(SMALL)
+    with pytest.raises(UsageError, match=r"nothing of small has been run in .*; `pucli reproduce small"):
+        collect(load_experiment(tmp_path / "small.yaml"), results_dir=tmp_path)
+
+
+def test_numbers_that_are_not_finite_are_empty(cells, tmp_path):
+    rows = stored(cells)
+    rows[cells[0].key]["metrics"]["f1"] = math.nan
+    (tmp_path / "cells.csv").write_text(cells_csv(cells, rows))
+    assert "f1" not in read_cells_csv(tmp_path)[cells[0].key]["metrics"]

@@ -1,0 +1,43 @@
+"""Every committed table is what `pucli report` makes today of the committed cells.csv, byte for byte."""
+
+import pytest
+
+from pucli.report import assemble
+from pucli.report.build import keep_recorded, read_provenance, rendered
+from pucli.report.cells import read_cells_csv
+from pucli.runner import load_experiment, plan
+from pucli.runner.profiles import scope
+from tests.helpers import ROOT
+
+EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cells.csv"))
+# thousands of cells to plan
+SLOW = {"safe-learning-curves", "classtering-classification", "classtering-clustering"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in EXPERIMENTS]
+)
+def test_committed_tables_are_made_of_the_committed_cells(name):
+    folder = ROOT / "results" / name
+    experiment = load_experiment(name, check_methods=False)
+    provenance = read_provenance(folder)
+    profile = provenance["profile"]
+    report = assemble(experiment, scope(experiment, profile), plan(experiment, profile), read_cells_csv(folder), folder)
+    keep_recorded(report, provenance)
+    assert report.counts == provenance["cells"] and report.flags == provenance["flags"]
+    for file, text in rendered(report, ["md", "csv", "tex"]).items():
+        assert text == (folder / file).read_text(encoding="utf-8"), f"run `pucli report {name}`"
+
+
+def test_every_recorded_figure_is_there():
+    for name in EXPERIMENTS:
+        folder = ROOT / "results" / name
+        recorded = read_provenance(folder)
+        for path, _ in [*recorded["figures"], *recorded["texts"]]:
+            assert (folder / path).is_file(), f"{name}/{path}"
+
+
+def test_no_two_columns_of_a_cells_file_have_one_name():
+    for name in EXPERIMENTS:
+        head = (ROOT / "results" / name / "cells.csv").open(encoding="utf-8").readline().strip().split(",")
+        assert len(head) == len(set(head)), name

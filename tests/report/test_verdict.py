@@ -1,0 +1,90 @@
+"""Verdicts: equivalence within a margin, the better side of each metric, models that predict one class."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pucli.report.causes import CAUSES, automatic_cause
+from pucli.report.verdict import BY_VARIANT, VERDICTS, Sample, judge
+from pucli.runner.experiment import Cause, Verdict
+
+
+def verdict(obtained, published, metric="f1", **more):
+    return judge(Sample(*obtained), Sample(*published), metric, **more).verdict
+
+
+def test_beyond_two_standard_errors_the_side_decides():
+    # standard error of the difference sqrt(3^2/9 + 4^2/4) = sqrt(5)
+    outside = 2 * math.sqrt(5) + 0.1
+    there = (50, 4, 4)
+    assert verdict((50 + outside, 3, 9), there) == "better"
+    assert verdict((50 - outside, 3, 9), there) == "worse"
+    for metric, less in (("seconds", "better"), ("error", "better"), ("nmi", "worse"), ("log_likelihood", "worse")):
+        assert verdict((50 - outside, 3, 9), there, metric) == less
+    assert verdict((50 - outside, 3, 9), there, "objective") == "not reproduced"  # no better side
+    assert judge(Sample(42, 3, 9), Sample(50, 4, 4), "f1").difference_in_sd == pytest.approx(-2)
+
+
+def test_the_interval_is_that_of_welch():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(50, 3, 9), rng.normal(51, 4, 5)
+    found = judge(Sample(a.mean(), a.std(ddof=1), 9), Sample(b.mean(), b.std(ddof=1), 5), "f1")
+    expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.90)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_reproduced_is_earned_by_precision_not_by_noise():
+    assert verdict((80.5, 2, 10), (80, 2, 10)) == "reproduced"
+    assert verdict((68.0, 37.4, 5), (96.41, 1.43, 5)) == "inconclusive"
+    assert verdict((80.0, 20, 10), (80, 2, 10)) == "inconclusive"  # equal means, nothing known
+    # the margin is 5 points: 4 +- 0.9 is within it, and 2 standard errors are 5.1 there
+    assert verdict((84.0, 1.0, 100), (80, 1.0, 100)) == "better"
+    # more noise never turns another verdict into "reproduced"
+    for difference in (0, 1, 3, 6):
+        judged = [verdict((80 + difference, sd, 10), (80, 1, 10)) for sd in (0.5, 1, 2, 4, 8, 16, 32)]
+        first_wide = judged.index("inconclusive") if "inconclusive" in judged else len(judged)
+        assert all(v == "inconclusive" for v in judged[first_wide:])
+
+
+def test_margins_are_those_of_the_metric():
+    assert verdict((0.82, 0.01, 10), (0.80, 0.05, 10), "nmi") == "reproduced"
+    assert verdict((0.82, 0.01, 10), (0.80, 0.2, 10), "nmi") == "inconclusive"
+    assert verdict((1210.0, 40, 10), (1224, 30, 10), "log_likelihood") == "reproduced"  # 5 % of 1224
+    assert verdict((-7.3, 0.9, 10), (-7.5, 0.9, 10), "log_likelihood") == "inconclusive"  # 5 % of 7.5
+
+
+def test_models_that_predict_one_class_reproduce_nothing():
+    found = judge(Sample(50.2, 1, 10), Sample(50, 1, 10), "f1", one_class=5)
+    assert found.verdict == "degenerate" and "one class predicted in 5 of 10 repeats" in found.remark
+    assert verdict((50.2, 1, 10), (50, 1, 10), one_class=4) == "reproduced"
+    assert verdict((0.0, 0.0, 10), (0.0, 0.0, 10), one_class=10) == "degenerate"
+
+
+def test_a_missing_standard_deviation_is_the_other_sides_and_said():
+    found = judge(Sample(53, math.nan, 1), Sample(50, 4, 10), "f1")
+    assert found.verdict == "inconclusive" and "published sd assumed" in found.remark
+    found = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")
+    assert found.verdict == "better" and math.isnan(found.difference_in_sd) and "obtained sd assumed" in found.remark
+    assert verdict((math.nan, math.nan, 0), (50, 4, 10)) == "not reproduced"
+    # 0.00 +- 0.00 on both sides, as printed for one published cell
+    found = judge(Sample(0.004, 0, 10), Sample(0, 0, 10), "f1", rounding=0.005)
+    assert (found.verdict, found.difference_in_sd) == ("reproduced", 0.0)
+    assert verdict((0.2, 0, 10), (0, 0, 10), rounding=0.005) == "better"
+
+
+def test_every_disagreement_has_a_named_cause():
+    for given in [*VERDICTS, f"{BY_VARIANT}: rkhs"]:
+        for flags in np.ndindex(2, 2, 2):
+            reduced, fewer, guessed = map(bool, flags)
+            cause = automatic_cause(given, reduced=reduced, fewer_repeats=fewer, guessed=guessed)
+            assert (cause == "") == (given in ("reproduced", "not run")) and (not cause or cause in CAUSES)
+    whole = {"reduced": False, "fewer_repeats": False, "guessed": False}
+    assert automatic_cause("worse", **whole) == "unexplained"
+    assert automatic_cause("worse", **{**whole, "guessed": True}) == "data selection guessed"
+
+
+def test_declared_words_are_those_of_the_report():
+    assert set(Verdict.__args__) == set(VERDICTS)
+    assert set(Cause.__args__) <= set(CAUSES)
