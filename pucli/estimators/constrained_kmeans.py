@@ -10,6 +10,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -18,6 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pucli.arrays import Ints
 from pucli.estimators.base.semi_supervised import unlabeled_rows
 
 
@@ -83,11 +85,9 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         if self.n_clusters > len(X):
             raise ValueError(f"n_samples={len(X)} should be >= n_clusters={self.n_clusters}.")
-        none = np.zeros((0, 2), dtype=int)
         if must is None and cannot is None and y is not None:
             must, cannot = pairwise_constraints(y, np.random.default_rng(random_state.randint(2**31)))
-        must = none if must is None else np.asarray(must)
-        cannot = none if cannot is None else np.asarray(cannot)
+        must, cannot = _checked_pairs("must", must, len(X)), _checked_pairs("cannot", cannot, len(X))
         unit = self.weight * float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
         pairs = np.vstack([must, cannot])
         sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
@@ -131,6 +131,18 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return ((X[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def _checked_pairs(name: str, pairs: ArrayLike | None, n: int) -> Ints:
+    """Return pairs of row numbers as an array (m, 2); None and an empty sequence are no pairs."""
+    given = np.zeros((0, 2), dtype=np.int64) if pairs is None or np.size(pairs) == 0 else np.asarray(pairs)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must hold pairs of row numbers, shape (m, 2); got {given.dtype} of shape {given.shape}."
+        )
+    if len(given) and not (given.min() >= 0 and given.max() < n):
+        raise ValueError(f"{name} has a row number outside 0 to {n - 1}.")
+    return given.astype(np.int64)
 
 
 @njit(cache=True)

@@ -159,6 +159,8 @@ class _DeepDensity(BaseEstimator):
     def sample(self, n_samples=1, *, random_state=None):
         """Return rows of the learnt density, (n_samples, d): the decoder at codes of the prior."""
         check_is_fitted(self)
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples must be a whole number of at least 1; got {n_samples!r}.")
         rng = check_random_state(random_state)
         shape = (n_samples, self._latent_dim())
         codes = rng.standard_normal(shape) if self._prior == "normal" else rng.uniform(-1.0, 1.0, shape)

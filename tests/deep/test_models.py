@@ -276,3 +276,11 @@ def test_a_checkpoint_that_cannot_be_written_is_an_error_before_training(tmp_pat
     assert not seen
     small(checkpoint=tmp_path / "run.pt").fit(rows())
     assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]
+
+
+@pytest.mark.parametrize("wrong", [0, -3, 1.5, "many"])
+def test_a_number_of_generated_rows_below_one_is_an_error(wrong):
+    model = small().fit(rows())
+    for call in (lambda: model.sample(wrong), lambda: model.score_samples(rows(), n_samples=wrong)):
+        with pytest.raises(ValueError, match="n_samples must be a whole number of at least 1"):
+            call()
