@@ -83,16 +83,16 @@ class Planner:
         Cell
             The cell.
         """
-        settings: dict[str, Any] = {
+        declared: dict[str, Any] = {
             "protocol": [self.protocol, self.version],
             "data": {"name": dataset, "sha256": self._identity(dataset), **(data or {})},
             "method": method,
             **more,
         }
         if split is not None:
-            settings["split"] = {"seed": self.experiment.split.seed, "repeat": repeat, **split}
-        group = canonical_json([settings[part] for part in shares])
-        return Cell(dataset, setting or {}, repeat, column, settings, group, n_fits, open_ended)
+            declared["split"] = {"seed": self.experiment.split.seed, "repeat": repeat, **split}
+        group = canonical_json([declared[part] for part in shares])
+        return Cell(dataset, setting or {}, repeat, column, declared, group, n_fits, open_ended)
 
     def _identity(self, dataset: str) -> str:
         from pucli.data import data_sha256
@@ -190,12 +190,12 @@ def key_params(
     return {**declared, **implied}
 
 
-def make(declared: Mapping[str, Any], params: Mapping[str, Any] | None = None, **given: Any) -> Any:
+def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **given: Any) -> Any:
     """Return an unfitted estimator of a cell's method.
 
     Parameters
     ----------
-    declared : mapping
+    method : mapping
         What `declared_method` returned.
     params : mapping, optional
         Parameters in place of those of the key, which are among them.
@@ -209,8 +209,8 @@ def make(declared: Mapping[str, Any], params: Mapping[str, Any] | None = None, *
     """
     from pucli.methods import complete_params, make_estimator
 
-    own = declared["params"] if params is None else params
-    return make_estimator(declared["name"], **{**complete_params(declared["name"], own), **given})
+    own = method["params"] if params is None else params
+    return make_estimator(method["name"], **{**complete_params(method["name"], own), **given})
 
 
 def takes_seed(name: str) -> bool:
@@ -222,7 +222,7 @@ def takes_seed(name: str) -> bool:
 
 def seed_of(cell: Cell, purpose: str) -> int:
     """Return a seed for a data set, setting and repeat, the same for all methods."""
-    split = cell.settings["split"]
+    split = cell.declared["split"]
     return int(seed_words(split["seed"], purpose, cell.dataset, dict(cell.setting), cell.repeat)[0])
 
 

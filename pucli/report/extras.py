@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pucli.runner.cells import Cell, protocol_module
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRow
+from pucli.runner.store import StoredRows as StoredRows  # for the modules `report` of protocols
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-StoredRows: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,6 @@ def extras_of(protocol: str) -> MakeExtras:
     return found
 
 
-def done_rows(cells: Sequence[Cell], rows: StoredRows) -> list[tuple[Cell, Mapping[str, Any]]]:
+def done_rows(cells: Sequence[Cell], rows: StoredRows) -> list[tuple[Cell, StoredRow]]:
     """Return the cells that are done, each with its stored row."""
     return [(cell, rows[cell.key]) for cell in cells if cell.key in rows and rows[cell.key]["status"] == "done"]

@@ -18,7 +18,7 @@ from pucli.runner.run import (
     results_folder,
     run,
 )
-from pucli.runner.store import read_rows, read_trials
+from pucli.runner.store import StoredRow, StoredRows, read_rows, read_trials
 
 __all__ = [
     "Cell",
@@ -29,6 +29,8 @@ __all__ = [
     "Experiment",
     "Interrupted",
     "RunSummary",
+    "StoredRow",
+    "StoredRows",
     "describe",
     "dry_run",
     "experiment_names",

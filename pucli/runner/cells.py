@@ -22,33 +22,46 @@ class Cell:
 
     Parameters
     ----------
-    dataset : its name.
-    setting : scenario parameters, e.g. ``{"label_frequency": 0.5}``.
-    repeat : number from 0.
-    method : label of the method in the experiment.
-    settings : everything that determines the result, as JSON values; `key` is its hash.
-    group : cells of one group see the same rows, and run in one worker one after the other.
-    n_fits : fits that tuning will take, without a refinement whose length is not known in advance.
-    open_ended : whether such a refinement follows.
+    dataset : str
+        Name of the data set.
+    setting : mapping
+        Scenario parameters, e.g. ``{"label_frequency": 0.5}``.
+    repeat : int
+        Counted from 0.
+    method : str
+        The experiment's column.
+    declared : mapping
+        Everything that determines the result, as JSON values; `key` is its hash.
+    group : str
+        Cells of one group see the same rows, and run in one worker one after the other.
+    n_fits : int, default=1
+        Fits that the cell takes, without a refinement whose length is not known in advance.
+    open_ended : bool, default=False
+        Whether such a refinement follows.
+
+    Attributes
+    ----------
+    key : str
+        SHA-256 of `declared`.
     """
 
     dataset: str
     setting: Mapping[str, Any]
     repeat: int
     method: str
-    settings: Mapping[str, Any]
+    declared: Mapping[str, Any]
     group: str
     n_fits: int = 1
     open_ended: bool = False
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", settings_key(self.settings))
+        object.__setattr__(self, "key", key_of(self.declared))
 
     @property
     def protocol(self) -> str:
         """Name of the protocol that planned the cell and runs it."""
-        return str(self.settings["protocol"][0])
+        return str(self.declared["protocol"][0])
 
 
 @dataclass
@@ -57,21 +70,33 @@ class CellResult:
 
     Parameters
     ----------
-    metrics : on the test rows, as fractions.
-    params : the chosen constructor parameters.
-    trials : every trial of the tuning, by column: name -> list.
-    certificate : objective, dual_gap, residual, n_iter, converged, as far as the method has them.
-    seconds : tune, fit, predict.
-    status : "done" or "failed"; a failed cell has its reason in `error`.
-    notes : what a reader should know, in words.
-    flags : short words that the table counts, e.g. "not converged".
-    n_fits : fits of the tuning.
-    details : further values that a protocol wants kept (JSON), e.g. curves.
+    metrics : dict
+        Measures on the test rows, as fractions.
+    params : dict
+        The chosen constructor parameters.
+    trials : dict
+        Every trial of the tuning, by column: name -> list.
+    certificate : dict
+        objective, dual_gap, residual, n_iter, converged, as far as the method has them.
+    seconds : dict
+        tune, fit, predict.
+    status : str, default="done"
+        "done" or "failed".
+    error : str, default=""
+        Why the cell failed.
+    notes : list of str
+        What a reader should know, in words.
+    flags : list of str
+        Short words that the table counts, e.g. "not converged".
+    n_fits : int, default=0
+        Fits of the tuning.
+    details : dict
+        Further values that a protocol wants kept, e.g. curves.
     """
 
     metrics: dict[str, float] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
-    trials: dict[str, list] = field(default_factory=dict)
+    trials: dict[str, list[Any]] = field(default_factory=dict)
     certificate: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     status: str = "done"
@@ -88,8 +113,12 @@ class Context:
 
     Parameters
     ----------
-    mirror, offline : where data files may come from.
-    cache : lives as long as the group; a protocol keeps here what its cells share (data, split, graphs, kernels).
+    mirror : str or None, default=None
+        Folder or address to take data files from first.
+    offline : bool or None, default=None
+        Whether nothing may be downloaded.
+    cache : dict
+        Lives as long as the group; `shared` keeps here what its cells share.
     """
 
     mirror: str | None = None
@@ -97,14 +126,14 @@ class Context:
     cache: dict[Any, Any] = field(default_factory=dict)
 
     def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
-        """Return what the cells of `cell.group` share; `prepare` makes it for the first, and other groups' is dropped.
+        """Return what the cells of a group share: data, split, graphs.
 
         Parameters
         ----------
         cell : Cell
             Any cell of the group.
         prepare : callable
-            Takes the cell and this context.
+            Makes it from the first cell of the group and this context; what earlier groups shared is dropped.
 
         Returns
         -------
@@ -118,9 +147,9 @@ class Context:
         return found
 
 
-def settings_key(settings: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the settings written in one canonical way (sorted keys, shortest numbers)."""
-    return hashlib.sha256(canonical_json({"result_format": RESULT_FORMAT, **settings}).encode()).hexdigest()
+def key_of(declared: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what is declared, written in one canonical way (sorted keys, shortest numbers)."""
+    return hashlib.sha256(canonical_json({"result_format": RESULT_FORMAT, **declared}).encode()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:

@@ -29,7 +29,7 @@ _Loader.add_implicit_resolver(
 )
 
 
-def _mapping_without_duplicates(loader: _Loader, node: yaml.MappingNode) -> dict:
+def _mapping_without_duplicates(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Any] = set()
     for key_node, _ in node.value:
         if key_node.tag == "tag:yaml.org,2002:merge":

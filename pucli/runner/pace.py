@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from typing import Any
 
 from pucli.runner.cells import Cell, canonical_json
+from pucli.runner.store import StoredRows
 
 
 class Pace:
@@ -14,21 +16,21 @@ class Pace:
     A stored cell counts for another if the declared method is the same; those of the same data set count first.
     """
 
-    def __init__(self, known: dict[str, dict[str, Any]]) -> None:
-        self._seen: dict[tuple, list[tuple[float, int]]] = {}
+    def __init__(self, known: StoredRows) -> None:
+        self._seen: dict[tuple[str, ...], list[tuple[float, int]]] = {}
         for row in known.values():
             if row["status"] == "done":
                 cost = (sum(row["seconds"].values()), row["n_fits"])
-                for key in self._keys(row["dataset"], row["settings"]):
+                for key in self._keys(row["dataset"], row["declared"]):
                     self._seen.setdefault(key, []).append(cost)
 
     @staticmethod
-    def _keys(dataset: str, settings: Any) -> list[tuple]:
-        method = canonical_json(settings["method"])
+    def _keys(dataset: str, declared: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        method = canonical_json(declared["method"])
         return [(dataset, method), (method,)]
 
     def _like(self, cell: Cell) -> list[tuple[float, int]]:
-        keys = self._keys(cell.dataset, cell.settings)
+        keys = self._keys(cell.dataset, cell.declared)
         return next((self._seen[key] for key in keys if key in self._seen), [])
 
     def seconds(self, cell: Cell) -> float | None:

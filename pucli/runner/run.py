@@ -16,7 +16,7 @@ from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
 from pucli.runner.pace import Pace
 from pucli.runner.profiles import Scope, scope
-from pucli.runner.store import Store
+from pucli.runner.store import Store, StoredRows
 
 DEFAULT_RESULTS = Path("results")
 
@@ -181,7 +181,8 @@ def planned_scope(
 
 def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
     """Return the cells that the experiment's protocol plans."""
-    return protocol_module(experiment.protocol).cells(experiment, planned)
+    cells: list[Cell] = protocol_module(experiment.protocol).cells(experiment, planned)
+    return cells
 
 
 def number_of_jobs(n_jobs: int) -> int:
@@ -201,7 +202,7 @@ def _check_packages(cells: Sequence[Cell]) -> None:
     """Say before the first cell, and once, what has to be installed."""
     from pucli.methods import get_method
 
-    for name in dict.fromkeys(cell.settings["method"]["name"] for cell in cells):
+    for name in dict.fromkeys(cell.declared["method"]["name"] for cell in cells):
         if get_method(name).extra == "deep":
             from pucli.deep import require_torch
 
@@ -241,7 +242,7 @@ def _event(finished: Finished, done: int, failed: int, total: int, remaining: fl
     )
 
 
-def _ordered_groups(cells: Sequence[Cell], known: dict[str, dict[str, Any]]) -> list[list[Cell]]:
+def _ordered_groups(cells: Sequence[Cell], known: StoredRows) -> list[list[Cell]]:
     """Group cells; lower repeats first, so that a partial table is even, and long groups first among them."""
     pace = Pace(known)
     groups: dict[str, list[Cell]] = {}

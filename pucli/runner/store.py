@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, cast
 
 from pucli.errors import RunError, UsageError
 from pucli.runner.cells import Cell, CellResult, json_values
@@ -25,9 +25,9 @@ SCHEMA = 1
 _TABLES = """
 CREATE TABLE IF NOT EXISTS provenance (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS cells (
-    key TEXT PRIMARY KEY,           -- SHA-256 of `settings`
+    key TEXT PRIMARY KEY,           -- SHA-256 of settings
     dataset TEXT NOT NULL, setting TEXT NOT NULL, repeat INTEGER NOT NULL, method TEXT NOT NULL,
-    settings TEXT NOT NULL,         -- JSON: everything that determines the result
+    settings TEXT NOT NULL,         -- JSON: everything that determines the result, `declared` in StoredRow
     status TEXT NOT NULL,           -- done | failed
     params TEXT NOT NULL, metrics TEXT NOT NULL, certificate TEXT NOT NULL, seconds TEXT NOT NULL,
     n_fits INTEGER NOT NULL,
@@ -42,6 +42,32 @@ _COLUMNS = (
     "key dataset setting repeat method settings status params metrics certificate seconds n_fits error notes flags "
     "details provenance finished"
 )
+
+
+class StoredRow(TypedDict):
+    """A finished cell as the store returns it; missing numbers are None."""
+
+    key: str
+    dataset: str
+    setting: dict[str, Any]
+    repeat: int
+    method: str
+    declared: dict[str, Any]
+    status: str
+    params: dict[str, Any]
+    metrics: dict[str, float | None]
+    certificate: dict[str, Any]
+    seconds: dict[str, float]
+    n_fits: int
+    error: str
+    notes: list[str]
+    flags: list[str]
+    details: dict[str, Any]
+    provenance: dict[str, Any]
+    finished: str
+
+
+StoredRows: TypeAlias = Mapping[str, StoredRow]
 
 
 class Store:
@@ -108,7 +134,7 @@ class Store:
             "setting": _dumps(cell.setting),
             "repeat": cell.repeat,
             "method": cell.method,
-            "settings": _dumps(cell.settings),
+            "settings": _dumps(cell.declared),
             "status": result.status,
             "params": _dumps(result.params),
             "metrics": _dumps(result.metrics),
@@ -132,7 +158,7 @@ class Store:
         """Take those of `cells` that another experiment's store has finished, as they are; return how many.
 
         A cell's key says all that its result depends on, so the other experiment would not do it differently. Trials,
-        seconds and provenance come along; the label of the method is the one it has here.
+        seconds and provenance come along; the column is the one it has here.
         """
         names = [*_COLUMNS.split(), "trials"]
         marks = ", ".join("?" * len(names))
@@ -156,13 +182,13 @@ class Store:
                 taken += 1
         return taken
 
-    def rows(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    def rows(self, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
         """Return the stored cells by key, without their trials."""
         with _file_errors(self.folder):
             return _rows(self._db, keys)
 
 
-def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
     """Return the stored cells of a results folder by key, without their trials; also while a run is writing.
 
     Raises
@@ -174,21 +200,22 @@ def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, dict
         return _rows(db, keys) if db else {}
 
 
-def read_trials(folder: Path, key: str) -> dict[str, list]:
+def read_trials(folder: Path, key: str) -> dict[str, list[Any]]:
     """Return every trial of one cell by column, {} if there are none."""
     with _reader(folder) as db:
         row = db.execute("SELECT trials FROM cells WHERE key = ?", (key,)).fetchone() if db else None
     return decode_trials(row[0]) if row else {}
 
 
-def encode_trials(trials: Mapping[str, list]) -> bytes:
+def encode_trials(trials: Mapping[str, list[Any]]) -> bytes:
     """Return trials as compressed JSON, columns one after the other."""
     return zlib.compress(_dumps(trials).encode(), 6) if trials else b""
 
 
-def decode_trials(blob: bytes) -> dict[str, list]:
+def decode_trials(blob: bytes) -> dict[str, list[Any]]:
     """Return what `encode_trials` took; NaN comes back as None."""
-    return json.loads(zlib.decompress(blob)) if blob else {}
+    trials: dict[str, list[Any]] = json.loads(zlib.decompress(blob)) if blob else {}
+    return trials
 
 
 @contextlib.contextmanager
@@ -235,17 +262,18 @@ def _connect_read_only(path: Path) -> sqlite3.Connection | None:
     return db
 
 
-def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, dict[str, Any]]:
+def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, StoredRow]:
     wanted = None if keys is None else set(keys)
     made_by = {number: json.loads(text) for number, text in db.execute("SELECT id, content FROM provenance")}
     names = _COLUMNS.split()
-    found = {}
+    found: dict[str, StoredRow] = {}
     for values in db.execute(f"SELECT {', '.join(names)} FROM cells"):
         row = dict(zip(names, values, strict=True))
         if wanted is None or row["key"] in wanted:
             row.update({name: json.loads(row[name]) for name in _JSON})
             row["provenance"] = made_by.get(row["provenance"], {})
-            found[row["key"]] = row
+            row["declared"] = row.pop("settings")
+            found[row["key"]] = cast(StoredRow, row)
     return found
 
 

@@ -171,7 +171,7 @@ def test_declared_experiments_can_be_planned(name):
     if name.startswith("pae-table-4"):
         assert {cell.method for cell in full} == {"PAE", "CouGAN", "WGAN", "VAE", "AAE"}
     if name in ("pae-table-4.1", "pae-table-4.2"):
-        assert {cell.settings["options"]["iterations"] for cell in full} == {2_000_000}
+        assert {cell.declared["options"]["iterations"] for cell in full} == {2_000_000}
         assert {cell.repeat for cell in full} == set(range(10))
 
 

@@ -106,7 +106,8 @@ def test_stacked_class_reads_its_channels_in_order():
     images, digits = np.arange(10.0)[:, None] / 10.0, np.arange(10)
     X, y = stacked(images, digits, np.random.default_rng(0), 50)
     np.testing.assert_array_equal(y, np.round(X @ [1000.0, 100.0, 10.0]))
-    np.testing.assert_array_equal(deep._stacked_counts(X, images, digits), np.bincount(y, minlength=1000))
+    counts = deep._stacked_counts(X, deep.Drawn(X, X, images=images, digits=digits))
+    np.testing.assert_array_equal(counts, np.bincount(y, minlength=1000))
 
 
 def test_generated_rows_of_the_grid_are_counted_and_scored():

@@ -218,7 +218,7 @@ def test_whole_numbers_that_are_not_refined_are_in_the_key(tmp_path):
             (tmp_path / "grid.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods, "tuning": tuning}))
             cell = plan(load_experiment(tmp_path / "grid.yaml"))[0]
             keys[bool(greedy), type(values[0])] = cell.key
-            stay = cell.settings["method"]["tuning"].get("stay_on_grid")
+            stay = cell.declared["method"]["tuning"].get("stay_on_grid")
             assert stay == ({"lam": [1, 10]} if greedy and values == [1, 10] and type(values[0]) is int else None)
     assert keys[True, int] != keys[True, float]
     assert keys[False, int] == keys[False, float]

@@ -199,11 +199,11 @@ def test_a_field_needs_two_features():
 def test_declared_figures_share_rows_and_tuning_with_their_table(name):
     made = load_experiment(name)
     table = load_experiment({"wang-figures": "table-3.3", "wang-figure-3.4": "table-3.1"}[name])
-    of_table = {(c.dataset, str(c.setting), c.method, c.repeat): c.settings for c in plan(table)}
+    of_table = {(c.dataset, str(c.setting), c.method, c.repeat): c.declared for c in plan(table)}
     cells = plan(made)
     assert len(cells) == 20
     for cell in cells:
         same = of_table[cell.dataset, str(cell.setting), cell.method, 0]
         for part in ("data", "split", "method"):
-            assert cell.settings[part] == same[part]
+            assert cell.declared[part] == same[part]
     assert 0 < len(plan(made, "smoke")) < len(cells)

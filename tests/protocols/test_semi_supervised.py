@@ -50,7 +50,7 @@ def test_a_cell_is_a_method_and_a_repeat_and_groups_share_rows():
     cells = plan(experiment())
     assert len(cells) == 18 and len({cell.key for cell in cells}) == 18
     assert len({cell.group for cell in cells}) == 3
-    assert [cell.settings["split"]["labelled"] for cell in cells[:3]] == [12, 13, 12]
+    assert [cell.declared["split"]["labelled"] for cell in cells[:3]] == [12, 13, 12]
 
 
 def test_a_label_frequency_has_no_part_in_a_cell():
@@ -81,7 +81,7 @@ def test_oracle_is_the_best_and_supervised_is_its_own_reference(stored):
         curve = rows[cell.key]["details"]["curve"]
         assert (
             curve["n_unlabeled"][:2] == [10, 40]
-            and curve["n_unlabeled"][2] == 178 - 53 - cell.settings["split"]["labelled"]
+            and curve["n_unlabeled"][2] == 178 - 53 - cell.declared["split"]["labelled"]
         )
         if cell.method.endswith("supervised"):
             assert curve["loss_gain"] == [0.0] * 3 and curve["worse_error"] == [0.0] * 3

@@ -8,7 +8,7 @@ import yaml
 
 from pucli.errors import UsageError
 from pucli.runner import experiment_names, experiment_schema, load_experiment, plan
-from pucli.runner.cells import settings_key
+from pucli.runner.cells import key_of
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import coarse, scope
 
@@ -150,7 +150,7 @@ def test_profile_and_filters(tmp_path):
     experiment = load(tmp_path)
     cells = plan(experiment, "quick")
     assert len(cells) == 1 * 2 * 3 * 1
-    by_method = {cell.method: cell.settings["method"]["grid"] for cell in cells}
+    by_method = {cell.method: cell.declared["method"]["grid"] for cell in cells}
     assert by_method["glpual"] == {"lam": [1e-4, 1.0, 1e4], "c_u": [0.1, 0.3]}
     assert by_method["gllc/b"] == {"lam": [5]}
     reductions = "; ".join(scope(experiment, "quick").reductions)
@@ -203,7 +203,7 @@ def test_key_follows_every_setting(tmp_path, change):
 def test_key_ignores_what_does_not_matter(tmp_path):
     before = {cell.key for cell in plan(load(tmp_path))}
     assert before == {cell.key for cell in plan(load(tmp_path, title="Other", comparisons=[]))}
-    assert settings_key({"a": 1, "b": [2.0]}) == settings_key({"b": [2], "a": 1.0})
+    assert key_of({"a": 1, "b": [2.0]}) == key_of({"b": [2], "a": 1.0})
 
 
 def test_key_follows_method_version(tmp_path, monkeypatch):

@@ -77,10 +77,10 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit every u, and every pair."""
     from pucli.data import load_dataset
 
-    parameters = dict(cell.settings["data"]["parameters"])
+    parameters = dict(cell.declared["data"]["parameters"])
     drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
-    grid = cell.settings["grid"]
-    result = CellResult(params=dict(cell.settings["method"]["params"]), seconds={"tune": 0.0})
+    grid = cell.declared["grid"]
+    result = CellResult(params=dict(cell.declared["method"]["params"]), seconds={"tune": 0.0})
     with timed(result.seconds, "fit"):
         single = np.linspace(-grid["span"], grid["span"], grid["points"])
         one = _fits(cell, drawn.X, drawn.y, single[:, None])
@@ -106,7 +106,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 def _add_pairs(cell: Cell, X: Floats, y: AnyArray, result: CellResult) -> None:
     """Fit every pair of unlabeled points on the grid, and add what it shows to `result`."""
-    grid, metrics = cell.settings["grid"], result.metrics
+    grid, metrics = cell.declared["grid"], result.metrics
     axis = np.linspace(-grid["span"], grid["span"], grid["pairs"])
     pairs = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
     two = _fits(cell, X, y, pairs)
@@ -124,15 +124,15 @@ def _add_pairs(cell: Cell, X: Floats, y: AnyArray, result: CellResult) -> None:
 
 def _fits(cell: Cell, X: Floats, y: AnyArray, unlabeled: Floats) -> dict[str, Floats]:
     """Fit once for each row of `unlabeled` (n, M); return arrays by fit, unlabeled point and class."""
-    declared = cell.settings["method"]
-    supervised = make(declared).fit(X, y)
+    method = cell.declared["method"]
+    supervised = make(method).fit(X, y)
     found: dict[str, list[Any]] = {
         name: [] for name in ("soft_labels", "posterior", "supervised", "spread", "contrast", "improvement", "gap")
     }
     partial = np.concatenate([y, np.full(unlabeled.shape[1], -1)])
     for u in unlabeled:
         new = u[:, None]
-        model = make(declared).fit(np.vstack([X, new]), partial)
+        model = make(method).fit(np.vstack([X, new]), partial)
         posterior, before = model.predict_log_proba(new), supervised.predict_log_proba(new)
         own = model.log_likelihood(X, y) - supervised.log_likelihood(X, y)
         # the gradient of the contrastive likelihood in the labels of u, (4.29)

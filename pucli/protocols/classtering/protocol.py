@@ -132,20 +132,20 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     from pucli.metrics.clustering import nmi
 
     rows = context.shared(cell, _prepare)
-    declared = cell.settings["method"]
+    method = cell.declared["method"]
     result = CellResult(seconds={"tune": 0.0})
-    if declared["grid"]:
+    if method["grid"]:
         with timed(result.seconds, "tune"):
-            searched = _searched(declared, rows)
+            searched = _searched(method, rows)
     else:
         searched = {}
-    result.params = {**declared["params"], **searched}
+    result.params = {**method["params"], **searched}
     with timed(result.seconds, "fit"):
-        model = _fit(declared, result.params, rows.X, rows.visible, seed_of(cell, "fit"))
+        model = _fit(method, result.params, rows.X, rows.visible, seed_of(cell, "fit"))
     with timed(result.seconds, "predict"):
         predictions = _predictions(model, rows.X_test, labelled=bool((rows.visible >= 0).any()))
     result.metrics["nmi"] = nmi(rows.y_test, predictions)
-    if cell.settings["split"]["task"] == "classification":
+    if cell.declared["split"]["task"] == "classification":
         result.metrics["error"] = error_rate(rows.y_test, predictions)
     if hasattr(model, "predict_cluster"):
         result.metrics["nmi_clusters"] = nmi(rows.y_test, model.predict_cluster(rows.X_test))
@@ -172,17 +172,17 @@ def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
     return predictions
 
 
-def _fit(declared: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:
+def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    seeded = {"random_state": seed, **params} if takes_seed(declared["name"]) else params
+    seeded = {"random_state": seed, **params} if takes_seed(method["name"]) else params
     # label spreading divides 0 by 0 for rows that no label reaches
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return make(declared, seeded).fit(X, visible)
+        return make(method, seeded).fit(X, visible)
 
 
-def _searched(declared: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     """Return the point of the grid with the fewest errors on held-out labelled rows; the first among equals.
 
     Held-out rows stay in the training set as unlabeled ones. With fewer labelled rows in a class than folds there is
@@ -190,11 +190,11 @@ def _searched(declared: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     """
     from sklearn.model_selection import StratifiedKFold
 
-    grid = declared["grid"]
+    grid = method["grid"]
     points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     labelled = np.flatnonzero(rows.visible >= 0)
     y = rows.visible[labelled]
-    folds = declared["inner_folds"]
+    folds = method["inner_folds"]
     if np.bincount(y).min() < folds:
         return points[0]
     errors = np.zeros(len(points))
@@ -202,7 +202,7 @@ def _searched(declared: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
         visible = rows.visible.copy()
         visible[labelled[held]] = -1
         for number, point in enumerate(points):
-            model = _fit(declared, {**declared["params"], **point}, rows.X, visible, 0)
+            model = _fit(method, {**method["params"], **point}, rows.X, visible, 0)
             errors[number] += np.sum(model.predict(rows.X[labelled[held]]) != y[held])
     return points[int(np.argmin(errors))]
 
@@ -211,7 +211,7 @@ def _prepare(cell: Cell, context: Context) -> Rows:
     """Load, divide and label. Test rows of a classification never get a label and are not seen in training."""
     from sklearn.model_selection import StratifiedKFold
 
-    data, split = cell.settings["data"], cell.settings["split"]
+    data, split = cell.declared["data"], cell.declared["split"]
     classification = split["task"] == "classification"
     round_number, fold = divmod(cell.repeat, split["folds"]) if classification else (cell.repeat, 0)
     X, y = _load(data, split["seed"], round_number, context)

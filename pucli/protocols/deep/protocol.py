@@ -99,14 +99,14 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Train one model on one draw and measure what it generates."""
     drawn = context.shared(cell, _prepare)
-    declared, options = cell.settings["method"], cell.settings["options"]
-    result = CellResult(params=dict(declared["params"]))
-    seed = seed_words(cell.settings["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
+    method, options = cell.declared["method"], cell.declared["options"]
+    result = CellResult(params=dict(method["params"]))
+    seed = seed_words(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
     started = time.perf_counter()
     looking: dict[str, float] = {"predict": 0.0}
     curve: list[dict[str, float]] = []
     model: Any = None
-    for iterations, model, speed in _stages(declared, options, seed, drawn.X):
+    for iterations, model, speed in _stages(method, options, seed, drawn.X):
         result.metrics["iterations_per_second"] = speed.iterations_per_second()
         if iterations < options["iterations"]:
             with timed(looking, "predict"):
@@ -124,7 +124,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def _stages(
-    declared: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: Floats
+    method: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: Floats
 ) -> Iterator[tuple[int, Any, Speed]]:
     """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stretch.
 
@@ -138,7 +138,7 @@ def _stages(
             fixed["checkpoint"] = str(Path(folder) / "on-the-way.pt")
         for iterations in [*looks, total]:
             speed = Speed()
-            model = make(declared, report=speed.look, **fixed, n_iterations=iterations)
+            model = make(method, report=speed.look, **fixed, n_iterations=iterations)
             try:
                 model.fit(X)
             except ImportError as error:
@@ -201,7 +201,7 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
         result.metrics["near"] = share_near(generated, drawn.centres, drawn.sd)
         result.details["counts"] = counts.astype(int).tolist()
     else:
-        counts = _stacked_counts(generated, drawn.images, drawn.digits)
+        counts = _stacked_counts(generated, drawn)
     result.metrics["modes"] = modes_found(counts)
     if shown:
         result.details |= _shown(model, drawn, generated, seed)
@@ -215,12 +215,13 @@ def _likelihood(generated: Floats, drawn: Drawn) -> tuple[float, float]:
     return mean_log_likelihood(scored.log_likelihood), float(scored.bandwidth)
 
 
-def _stacked_counts(generated: Floats, images: Floats, digits: Ints) -> Ints:
+def _stacked_counts(generated: Floats, drawn: Drawn) -> Ints:
     """Return generated rows per stacked class: each channel has the digit of the nearest training image."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    p = images.shape[1]
-    nearest = KNeighborsClassifier(1).fit(images, digits)
+    assert drawn.images is not None  # what has no centres was stacked
+    p = drawn.images.shape[1]
+    nearest = KNeighborsClassifier(1).fit(drawn.images, drawn.digits)
     classes = np.zeros(len(generated), dtype=np.int64)
     for channel, place in enumerate((100, 10, 1)):
         classes += place * nearest.predict(generated[:, channel * p : (channel + 1) * p])
@@ -248,7 +249,7 @@ def _prepare(cell: Cell, context: Context) -> Drawn:
     from pucli.data import dataset_entry, load_dataset
     from pucli.data.mixtures import embedding, grid_centres, stacked
 
-    name, seed, options = cell.dataset, cell.settings["split"]["seed"], cell.settings["options"]
+    name, seed, options = cell.dataset, cell.declared["split"]["seed"], cell.declared["options"]
     streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
     if options["stack"]:
         X, y = read_rows(name, context, multiclass=True)

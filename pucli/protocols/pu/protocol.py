@@ -152,18 +152,18 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     from pucli.metrics import classification_scores, pu_counts, puf
 
     rows = context.shared(cell, _prepare)
-    declared = cell.settings["method"]
-    params = dict(declared["params"])
+    method = cell.declared["method"]
+    params = dict(method["params"])
     if params.get("prior") == TRUE_PRIOR:
         params["prior"] = rows.prior
-    if takes_seed(declared["name"]):
+    if takes_seed(method["name"]):
         params.setdefault("random_state", seed_of(cell, "fit"))
     result = CellResult(notes=list(rows.notes), seconds={"tune": 0.0})
-    result.params = _tuned(cell, params, rows, result) if declared["tuning"] else params
+    result.params = _tuned(cell, params, rows, result) if method["tuning"] else params
 
     with watched() as seen:
         with timed(result.seconds, "fit"):
-            model = make(declared, result.params).fit(rows.X_train, rows.s)
+            model = make(method, result.params).fit(rows.X_train, rows.s)
         with timed(result.seconds, "predict"):
             predictions = predicted_classes(model, rows.X_test)
         decision = model.decision_function(rows.X_test) if hasattr(model, "decision_function") else None
@@ -193,12 +193,12 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
     """Return `params` with those that tuning on the training rows chose; what it did goes into `result`."""
     from pucli.methods import complete_params
 
-    declared = cell.settings["method"]
-    grid, tuning = declared["grid"], declared["tuning"]
-    fixed = {key: value for key, value in complete_params(declared["name"], params).items() if key not in grid}
+    method = cell.declared["method"]
+    grid, tuning = method["grid"], method["tuning"]
+    fixed = {key: value for key, value in complete_params(method["name"], params).items() if key not in grid}
     with watched() as seen, timed(result.seconds, "tune"):
         tuned = tune(
-            declared["name"],
+            method["name"],
             rows.X_train,
             rows.s,
             params=fixed,
@@ -226,16 +226,16 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
 
 def warm_up(cell: Cell) -> None:
     """Compile, or load from the cache, what the cell's method needs: tune and fit 40 drawn rows."""
-    declared = cell.settings["method"]
-    grid = {key: values[:2] for key, values in declared["grid"].items()}
-    _warm_up(declared["name"], json.dumps([declared["params"], grid, declared["tuning"]], sort_keys=True))
+    method = cell.declared["method"]
+    grid = {key: values[:2] for key, values in method["grid"].items()}
+    _warm_up(method["name"], json.dumps([method["params"], grid, method["tuning"]], sort_keys=True))
 
 
 @functools.lru_cache(maxsize=64)
-def _warm_up(name: str, declared: str) -> None:
+def _warm_up(name: str, content: str) -> None:
     from pucli.methods import complete_params, make_estimator
 
-    key_params, grid, tuning = json.loads(declared)
+    key_params, grid, tuning = json.loads(content)
     params = complete_params(name, key_params)
     if params.get("prior") == TRUE_PRIOR:
         params["prior"] = 0.5
@@ -260,7 +260,7 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     X_train, X_test = X[chosen.train], X[chosen.test]
     constant = constant_features(X_train)
     notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
-    X_train, X_test = standardised(cell.settings["data"]["standardise"], X_train, X_test)
+    X_train, X_test = standardised(cell.declared["data"]["standardise"], X_train, X_test)
     s = np.asarray(chosen.s)
     unlabeled = np.concatenate([chosen.train[s == 0], chosen.test])
     prior = float(np.mean(y[unlabeled] == 1))
@@ -271,7 +271,7 @@ def split_of(cell: Cell, y: AnyArray) -> Split:
     """Return the cell's split of the rows with classes `y` in {-1, +1}."""
     from pucli.data.splits import make_split, split_stream
 
-    split = cell.settings["split"]
+    split = cell.declared["split"]
     scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
     rng = split_stream(split["seed"], _set_name(cell), scenario, frequency, cell.repeat)
     return make_split(scenario, y, frequency, rng=rng, **({} if fraction is None else {SCENARIOS[scenario]: fraction}))
@@ -279,7 +279,7 @@ def split_of(cell: Cell, y: AnyArray) -> Split:
 
 def _set_name(cell: Cell) -> str:
     """Return the data set's name in random streams: a declared set has the splits that `pucli split` writes."""
-    parameters = cell.settings["data"]["parameters"]
+    parameters = cell.declared["data"]["parameters"]
     return f"{cell.dataset} {canonical_json(parameters)}" if parameters else cell.dataset
 
 
@@ -290,7 +290,7 @@ def _load(cell: Cell, context: Context) -> tuple[Floats, AnyArray, int]:
     """
     from pucli.data import add_irrelevant_features, dataset_entry, load_dataset
 
-    data, split = cell.settings["data"], cell.settings["split"]
+    data, split = cell.declared["data"], cell.declared["split"]
     added = data.get("irrelevant_per_feature", 0)
     if dataset_entry(cell.dataset).generator:
         parameters = dict(data["parameters"])

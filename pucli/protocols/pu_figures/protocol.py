@@ -102,9 +102,9 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
         if options.maps and rows not in needed:
             continue
         picture = {"perplexity": needed[rows]} if options.maps else {"windows": windows, "grid": options.grid}
-        settings = {**cell.settings, "protocol": ["pu_figures", VERSION, pu.VERSION], "picture": picture}
+        declared = {**cell.declared, "protocol": ["pu_figures", VERSION, pu.VERSION], "picture": picture}
         group = canonical_json([cell.group, picture])
-        planned.append(dataclasses.replace(cell, settings=settings, group=group))
+        planned.append(dataclasses.replace(cell, declared=declared, group=group))
     return planned
 
 
@@ -114,8 +114,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     rows: pu.Prepared = context.cache[cell.group]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make(cell.settings["method"], result.params).fit(rows.X_train, rows.s)
-    picture = cell.settings["picture"]
+        model = make(cell.declared["method"], result.params).fit(rows.X_train, rows.s)
+    picture = cell.declared["picture"]
     if "windows" in picture:
         result.details, result.metrics["crossing"] = _fields(cell, model, rows)
         return result
@@ -134,7 +134,7 @@ def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], 
     """
     if rows.X_test.shape[1] != 2:
         raise UsageError(f"{cell.dataset} has {rows.X_test.shape[1]} features; decision fields need two.")
-    picture = cell.settings["picture"]
+    picture = cell.declared["picture"]
     low, high = float(rows.X_test.min()), float(rows.X_test.max())
     margin = 0.05 * (high - low)
     fields = []
@@ -159,8 +159,8 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
 
     X = np.vstack([rows.X_train, rows.X_test])
     y = np.concatenate([_training_classes(cell, context), rows.y_test])
-    seed = seed_words(cell.settings["split"]["seed"], "t-sne", cell.dataset)[0] % 2**32
-    perplexity = min(float(cell.settings["picture"]["perplexity"]), 0.99 * (len(X) - 1))
+    seed = seed_words(cell.declared["split"]["seed"], "t-sne", cell.dataset)[0] % 2**32
+    perplexity = min(float(cell.declared["picture"]["perplexity"]), 0.99 * (len(X) - 1))
     tsne = TSNE(perplexity=perplexity, init="pca", random_state=seed)
     points = tsne.fit_transform(X).astype(np.float64)
     near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X) - 1)).fit(points).kneighbors(return_distance=False)

@@ -115,20 +115,20 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit one method at every number of unlabeled rows, and hold it against the supervised fit of its family."""
     rows = context.shared(cell, _prepare)
-    role = cell.settings["method"]["role"]
-    reference = _fit(cell.settings["reference"], rows.X[: rows.n_labelled], rows.y[: rows.n_labelled])
-    result = CellResult(params=dict(cell.settings["method"]["params"]), seconds={"tune": 0.0, "fit": 0.0})
+    role = cell.declared["method"]["role"]
+    reference = _fit(cell.declared["reference"], rows.X[: rows.n_labelled], rows.y[: rows.n_labelled])
+    result = CellResult(params=dict(cell.declared["method"]["params"]), seconds={"tune": 0.0, "fit": 0.0})
     points: list[dict[str, float]] = []
     not_converged = 0
     available = len(rows.X) - rows.n_labelled
     model = reference
-    for wanted in cell.settings["split"]["unlabeled"]:
+    for wanted in cell.declared["split"]["unlabeled"]:
         n = rows.n_labelled + min(wanted, available)
         if points and points[-1]["n_unlabeled"] == n - rows.n_labelled:
             break
         if role != SUPERVISED:
             with timed(result.seconds, "fit"):
-                model = _fit(cell.settings["method"], rows.X[:n], visible_classes(rows, n, role))
+                model = _fit(cell.declared["method"], rows.X[:n], visible_classes(rows, n, role))
             not_converged += not getattr(model, "converged_", True)
         points.append(_measure(model, reference, rows, n))
     result.details = {
@@ -155,13 +155,13 @@ def visible_classes(rows: Rows, n: int, role: str) -> AnyArray:
 
 def warm_up(cell: Cell) -> None:
     """Compile, or load from the cache, what the cell's method needs."""
-    _warm_up(canonical_json(cell.settings["method"]))
+    _warm_up(canonical_json(cell.declared["method"]))
 
 
 @functools.lru_cache(maxsize=64)
-def _warm_up(declared: str) -> None:
+def _warm_up(content: str) -> None:
     rng = np.random.default_rng(0)
-    _fit(json.loads(declared), rng.normal(size=(30, 3)), np.repeat([0, 1, -1], 10))
+    _fit(json.loads(content), rng.normal(size=(30, 3)), np.repeat([0, 1, -1], 10))
 
 
 def _measure(model: Any, reference: Any, rows: Rows, n: int) -> dict[str, float]:
@@ -186,19 +186,19 @@ def _measure(model: Any, reference: Any, rows: Rows, n: int) -> dict[str, float]
     }
 
 
-def _fit(declared: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
+def _fit(method: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
     """Fit to classes 0 and 1, -1 for an unlabeled row; `run_cell` counts the fits that did not converge."""
     from sklearn.exceptions import ConvergenceWarning
 
-    seeded = {"random_state": 0, **declared["params"]} if takes_seed(declared["name"]) else declared["params"]
+    seeded = {"random_state": 0, **method["params"]} if takes_seed(method["name"]) else method["params"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return make(declared, seeded).fit(X, y)
+        return make(method, seeded).fit(X, y)
 
 
 def _prepare(cell: Cell, context: Context) -> Rows:
     """Load, divide and standardise (by all training rows, whose classes play no part in it)."""
-    data, split = cell.settings["data"], cell.settings["split"]
+    data, split = cell.declared["data"], cell.declared["split"]
     X, y = read_rows(cell.dataset, context)
     check_two_classes(cell.dataset, y)
     y = (y + 1) // 2

@@ -83,7 +83,7 @@ def _prior(experiment: Experiment, dataset: str) -> float:
     prior = dataset_entry(dataset).prior
     if prior is None:
         raise UsageError(f"{experiment.name}: the protocol usmo needs a prior; give {dataset} one in datasets.yaml.")
-    return prior
+    return float(prior)
 
 
 def _compared(name: str, params: dict[str, Any]) -> bool:
@@ -94,9 +94,9 @@ def _compared(name: str, params: dict[str, Any]) -> bool:
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit on all rows, predict them all, and score the unlabeled ones in three ways."""
     rows = context.shared(cell, _rows)
-    declared = cell.settings["method"]
-    params = dict(declared["params"])
-    model, seconds = _fit(declared, params, rows, context)
+    method = cell.declared["method"]
+    params = dict(method["params"])
+    model, seconds = _fit(method, params, rows, context)
     result = CellResult(params=params, seconds={"tune": 0.0, "fit": seconds})
     with timed(result.seconds, "predict"):
         decision = model.decision_function(rows.X)
@@ -113,8 +113,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         "f1": f_of_class(truth, unlabeled_signs, 1),
         "objective": model.objective_,
     }
-    if cell.settings["reference"]:
-        other, _ = _fit(declared, {**params, "solver": cell.settings["reference"]}, rows, context)
+    if cell.declared["reference"]:
+        other, _ = _fit(method, {**params, "solver": cell.declared["reference"]}, rows, context)
         scale = max(abs(model.objective_), abs(other.objective_))
         result.metrics["objective_difference_ppm"] = 1e6 * abs(model.objective_ - other.objective_) / scale
     return result
@@ -122,8 +122,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 def warm_up(cell: Cell) -> None:
     """Compile, or load from the cache, what the cell's method needs."""
-    declared = cell.settings["method"]
-    _warm_up(declared["name"], declared["params"].get("kernel", "rbf"), declared["params"].get("solver", "usmo"))
+    method = cell.declared["method"]
+    _warm_up(method["name"], method["params"].get("kernel", "rbf"), method["params"].get("solver", "usmo"))
 
 
 @functools.cache
@@ -143,24 +143,24 @@ def label_positives(y: AnyArray, count: int, rng: np.random.Generator) -> Bools:
 
 
 def _rows(cell: Cell, context: Context) -> Rows:
-    split = cell.settings["split"]
+    split = cell.declared["split"]
     X, y = read_rows(cell.dataset, context)
     check_two_classes(cell.dataset, y)
     frequency = split["label_frequency"]
-    count = int(np.floor(frequency * len(y) * cell.settings["method"]["params"]["prior"]))
+    count = int(np.floor(frequency * len(y) * cell.declared["method"]["params"]["prior"]))
     rng = stream(split["seed"], "usmo labels", cell.dataset, frequency, split["repeat"])
     return Rows(X, y, label_positives(y, count, rng))
 
 
-def _fit(declared: Mapping[str, Any], params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
+def _fit(method: Mapping[str, Any], params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
     """Return (fitted model, seconds), once for each method and parameters of a group."""
-    key = canonical_json([declared["name"], params])
+    key = canonical_json([method["name"], params])
     if key not in context.cache:
-        seeded = {"random_state": 0, **params} if takes_seed(declared["name"]) else params
+        seeded = {"random_state": 0, **params} if takes_seed(method["name"]) else params
         seconds: dict[str, float] = {}
         with timed(seconds, "fit"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = make(declared, seeded).fit(rows.X, rows.labelled)
+            model = make(method, seeded).fit(rows.X, rows.labelled)
         context.cache[key] = model, seconds["fit"]
     fitted: tuple[Any, float] = context.cache[key]
     return fitted

@@ -120,15 +120,15 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit at every number of unlabeled rows that the pool has, and score each fit on the test rows."""
     rows = context.shared(cell, _rows)
-    declared = cell.settings["method"]
-    result = CellResult(params=dict(declared["params"]))
+    method = cell.declared["method"]
+    result = CellResult(params=dict(method["params"]))
     points: list[dict[str, float]] = []
     model: Any = None
-    for n in cell.settings["unlabeled"]:
+    for n in cell.declared["unlabeled"]:
         if n > len(rows.pool):
             result.notes.append(f"the pool has {len(rows.pool)} rows: the curve ends there")
             break
-        model, point = _point(declared, rows, n)
+        model, point = _point(method, rows, n)
         if not model.converged_:
             result.flags.append("not converged")
         points.append(point)
@@ -145,14 +145,14 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     return result
 
 
-def _point(declared: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str, float]]:
+def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str, float]]:
     """Return the model that is fitted to the first `n` rows of the pool, and its point of the curve."""
     # the classes of these rows give the prior, and nothing else; those of other rows play no part
     prior = float(np.clip((rows.pool_y[:n] == 1).mean(), 0.5 / n, 1.0 - 0.5 / n))
-    params = dict(declared["params"])
-    if takes_seed(declared["name"]):
+    params = dict(method["params"])
+    if takes_seed(method["name"]):
         params.setdefault("random_state", 0)
-    model = make(declared, params, prior=prior)
+    model = make(method, params, prior=prior)
     labelled = len(rows.X_labelled)
     X, s = np.concatenate([rows.X_labelled, rows.pool[:n]]), np.arange(labelled + n) < labelled
     with warnings.catch_warnings():
@@ -196,7 +196,7 @@ def _exponent(curve: dict[str, list[float]]) -> float:
 
 def _rows(cell: Cell, context: Context) -> Rows:
     """Divide the rows; standardise on labelled rows and pool."""
-    data, split = cell.settings["data"], cell.settings["split"]
+    data, split = cell.declared["data"], cell.declared["split"]
     positive = data["positive"]
     X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))
     if positive:

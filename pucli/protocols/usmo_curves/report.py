@@ -123,7 +123,7 @@ def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], list
 
 
 def _kernel(cell: Cell) -> str:
-    return cell.settings["method"]["params"].get("kernel", "rbf")
+    return cell.declared["method"]["params"].get("kernel", "rbf")
 
 
 def _curve_lines(cells: Sequence[Cell], rows: StoredRows) -> list[list[Any]]:
