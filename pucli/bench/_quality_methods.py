@@ -1,0 +1,192 @@
+"""What `pucli bench quality` compares: the automatic classifier, plain baselines, and other libraries if installed.
+
+Each method takes a `Problem` and returns an `Answer`. Only "SVC, true prior" and "true labels" are told what nobody
+knows; they show what a known prior and known labels are worth.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training rows X (n, m), who is labelled (n,), test rows X_test; y and true_prior are for the ceilings only."""
+
+    X: np.ndarray
+    labelled: np.ndarray
+    X_test: np.ndarray
+    y: np.ndarray
+    true_prior: float
+    labelling: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Scores of the test rows, those called positive, and what else the method says about itself."""
+
+    scores: np.ndarray
+    said: np.ndarray
+    prior: float | None = None
+    intervals: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    probabilities: np.ndarray | None = None
+
+
+def auto(problem: Problem) -> Answer:
+    """Fit `AutoPU`, told nothing but how the labels came about."""
+    from pucli.auto.estimator import AutoPU
+
+    model = AutoPU(labelling=problem.labelling, random_state=problem.seed).fit(problem.X, problem.labelled)
+    scores = model.decision_function(problem.X_test)
+    intervals = {name: (found.value, found.low, found.high) for name, found in model.estimates_.items()}
+    return Answer(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])
+
+
+def naive_svc(problem: Problem) -> Answer:
+    """Return a class-balanced SVC that takes unlabeled rows for negatives, cut at zero."""
+    scores = _svc_scores(problem, problem.labelled)
+    return Answer(scores, scores > 0)
+
+
+def svc_true_prior(problem: Problem) -> Answer:
+    """Return the same SVC, cut where the true share of the test rows is above."""
+    scores = _svc_scores(problem, problem.labelled)
+    return Answer(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
+
+
+def true_labels(problem: Problem) -> Answer:
+    """Return the automatic classifier's ensemble on true labels, cut for the F1 of its held-out scores."""
+    from threadpoolctl import threadpool_limits
+
+    from pucli.auto.ensemble import fit_members
+    from pucli.auto.members import MEMBERS, make_views
+    from pucli.auto.rows import number_of_folds, stratified_folds
+    from pucli.seeding import stream
+
+    known = problem.y == 1
+    folds = stratified_folds(known, number_of_folds(known), stream(problem.seed, "folds"))[None]
+    everyone = np.ones(len(known), bool)
+    with threadpool_limits(1):
+        views = make_views(problem.X)
+        ensemble, held_out = fit_members(MEMBERS, views, problem.X, known, everyone, folds, problem.seed, 1)
+        scores = ensemble.score(problem.X_test)
+    mean = held_out.mean(axis=0)
+    cuts = np.unique(mean)
+    f1 = [2.0 * (known & (mean > cut)).sum() / max(1, known.sum() + (mean > cut).sum()) for cut in cuts]
+    return Answer(scores, scores > cuts[int(np.argmax(f1))])
+
+
+def lightgbm(problem: Problem) -> Answer:
+    """Return class-balanced LightGBM that takes unlabeled rows for negatives."""
+    from lightgbm import LGBMClassifier
+
+    model = LGBMClassifier(class_weight="balanced", random_state=problem.seed, verbose=-1, n_jobs=1)
+    scores = model.fit(problem.X, problem.labelled).predict_proba(problem.X_test)[:, 1]
+    return Answer(scores, scores > 0.5)
+
+
+def pulearn_bagging(problem: Problem) -> Answer:
+    """Return pulearn's bagging of decision trees (Mordelet and Vert 2014)."""
+    from pulearn import BaggingPuClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = BaggingPuClassifier(
+        DecisionTreeClassifier(),
+        n_estimators=100,
+        max_samples=int(problem.labelled.sum()),
+        random_state=problem.seed,
+    ).fit(problem.X, problem.labelled.astype(int))
+    scores = model.predict_proba(problem.X_test)[:, 1]
+    return Answer(scores, scores > 0.5)
+
+
+def pulearn_elkanoto(problem: Problem) -> Answer:
+    """Return pulearn's weighted Elkan-Noto on an SVC with probabilities."""
+    from pulearn import WeightedElkanotoPuClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    base = make_pipeline(StandardScaler(), SVC(probability=True, random_state=problem.seed))
+    labelled = int(problem.labelled.sum())
+    model = WeightedElkanotoPuClassifier(
+        base, labeled=labelled, unlabeled=len(problem.X) - labelled, hold_out_ratio=0.2, random_state=problem.seed
+    ).fit(problem.X, problem.labelled.astype(int))
+    scores = np.asarray(model.predict_proba(problem.X_test))[:, 1]
+    return Answer(scores, scores > 0.5)
+
+
+def toolbox_upu(problem: Problem) -> Answer:
+    """Return pu-toolbox's uPU with its kernel mean estimate of the prior, width and ridge by PU-AUC in four folds."""
+    from pu_toolbox import KernelMeanPriorEstimator, UPUClassifier
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.preprocessing import StandardScaler
+
+    from pucli.auto.ranking import pu_auc
+
+    scaler = StandardScaler().fit(problem.X)
+    X, s = scaler.transform(problem.X), problem.labelled.astype(int)
+    found = KernelMeanPriorEstimator(variant="km2", random_state=problem.seed).fit(X, s)
+    prior = float(np.clip(next(v for k, v in vars(found).items() if k.endswith("prior_")), 0.02, 0.98))
+    best, chosen = -1.0, (1.0, 1e-3)
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=problem.seed).split(X, s))
+    width = float(np.sqrt(X.shape[1]))
+    for factor in (0.5, 1.0, 2.0):
+        for ridge in (1e-3, 1e-2, 1e-1):
+            parts = [_upu(UPUClassifier, prior, width * factor, ridge, X[a], s[a], X[b]) for a, b in folds]
+            auc = float(np.mean([pu_auc(part, s[b] == 1) for part, (_, b) in zip(parts, folds, strict=True)]))
+            if auc > best:
+                best, chosen = auc, (width * factor, ridge)
+    scores = _upu(UPUClassifier, prior, *chosen, X, s, scaler.transform(problem.X_test))
+    return Answer(scores, scores > 0, prior)
+
+
+def _upu(kind, prior, width, ridge, X, s, X_test):
+    model = kind(class_prior=prior, basis="rbf", kernel_width=width, reg_lambda=ridge, random_state=0)
+    return np.ravel(model.fit(X, s).decision_function(X_test))
+
+
+def _svc_scores(problem: Problem, targets: np.ndarray) -> np.ndarray:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    model = make_pipeline(StandardScaler(), SVC(class_weight="balanced"))
+    return np.asarray(model.fit(problem.X, targets).decision_function(problem.X_test))
+
+
+# Name in the table -> function, and the package that it needs.
+METHODS: dict[str, tuple[Callable[[Problem], Answer], str]] = {
+    "auto": (auto, ""),
+    "SVC, unlabeled as negative": (naive_svc, ""),
+    "SVC, true prior": (svc_true_prior, ""),
+    "true labels": (true_labels, ""),
+    "LightGBM, unlabeled as negative": (lightgbm, "lightgbm"),
+    "pulearn bagging": (pulearn_bagging, "pulearn"),
+    "pulearn Elkan-Noto": (pulearn_elkanoto, "pulearn"),
+    "pu-toolbox uPU, tuned": (toolbox_upu, "pu_toolbox"),
+}
+
+
+def installed() -> list[str]:
+    """Return the names of the methods whose package is at hand."""
+    return [name for name, (_, package) in METHODS.items() if not package or importlib.util.find_spec(package)]
+
+
+def answer(name: str, problem: Problem) -> Answer | None:
+    """Return what a method answers; None, with a warning, where it fails."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return METHODS[name][0](problem)
+    except Exception as error:  # another library's; ours has tests of its own
+        if not METHODS[name][1]:
+            raise
+        warnings.warn(f"{name} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+        return None
