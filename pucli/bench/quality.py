@@ -84,9 +84,7 @@ def _cells(
     split = make_split(labelling, rows.y, frequency, rng=split_stream(seed, task.name, labelling, frequency, repeat))
     labelled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
     population = y[~labelled] if labelling == "case-control" else y
-    problem = Problem(
-        rows.X[split.train], labelled, rows.X[split.test], y, float(population.mean()), labelling, repeat
-    )
+    problem = Problem(rows.X[split.train], labelled, rows.X[split.test], y, float(population.mean()), labelling, repeat)
     found = []
     for method in methods:
         started = time.process_time()

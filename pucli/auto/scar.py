@@ -1,0 +1,114 @@
+"""Is the labelling random? A test whether the labelled rows look like a random sample of the positives.
+
+If they are, the positives' density is the labelled rows', and for every feature its mean over labelled rows is its
+mean over unlabeled rows weighted by their probability of being positive. The statistic is the largest difference of
+the two, in standard errors. What it does when labelling is random is found by labelling at random: positives are
+drawn with their probabilities, as many of them labelled as there are, and the whole is done again (the idea of
+Teisseyre et al. 2024, arXiv 2404.00145). Labels that depend on a feature that tells the classes apart look like
+positives of another kind; no test on these rows can see that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from pucli.auto.prior import isotonic_ratio
+from pucli.auto.ridge import LANDMARKS, kernel_matrix, pick_landmarks
+from pucli.auto.rows import make_gaussian_ranks, number_of_folds, stratified_folds
+from pucli.seeding import stream
+
+if TYPE_CHECKING:
+    from pucli.auto.estimator import AutoPU
+
+REPLICATES = 199
+LEVEL = 0.05
+RIDGE = 1.0
+
+
+@dataclass
+class RandomLabelling:
+    """Result of the test. p_value : of random labelling. feature : number of the one that differs most."""
+
+    p_value: float
+    feature: int
+    difference: float
+
+    @property
+    def verdict(self) -> str:
+        """The result in words."""
+        if self.p_value > LEVEL:
+            return f"no sign against it (p = {self.p_value:.2f})"
+        return f"unlikely (p = {self.p_value:.2f}): prior, recall and F1 may be wrong"
+
+
+def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:
+    """Test whether labelled rows are a random sample of the positives.
+
+    Parameters
+    ----------
+    X : (n, m) features; at most `LANDMARKS` rows are used. labelled : (n,) bool. prior : share of positives among the
+    unlabeled rows. rng : draws rows and labels.
+    """
+    rows = pick_landmarks(labelled, LANDMARKS, rng)
+    X, s = make_gaussian_ranks(X[rows]).of(X[rows]), labelled[rows]
+    smoother = _held_out_smoother(X, stratified_folds(s, number_of_folds(s), rng))
+    chance = _probabilities(smoother @ s.astype(float), s, prior)
+    observed = _differences(X, s, chance)
+    largest = float(np.abs(observed).max())
+    count = int(s.sum())
+    above = 0
+    for _ in range(REPLICATES):
+        positive = np.flatnonzero(s | (rng.random(len(s)) < chance))
+        again = np.zeros(len(s), bool)
+        again[rng.choice(positive, count, replace=False)] = True
+        p = _probabilities(smoother @ again.astype(float), again, prior)
+        above += float(np.abs(_differences(X, again, p)).max()) >= largest
+    worst = int(np.argmax(np.abs(observed)))
+    return RandomLabelling((1 + above) / (1 + REPLICATES), worst, float(observed[worst]))
+
+
+def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
+    """Test the labelling of the training rows of a fitted model, with the prior that it found."""
+    share = model.prior_
+    if model.labelling == "single-training-set":
+        n, p = len(labelled), int(labelled.sum())
+        share = min(1.0, max(0.0, (share * n - p) / (n - p)))
+    return random_labelling(X, labelled, share, stream(seed, "random labelling"))
+
+
+def _held_out_smoother(X: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """Return the matrix (n, n) that turns targets into held-out scores of a kernel ridge regression."""
+    n = len(X)
+    width = float(np.sqrt(X.shape[1]))
+    values, axes = eigh(kernel_matrix("gaussian", width, X, X) + 1.0, check_finite=False)
+    hat = (axes * (np.maximum(values, 0.0) / (np.maximum(values, 0.0) + RIDGE))) @ axes.T
+    smoother = np.eye(n)
+    for b in np.unique(fold):
+        out = np.flatnonzero(fold == b)
+        left = np.eye(len(out)) - hat[np.ix_(out, out)]
+        residual = -hat[out]
+        residual[np.arange(len(out)), out] += 1.0
+        smoother[out] -= cho_solve(cho_factor(left, check_finite=False), residual)
+    return smoother
+
+
+def _probabilities(scores: np.ndarray, labelled: np.ndarray, prior: float) -> np.ndarray:
+    """Return the probability (n,) of a positive; zero for labelled rows."""
+    found = np.zeros(len(scores))
+    ratio = isotonic_ratio(scores[labelled], scores[~labelled], scores[~labelled])
+    found[~labelled] = np.minimum(1.0, prior * ratio)
+    return found
+
+
+def _differences(X: np.ndarray, labelled: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """Return the differences (m,) of the features' means, in standard errors."""
+    total = max(chance.sum(), 1e-12)
+    weighted = (chance @ X) / total
+    mean = X[labelled].mean(axis=0)
+    size = 1.0 / labelled.sum() + (chance**2).sum() / total**2
+    deviation = np.sqrt(np.maximum(X[labelled].var(axis=0), 0.05) * size)
+    return (mean - weighted) / deviation

@@ -1,0 +1,71 @@
+"""What the command and the page say about a fitted `AutoPU`, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pucli.auto.cut import Cut
+    from pucli.auto.estimator import AutoPU
+    from pucli.auto.scar import RandomLabelling
+
+
+def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: RandomLabelling) -> dict[str, Any]:
+    """Return the cut, the estimates, the leaderboard and the test of random labelling.
+
+    labelled : (n,) bool. names : of the features. test : see `pucli.auto.scar`.
+    """
+    said = model.held_out_ > model.cut_
+    return {
+        "rows": len(labelled),
+        "labelled": int(labelled.sum()),
+        "unlabeled": int((~labelled).sum()),
+        "labelling": model.labelling,
+        "called_positive": int((said & ~labelled).sum()),
+        "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
+        "estimates": {name: {**asdict(found), "known": found.known} for name, found in model.estimates_.items()},
+        "leaderboard": model.leaderboard_,
+        "random_labelling": {
+            "p_value": test.p_value,
+            "differs_most": names[test.feature],
+            "difference": test.difference,
+            "verdict": test.verdict,
+        },
+    }
+
+
+def why(cut: Cut) -> str:
+    """Return in words what the cut was made for."""
+    share = f"{100 * cut.share:.1f} % of the rows are above"
+    match cut.goal:
+        case "f1":
+            return f"for the largest F1: {share}"
+        case "recall":
+            return f"to find {100 * (cut.wanted or 0):g} % of the positives, with 90 % confidence: {share}"
+        case "precision":
+            return f"so that {100 * (cut.wanted or 0):g} % of the rows called positive are: {share}"
+        case "share":
+            return f"as wished: {share}"
+        case _:
+            return f"the {cut.wanted:g} likeliest rows"
+
+
+def scored_rows(model: AutoPU, labelled: np.ndarray) -> list[dict[str, Any]]:
+    """Return a line for each training row, by models that did not see it, unlabeled ones and the likeliest first."""
+    scores = model.held_out_
+    probabilities = model.calibration_.of(scores)
+    order = np.lexsort((np.arange(len(scores)), -scores, labelled))
+    return [
+        {
+            "row": int(i) + 1,
+            "labelled": int(labelled[i]),
+            "prediction": int(scores[i] > model.cut_),
+            "probability": float(probabilities[i]),
+            "score": float(scores[i] - model.cut_),
+        }
+        for i in order
+    ]

@@ -1,0 +1,118 @@
+"""``pucli auto``: the best classifier that labelled positives and unlabeled rows give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pucli.cli import options as opt
+from pucli.cli.cut_options import CutOptions
+from pucli.cli.output import Output
+
+if TYPE_CHECKING:
+    from pucli.models import Fitted
+
+EXAMPLES = """
+pucli auto --data customers.csv --label bought --positive yes
+pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
+pucli auto --data customers.csv --label bought --positive yes --recall 0.9
+"""
+
+
+def command(
+    out: Output,
+    where: opt.Rows,
+    cut: CutOptions,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="File to keep the model in, e.g. bought.model.", show_default=False)
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="HTML page about the model to write.", show_default=False)
+    ] = None,
+    scored: Annotated[
+        Path | None,
+        typer.Option("--scored", help="CSV file of all rows, the likeliest positives first.", show_default=False),
+    ] = None,
+    n_jobs: opt.Jobs = 1,
+) -> None:
+    """Train a classifier on labelled positives and unlabeled rows, and estimate how good it is.
+
+    Needs no class prior and no method: an ensemble is chosen on the given rows alone. The prior, the share of the
+    positives that are found (recall) and the rest are estimated, with 90 % intervals, from rows held out in turn. They
+    hold if the labelled rows are a random sample of all positives. With --scenario single-training-set the labels were
+    given within one sample; otherwise the unlabeled rows are a sample of their own.
+    """
+    from pucli.auto.scar import labelling_of
+    from pucli.auto.summary import scored_rows, summary
+    from pucli.data.training_rows import training_rows
+    from pucli.models import fit
+
+    chosen = cut.chosen or ("f1", None)
+    opt.output_file("--model", model, where.data, where.split)
+    opt.output_file("--report", report, where.data, where.split)
+    opt.output_file("--scored", scored, where.data, where.split)
+    rows = training_rows("pu", where.source)
+    labelling = "single-training-set" if rows.denominator == "all" else "case-control"
+    with out.progress("auto", lines=True) as show:
+        params = {
+            "labelling": labelling,
+            "goal": chosen[0],
+            "wanted": chosen[1],
+            "n_jobs": n_jobs,
+            "random_state": where.seed,
+            "callback": lambda name, done, total: show(done, total, text=name),
+        }
+        fitted = fit("auto", params, rows, standardise=False)
+    fitted.estimator.set_params(callback=None)
+    test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
+    about = summary(fitted.estimator, rows.labelled, rows.feature_names, test)
+    if scored is not None:
+        _write(scored, scored_rows(fitted.estimator, rows.labelled))
+    if model is not None:
+        from pucli.persistence import save_model
+
+        save_model(model, fitted.to_save())
+    if report is not None:
+        from pucli.auto.report import write_report
+
+        write_report(report, fitted.estimator, rows.X, rows.labelled, rows.feature_names, about, rows.title)
+    files = {"model": model, "report": report, "scored": scored}
+    document = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds, **about, **files}
+    out.document(document)
+    _print(out, fitted, document)
+    if model is None:
+        out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
+
+
+def _write(path: Path, lines: list[dict[str, Any]]) -> None:
+    from pucli.data.atomic import replacing
+
+    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as stream:
+        Output.write_csv(stream, list(lines[0]), [list(line.values()) for line in lines])
+
+
+def _print(out: Output, fitted: Fitted, document: dict[str, Any]) -> None:
+    for note in document["notes"]:
+        out.remark(f"note: {note}")
+    out.text(f"auto on {fitted.rows.title}")
+    out.fields(
+        [
+            ("rows", f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"),
+            ("cut", document["cut"]["why"]),
+            ("rows called positive", document["called_positive"]),
+            ("random labelling", document["random_labelling"]["verdict"]),
+            ("training time", f"{document['seconds']:.1f} s"),
+            *((name, document[name]) for name in ("model", "report", "scored")),
+        ]
+    )
+    out.text()
+    estimates = [
+        [name, found["value"], found["low"], found["high"], "" if found["known"] else "the rows do not tell"]
+        for name, found in document["estimates"].items()
+    ]
+    out.table(["estimate", "value", "from", "to (90 %)", ""], estimates)
+    out.text()
+    board = [[line["name"], line["pu_auc"], line["auc"]] for line in document["leaderboard"]]
+    out.table(["member", "PU-AUC", "AUC estimated"], board)

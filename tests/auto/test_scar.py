@@ -1,0 +1,31 @@
+"""The test of random labelling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.auto.scar import random_labelling
+from tests.auto.helpers import two_clouds
+
+
+def p_values(bias: float) -> list[float]:
+    """Return the p-values of ten samples whose labels depend on the second feature with that strength."""
+    found = []
+    for seed in range(10):
+        X, _, truth = two_clouds(200, labelled=40, apart=3.0, seed=seed)
+        rng = np.random.default_rng(seed)
+        positive = np.flatnonzero(truth)
+        weight = np.exp(bias * X[positive, 1])
+        s = np.zeros(len(X), bool)
+        s[rng.choice(positive, 40, replace=False, p=weight / weight.sum())] = True
+        found.append(random_labelling(X, s, float(truth[~s].mean()), rng).p_value)
+    return found
+
+
+def test_random_labels_are_seldom_called_otherwise() -> None:
+    assert np.mean(np.array(p_values(0.0)) <= 0.05) <= 0.2
+
+
+def test_labels_that_follow_a_feature_are_noticed() -> None:
+    assert np.median(p_values(0.0)) > 0.2
+    assert np.median(p_values(2.0)) < 0.1

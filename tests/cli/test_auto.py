@@ -1,0 +1,63 @@
+"""``pucli auto``: files, cuts, and what it prints."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.auto.helpers import two_clouds
+
+
+@pytest.fixture
+def customers(tmp_path: Path) -> Path:
+    X, s, _ = two_clouds(160, labelled=40)
+    path = tmp_path / "customers.csv"
+    lines = ["a,b,c,d,bought"] + [
+        ",".join(f"{value:.4f}" for value in row) + ("," + ("yes" if mark else ""))
+        for row, mark in zip(X, s, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_it_trains_keeps_and_ranks(pucli, customers: Path, tmp_path: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    result = pucli(*words, "--model", "m.model", "--scored", "s.csv", "--json")
+    assert result.code == 0, result.err
+    found = result.document
+    assert found["labelled"] == 40
+    assert set(found["estimates"]) == {"prior", "share", "recall", "precision", "f1", "auc"}
+    assert found["leaderboard"][0]["pu_auc"] > 0.6
+    assert 0 < found["random_labelling"]["p_value"] <= 1
+    with Path("s.csv").open() as stream:
+        lines = list(csv.DictReader(stream))
+    assert len(lines) == found["rows"]
+    unlabeled = [float(line["probability"]) for line in lines if line["labelled"] == "0"]
+    assert unlabeled == sorted(unlabeled, reverse=True)
+    predicted = pucli("predict", "--model", "m.model", "--data", customers, "--json")
+    assert predicted.code == 0, predicted.err
+    assert len(predicted.document["predictions"]) == found["rows"]
+
+
+def test_a_wanted_number_of_rows_is_called_positive(pucli, customers: Path) -> None:
+    result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--top", 12, "--json")
+    assert result.document["called_positive"] == 12
+    assert result.document["cut"]["goal"] == "top"
+
+
+def test_two_goals_are_refused(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    result = pucli(*words, "--recall", 0.9, "--share", 0.1)
+    assert result.code == 2
+    assert "--recall and --share" in result.err
+
+
+def test_the_summary_tells_cut_estimates_and_members(pucli, customers: Path) -> None:
+    result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
+    assert result.code == 0
+    for part in ("80 % of the positives", "precision", "ensemble", "random labelling"):
+        assert part in result.out
+    assert np.char.count(result.err, "--model FILE") == 1
