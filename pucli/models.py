@@ -84,10 +84,11 @@ class Fitted:
             "label_column": rows.label_column,
             "words": rows.words,
             "data": rows.about,
+            "id_columns": list(rows.id_columns),
             "denominator": rows.denominator,
             "preprocessing": "standardise" if self.standardised else "none",
         }
-        return SavedModel(self.pipeline, self.method, rows.feature_names, metadata)
+        return SavedModel(self.pipeline, self.method, rows.feature_names, metadata, encoder=rows.encoder)
 
 
 def estimator_of(method: str) -> type[Any]:

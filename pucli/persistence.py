@@ -1,10 +1,10 @@
 """Saving fitted models so that opening the file runs no code from it.
 
 A model file is an uncompressed zip: ``model.json``, and one ``.npy`` member for each array. What can be in it: plain
-values, lists, tuples, dicts, arrays of numbers or text, the standardiser, the estimator of the method that the file
-names, and the classes that this estimator declares in ``saved_types``. There is no pickle, and no name in the file is
-looked up anywhere else, so nothing but these classes can come out. (skops has the same aim; importing it imports all
-of scikit-learn, and torch where it is installed, which takes seconds.)
+values, lists, tuples, dicts, arrays of numbers or text, the encoder, the standardiser, the estimator of the method
+that the file names, and the classes that this estimator declares in ``saved_types``. There is no pickle, and no name
+in the file is looked up anywhere else, so nothing but these classes can come out. (skops has the same aim; importing
+it imports all of scikit-learn, and torch where it is installed, which takes seconds.)
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pucli import __version__
 from pucli.data.atomic import replacing
+from pucli.data.encoding import TableEncoder
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
 from pucli.methods import METHODS, estimator_class
@@ -41,6 +42,7 @@ class SavedModel:
     pipeline : fitted Pipeline, see `make_pipeline`.
     method : command-line name of the method.
     feature_names : columns of X, in order.
+    encoder : turns a table with columns of any kind into X; None if X is read as it is.
     metadata : any JSON values: label column, words for the labels, data set, ...
     versions : package -> version that wrote the file.
     """
@@ -50,11 +52,22 @@ class SavedModel:
     feature_names: list[str]
     metadata: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
 
     @property
     def estimator(self) -> Any:
         """The fitted estimator, without its preprocessing."""
         return self.pipeline[-1]
+
+    @property
+    def table_encoder(self) -> TableEncoder:
+        """The encoder of the model, or of a table of numbers if it has none."""
+        return TableEncoder.of_numbers(self.feature_names) if self.encoder is None else self.encoder
+
+    @property
+    def whole(self) -> Pipeline:
+        """Encoder, preprocessing and estimator in one pipeline, which takes tables with the columns of the file."""
+        return Pipeline([("encode", self.table_encoder), *self.pipeline.steps])
 
 
 def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
@@ -82,6 +95,7 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
             "feature_names": list(model.feature_names),
             "metadata": model.metadata,
             "versions": versions,
+            "encoder": writer.encode(model.encoder, "encoder"),
             "steps": [[name, writer.encode(step, name)] for name, step in model.pipeline.steps],
         }
         archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
@@ -112,8 +126,11 @@ def load_model(path: str | Path) -> SavedModel:
     reader = _Reader(path, members, _known_classes(method))
     try:
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
-        model = SavedModel(pipeline, method, list(about["feature_names"]), dict(about["metadata"]), dict(versions))
+        encoder = reader.decode(about.get("encoder"))
+        names, metadata = list(about["feature_names"]), dict(about["metadata"])
+        model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder)
         fits = model.estimator.n_features_in_ == len(model.feature_names)
+        fits &= encoder is None or len(encoder.get_feature_names_out()) == len(model.feature_names)
     except UsageError:
         raise
     except Exception as error:  # whatever a damaged file makes numpy or scikit-learn say
@@ -213,7 +230,12 @@ def _known_classes(method: str) -> dict[str, type]:
     """Return name -> class of everything that a model of `method` may hold besides plain values and arrays."""
     kind = estimator_class(METHODS[method])
     # files written before Standardiser was there hold a StandardScaler
-    known = {"Standardiser": Standardiser, "StandardScaler": StandardScaler, method: kind}
+    known = {
+        "TableEncoder": TableEncoder,
+        "Standardiser": Standardiser,
+        "StandardScaler": StandardScaler,
+        method: kind,
+    }
     for dotted in getattr(kind, "saved_types", ()):
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)

@@ -74,13 +74,13 @@ def test_rows_come_from_one_source(tmp_path):
 
 
 def test_a_file_is_read_once(tmp_path, monkeypatch):
-    from pucli.data import tables
+    from pucli.data import own_file, tables
 
     path = tmp_path / "rows.csv"
     path.write_text("a,label\n" + "".join(f"{i},{'yes' if i % 3 else ''}\n" for i in range(12)))
     opened = []
-    open_table = tables.open_table
-    monkeypatch.setattr(tables, "open_table", lambda *words: opened.append(words) or open_table(*words))
+    open_table = own_file.open_table
+    monkeypatch.setattr(own_file, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
     rows = training_rows("pu", RowSource(data=path, label="label", positive="yes"))
     assert len(opened) == 1
     assert rows.words == {"1": "yes", "0": "not yes"}
@@ -88,3 +88,17 @@ def test_a_file_is_read_once(tmp_path, monkeypatch):
     _, labels, _ = tables.read_labelled(path, label="label")
     y, _ = labelled_positives(labels, "yes")
     assert y.tolist() == rows.y.tolist()
+
+
+def test_a_file_of_numbers_is_read_to_the_bit_as_before_columns_had_kinds(tmp_path):
+    from pucli.data import read_table
+
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=(40, 3)), random.integers(0, 2, 40), np.full(40, 7.0)])
+    np.savetxt(tmp_path / "rows.csv", np.column_stack([X, np.arange(40) % 3 == 0]), "%.17g", ",", header="a,b,c,d,e,y")
+    (tmp_path / "rows.csv").write_text((tmp_path / "rows.csv").read_text().removeprefix("# "))
+    rows = training_rows("pu", RowSource(data=tmp_path / "rows.csv", label="y"))
+    old, _, names = read_table(tmp_path / "rows.csv", label="y")
+    assert rows.feature_names == names
+    assert np.array_equal(rows.X, old)
+    assert rows.X.flags.c_contiguous == old.flags.c_contiguous

@@ -127,6 +127,35 @@ Mirror = Annotated[
     str | None,
     typer.Option("--mirror", help="Folder or address to take data files from first.", envvar="PUCLI_MIRROR"),
 ]
+ColumnKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="COLUMN=KIND",
+        help="Take a column as number, category, yes/no, date, text, identifier or constant; repeat for more.",
+        show_default=False,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeat for more.", show_default=False),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="COLUMN", help="Use this column and no other; repeat for more.", show_default=False),
+]
+Ids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="A column that names the row: no feature, carried to the predictions; repeat for more.",
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    bool, typer.Option("--columns", help="Show what the columns of --data are taken for, and do nothing else.")
+]
 Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
 
 
@@ -145,13 +174,21 @@ class Rows:
     repeat: Repeat = 0
     mirror: Mirror = None
     offline: Offline = False
+    kinds: ColumnKinds = None
+    drop: Drop = None
+    only: Only = None
+    ids: Ids = None
+    columns: Columns = False
 
     @property
     def source(self) -> RowSource:
         """The same for the reader of the rows."""
+        from pucli.data.own_file import ColumnChoice
         from pucli.data.training_rows import RowSource
 
-        return RowSource(**vars(self))
+        choice = ColumnChoice(column_kinds(self.kinds), self.drop or (), self.only or (), self.ids or ())
+        own = ("kinds", "drop", "only", "ids", "columns")
+        return RowSource(**{name: value for name, value in vars(self).items() if name not in own}, choice=choice)
 
     @property
     def words(self) -> str:
@@ -161,6 +198,9 @@ class Rows:
             value = getattr(self, name)
             if value != getattr(type(self), name):
                 said += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
+        for option, values in (("as", self.kinds), ("drop", self.drop), ("only", self.only), ("id", self.ids)):
+            for value in values or ():
+                said += [f"--{option}", shlex.quote(value)]
         return " ".join(said)
 
 
@@ -191,6 +231,17 @@ def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"{option} {key.strip()} is given twice; keep one.")
         result[key.strip()] = value.strip()
     return result
+
+
+def column_kinds(items: Sequence[str] | None) -> dict[str, str]:
+    """Return the ``COLUMN=KIND`` items of --as; the name of a column may have an equals sign."""
+    found: dict[str, str] = {}
+    for item in items or ():
+        name, sign, kind = item.rpartition("=")
+        if not sign or not name:
+            raise UsageError(f"--as {item}: write it as COLUMN=KIND, e.g. --as zip=category.")
+        found[name] = kind.strip()
+    return found
 
 
 def method_parameters(method: str, items: Sequence[str] | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
 
 def document_of(fitted: Fitted) -> dict[str, Any]:
     """Return everything that is known about a fit, as one JSON document."""
+    from pucli.cli.columns import column_records
     from pucli.data.training_rows import shape
 
     rows, statements = fitted.rows, fitted.statements
@@ -26,6 +27,7 @@ def document_of(fitted: Fitted) -> dict[str, Any]:
         "rows": len(rows.X),
         **labels,
         "features": rows.X.shape[1],
+        "columns": None if rows.encoder is None else column_records(rows.encoder),
         "missing_cells": int((rows.X != rows.X).sum()),
         **shape(rows.X, rows.feature_names)._asdict(),
         "standardised": fitted.standardised,

@@ -84,12 +84,7 @@ class Number:
         values, wrong = numbers(cells)
         if wrong.any():
             tally.add(self.name, "not numbers, taken as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
-        bad = np.abs(values) > LARGEST
-        if bad.any():
-            row = int(bad.argmax())
-            what = "is infinite" if np.isinf(values[row]) else "is too large: its square is beyond double precision"
-            place = tally.place(tally.offset + row)
-            raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}; correct the cell or empty it")
+        self._refuse_large(values, tally)
         if np.isnan(self.fill) and np.isnan(values).any():
             row = int(np.isnan(values).argmax())
             what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"
@@ -98,6 +93,16 @@ class Number:
                 f"column {self.name!r}, {place}: {what}; the model has no value for such a cell, so correct it"
             )
         _write_filled(self.name, values, self.fill, self.indicator, out, tally)
+
+    def _refuse_large(self, values: np.ndarray, tally: Tally) -> None:
+        bad = np.abs(values) > LARGEST
+        if not bad.any():
+            return
+        row = int(bad.argmax())
+        what = "is infinite" if np.isinf(values[row]) else "is too large: its square is beyond double precision"
+        count = f" ({bad.sum()} such cells)" if bad.sum() > 1 else ""
+        place = tally.place(tally.offset + row)
+        raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}{count}; correct the cell or empty it")
 
 
 @dataclass(frozen=True)

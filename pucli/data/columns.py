@@ -123,7 +123,7 @@ def _told(column: pd.Series) -> Column:
     return _texts(column)
 
 
-def _number(name: str, values: np.ndarray, *, truth: bool = False, warning: str = "") -> Column:
+def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str = "") -> Column:
     """Return the kind of a column of numbers (n,), NaN where a cell is empty."""
     missing = np.isnan(values)
     n_empty = int(missing.sum())
@@ -134,13 +134,13 @@ def _number(name: str, values: np.ndarray, *, truth: bool = False, warning: str 
     if low == high and not n_empty:
         return Column(name, "constant", n_empty, n_distinct=1, remark=f"every cell is {cell_text(float(low))}")
     if truth or (low == 0 and high == 1 and np.isin(filled, (0.0, 1.0)).all()):
-        return Column(name, "yes/no", n_empty, n_distinct=2, warning=warning)
+        return Column(name, "yes/no", n_empty, n_distinct=2, remark=remark)
     if len(filled) >= MIN_ROWS and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
-        return _whole(name, filled, n_empty, warning)
-    return Column(name, "number", n_empty, warning=warning)
+        return _whole(name, filled, n_empty, remark)
+    return Column(name, "number", n_empty, remark=remark)
 
 
-def _whole(name: str, filled: np.ndarray, n_empty: int, warning: str) -> Column:
+def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     """Return the kind of a column of whole numbers: row numbers and named identifiers are no features."""
     steps = np.diff(filled)
     if not n_empty and abs(steps[0]) == 1 and (steps == steps[0]).all():
@@ -148,14 +148,15 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, warning: str) -> Column:
         return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=said)
     named = _ID_NAME.fullmatch(name) is not None
     if not named and len(np.unique(filled[:1000])) < min(len(filled), 1000):
-        return Column(name, "number", n_empty, warning=warning)
+        return Column(name, "number", n_empty, remark=remark)
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
         said = "is named and filled like an identifier; it is not used (--as COLUMN=number to use it)"
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=said)
+    warning = ""
     if n_distinct == len(filled) >= 50 and np.ptp(filled) > 10 * len(filled):
         warning = "whole numbers, all different: if they are identifiers, leave them out (--drop or --id)"
-    return Column(name, "number", n_empty, n_distinct=n_distinct, warning=warning)
+    return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
 def _texts(column: pd.Series) -> Column:
@@ -179,8 +180,8 @@ def _texts(column: pd.Series) -> Column:
     share = counts[as_number].sum() / n_filled
     if share >= MOSTLY:
         wrong = texts[int((~as_number).argmax())]
-        said = f"{n_filled - counts[as_number].sum()} cells are not numbers, e.g. {wrong!r}: taken as empty"
-        return _number(name, numbers(column)[0], warning="" if as_number.all() else said)
+        said = f"no numbers, taken as empty: {n_filled - counts[as_number].sum()} cells, e.g. {wrong!r}"
+        return _number(name, numbers(column)[0], remark="" if as_number.all() else said)
     written = _date_format(texts)
     if written:
         return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, remark=_ambiguous(texts, written))
@@ -231,8 +232,8 @@ def _given(column: pd.Series, kind: str) -> Column:
             raise TableError(
                 f"column {name!r} is to be read as number, and no cell is one, e.g. {_first(column, wrong)!r}"
             )
-        said = f"{n_wrong} cells are not numbers, e.g. {_first(column, wrong)!r}: taken as empty" if n_wrong else ""
-        return Column(name, kind, n_empty, warning=said)
+        said = f"no numbers, taken as empty: {n_wrong} cells, e.g. {_first(column, wrong)!r}" if n_wrong else ""
+        return Column(name, kind, n_empty, remark=said)
     if kind == "date" and getattr(column.dtype, "kind", "O") == "M":
         return Column(name, kind, int(column.isna().sum()), written=DATE_FORMATS[0])
     codes, texts = coded(column)
@@ -252,8 +253,7 @@ def _given_date(name: str, texts: Sequence[str], n_empty: int) -> Column:
     if shares[best] == 0:
         example = f", e.g. {texts[0]!r}" if texts else ""
         raise TableError(f"column {name!r} is to be read as date, and no cell is one{example}; write it as 2024-12-31")
-    said = "" if shares[best] == 1 else "some cells are not dates: taken as empty"
-    return Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best], warning=said)
+    return Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
 
 
 def _first(column: pd.Series, wrong: np.ndarray) -> str:

@@ -83,13 +83,13 @@ class EncodedFile(NamedTuple):
     warnings: list[str]
 
 
-def fit_file(path: Path, label: str, choice: ColumnChoice | None = None) -> EncodedFile:
+def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) -> EncodedFile:
     """Read a file to train on: its encoder is fitted on all of its rows.
 
     Parameters
     ----------
-    path, label : Path, str
-        The file and its label column.
+    path, label : Path, str or None
+        The file and its label column, if it has one.
     choice : ColumnChoice, optional
         What the user says about the columns.
 
@@ -100,15 +100,17 @@ def fit_file(path: Path, label: str, choice: ColumnChoice | None = None) -> Enco
     """
     choice = choice or ColumnChoice()
     table = _opened(path, label, choice.named, choice.as_text)
-    labels = label_column(path, table, label)
+    labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
     try:
         encoder = TableEncoder(kinds).fit(frame)
-        X = encoder.transform(frame, Tally(table.place))
+        tally = Tally(table.place)
+        X = encoder.transform(frame, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
     warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
+    warnings += tally.lines()
     if X.shape[1] == 0:
         why = "; ".join(warnings) or "all are constant or empty"
         raise UsageError(f"{path}: no column gives a feature: {why}")

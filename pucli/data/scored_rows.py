@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pucli.arrays import Bools, Floats, Ints
 from pucli.data.label_column import LabelColumn
-from pucli.data.tables import read_labelled
+from pucli.data.own_file import apply_file
 from pucli.data.training_rows import UNLABELED, labelled_positives, partly_labelled
 from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.data.encoding import TableEncoder
 
 
 class ScoredRows(NamedTuple):
@@ -25,18 +28,21 @@ class ScoredRows(NamedTuple):
         Rows of the file without a label.
     why : str
         What such a label looks like.
+    warnings : sequence of str
+        Cells that are unlike anything in training, a line for each column.
     """
 
     X: Floats
     y: Ints
     left_out: int = 0
     why: str = ""
+    warnings: Sequence[str] = ()
 
 
 def scored_rows(
     path: Path,
     column: str,
-    features: Sequence[str],
+    encoder: TableEncoder,
     about: Mapping[str, Any],
     *,
     positive: str | None = None,
@@ -48,8 +54,8 @@ def scored_rows(
     ----------
     path, column : Path, str
         The file and its label column.
-    features : sequence of str
-        The model's features.
+    encoder : TableEncoder
+        Makes the model's features of the columns.
     about : mapping
         Metadata of the model: `kind`, `words`, `label_column`.
     positive : str or None
@@ -62,15 +68,15 @@ def scored_rows(
     UsageError
         No row has a label, or none a class that the model knows.
     """
-    X, labels, _ = read_labelled(path, label=column, features=features)
+    X, labels, _, _, warnings = apply_file(path, encoder, column)
     assert labels is not None
     if about.get("kind") != "pu":
-        return _classes(path, column, X, labels, about)
+        return _classes(path, column, X, labels, about)._replace(warnings=warnings)
     if positive is None and about.get("label_column"):
         positive = about.get("words", {}).get("1")
     y, _ = labelled_positives(labels, positive)
     known = np.ones(len(y), dtype=bool) if empty_is_unlabeled else ~labels.empty
-    return _known(path, column, X, y, known, "empty")
+    return _known(path, column, X, y, known, "empty")._replace(warnings=warnings)
 
 
 def _classes(path: Path, column: str, X: Floats, labels: LabelColumn, about: Mapping[str, Any]) -> ScoredRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,12 +11,14 @@ import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.data.label_column import LabelColumn, in_order
+from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, load_splits, make_split, split_stream
 from pucli.data.tables import read_labelled
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from pucli.data.datasets import Dataset
+    from pucli.data.encoding import TableEncoder
 
 # With fewer labelled rows than this a fit or an estimate says little.
 FEW_LABELLED = 10
@@ -49,6 +51,8 @@ class RowSource:
         Number of the split, from 0.
     mirror, offline : str or None, bool
         Where data files are taken from, see `pucli.data.fetch`.
+    choice : ColumnChoice
+        What the user says about the columns of `data`.
     """
 
     dataset: str | None = None
@@ -62,6 +66,7 @@ class RowSource:
     repeat: int = 0
     mirror: str | None = None
     offline: bool = False
+    choice: ColumnChoice = field(default_factory=ColumnChoice)
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,12 @@ class TrainingRows:
         Remarks of the reader.
     unlabeled : int
         The label in `y` of an unlabeled row.
+    encoder : TableEncoder or None
+        What made X of the columns of a file.
+    id_columns : sequence of str
+        Columns of the file that name the row.
+    warnings : tuple of str
+        What the user should look at, each about one column of the file.
     """
 
     X: Floats
@@ -107,6 +118,9 @@ class TrainingRows:
     words: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     unlabeled: int = 0
+    encoder: TableEncoder | None = None
+    id_columns: Sequence[str] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def labelled(self) -> Bools:
@@ -145,6 +159,7 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
     if source.dataset is not None:
         if source.label is not None or source.positive is not None:
             raise UsageError("--label and --positive belong to --data; a declared data set has its own labels.")
+        _no_choice(source, "belong to --data; the columns of a declared data set are declared")
         return _declared(kind, source)
     if source.split is not None:
         raise UsageError("--split belongs to --dataset; the label column of a file marks its labelled rows.")
@@ -171,6 +186,7 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
             "the file must hold the features alone."
         )
     _one_source(source, "--data FILE")
+    _no_choice(source, f"belong to methods that learn from labels; {method} takes a file of numbers alone")
     if source.data is not None:
         X, _, names = read_labelled(source.data, allow_missing=allow_missing)
         about: dict[str, Any] = {"file": str(source.data)}
@@ -254,6 +270,11 @@ def _one_source(source: RowSource, file_options: str) -> None:
         raise UsageError(f"name the rows: either --dataset NAME (`pucli list datasets`) or {file_options}.")
 
 
+def _no_choice(source: RowSource, why: str) -> None:
+    if source.choice != ColumnChoice():
+        raise UsageError(f"--as, --drop, --only and --id {why}.")
+
+
 def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
     from pucli.data.datasets import load_dataset
 
@@ -322,14 +343,16 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     """Read the user's file; its label column marks the labelled rows."""
     if kind != "pu" and source.positive is not None:
         raise UsageError("--positive marks labelled positives; this method learns from classes, leave it out.")
-    X, labels, names = read_labelled(str(source.data), label=source.label)
-    assert labels is not None
-    y, words = labelled_positives(labels, source.positive) if kind == "pu" else partly_labelled(labels)
+    file = fit_file(Path(str(source.data)), str(source.label), source.choice)
+    assert file.labels is not None
+    y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
+    # of classes that are known for every row, the last one
+    labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label}
     return TrainingRows(
-        X=X,
+        X=file.X,
         y=y,
-        feature_names=names,
+        feature_names=[str(name) for name in file.encoder.get_feature_names_out()],
         X_test=None,
         y_test=None,
         denominator="all" if source.scenario == "single-training-set" else "unlabeled",
@@ -338,4 +361,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         label_column=str(source.label),
         words=words,
         unlabeled=0 if kind == "pu" else UNLABELED,
+        encoder=file.encoder,
+        id_columns=source.choice.ids,
+        warnings=(*file.warnings, *leak_warnings(file, labelled)),
     )

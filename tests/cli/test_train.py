@@ -271,19 +271,35 @@ def test_a_semi_supervised_method_names_the_only_class_as_the_file_does(pucli, t
     refused(done, "rows.csv", "of the class 'yes'", "each class needs")
 
 
-@pytest.mark.parametrize(("value", "message"), [("", "missing"), ("inf", "infinite"), ("NaN", "missing")])
-def test_values_that_are_no_numbers_are_counted_and_located(pucli, tmp_path, value, message):
+def with_cells(tmp_path, value):
+    """The small table with `value` in column b of lines 8 and 10."""
     lines = small_table().to_csv(index=False).splitlines()
     for number in (7, 9):
         cells = lines[number].split(",")
         lines[number] = ",".join([cells[0], value, cells[2]])
-    path = write(tmp_path, "\n".join(lines))
-    refused(train(pucli, path, "--label", "label"), "rows.csv", "'b'", "2 ", message, "line 8")
+    return write(tmp_path, "\n".join(lines))
 
 
-def test_text_in_a_numeric_column(pucli, tmp_path):
+def test_infinite_values_are_counted_and_located(pucli, tmp_path):
+    path = with_cells(tmp_path, "inf")
+    refused(train(pucli, path, "--label", "label"), "rows.csv", "'b'", "2 ", "infinite", "line 8")
+
+
+@pytest.mark.parametrize("value", ["", "NaN", "?"])
+def test_empty_cells_are_filled_and_marked(pucli, tmp_path, value):
+    done = train(pucli, with_cells(tmp_path, value), "--label", "label", "--json")
+    assert done.code == 0
+    assert done.document["features"] == 3
+    [_, b] = done.document["columns"]
+    assert (b["empty"], b["features"]) == (2, 2)
+    assert "empty cells in 1, filled and marked" in done.err
+
+
+def test_a_word_among_numbers_is_an_empty_cell_and_located(pucli, tmp_path):
     path = write(tmp_path, small_table().to_csv(index=False).replace("\n", "\nlarge,1,0\n", 1))
-    refused(train(pucli, path, "--label", "label"), "rows.csv", "'a'", "line 2", "'large'")
+    done = train(pucli, path, "--label", "label")
+    assert done.code == 0
+    assert "warning: column 'a': 1 cell not numbers, taken as empty (first in line 2: 'large')" in done.err
 
 
 def test_fewer_labelled_rows_than_folds(pucli, tmp_path):

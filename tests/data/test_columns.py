@@ -72,7 +72,7 @@ def test_few_rows_are_no_ground_for_an_identifier():
 
 def test_a_few_words_among_numbers_are_empty_cells_and_named():
     column = told(["1", "2", "3"] * 20 + ["closed"])
-    assert (column.kind, "1 cells are not numbers, e.g. 'closed'" in column.warning) == ("number", True)
+    assert (column.kind, "1 cells, e.g. 'closed'" in column.remark) == ("number", True)
     assert told(["1", "2", "closed", "open"]).kind == "category"
 
 

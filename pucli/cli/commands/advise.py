@@ -45,14 +45,18 @@ def command(
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
     from pucli.advice import advise
-    from pucli.data.training_rows import FEW_LABELLED, training_rows
+    from pucli.cli.columns import rows_to_learn_from, show_columns
+    from pucli.data.training_rows import FEW_LABELLED
 
+    if where.columns:
+        show_columns(out, where.source)
+        return
     opt.output_file("--plot", plot, where.data, where.split)
     if prior is not None and not 0 < prior < 1:
         raise UsageError(f"--prior must be above 0 and below 1, not {prior}; `pucli prior` estimates it.")
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"--plot {plot}: the file's ending must be .png, .svg or .pdf.")
-    rows = training_rows("pu", where.source)
+    rows = rows_to_learn_from(out, "pu", where.source)
     try:
         found = advise(rows.X, rows.labelled, prior, where.seed)
     except ValueError as error:

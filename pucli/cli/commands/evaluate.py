@@ -70,6 +70,8 @@ def command(
         raise UsageError("name the rows: either --data FILE --label COLUMN or --dataset NAME.")
     if data is not None:
         rows = _own_file(saved, data, label, positive, labels)
+        for line in rows.warnings:
+            out.warn(line)
         if rows.left_out:
             total = len(rows.y) + rows.left_out
             out.remark(f"{rows.left_out} of {total} rows have no label ({rows.why}) and are not scored.")
@@ -89,7 +91,7 @@ def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | 
     if not column:
         raise UsageError(f"--data {path} needs --label COLUMN, the column with the labels.")
     return scored_rows(
-        path, column, saved.feature_names, saved.metadata, positive=positive, empty_is_unlabeled=labels == "pu"
+        path, column, saved.table_encoder, saved.metadata, positive=positive, empty_is_unlabeled=labels == "pu"
     )
 
 

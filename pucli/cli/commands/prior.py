@@ -40,13 +40,17 @@ def command(
     km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) is fast
     and rougher. With a declared data set, split case-control, the true share is printed beside the estimates.
     """
-    from pucli.data.training_rows import FEW_LABELLED, training_rows
+    from pucli.cli.columns import rows_to_learn_from, show_columns
+    from pucli.data.training_rows import FEW_LABELLED
     from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
 
+    if where.columns:
+        show_columns(out, where.source)
+        return
     if not 0 < confidence < 1:
         raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")
     names = PRIOR_METHODS if estimator == "all" else (opt.choice("estimator", estimator, PRIOR_METHODS),)
-    rows = training_rows("pu", where.source)
+    rows = rows_to_learn_from(out, "pu", where.source)
     labelled = rows.labelled
     if labelled.sum() < FEW_LABELLED:
         out.warn(f"with {labelled.sum()} labelled rows the estimates are little more than guesses.")

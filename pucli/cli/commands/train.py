@@ -45,14 +45,18 @@ def command(
     rows count as unlabeled. For a method that learns from classes the column holds the class, and an empty cell or -1
     where it is not known. A method that models a density takes rows without labels.
     """
+    from pucli.cli.columns import show_columns
     from pucli.methods import get_method
     from pucli.models import seeded
 
+    if where.columns:
+        show_columns(out, where.source)
+        return
     entry = get_method(method)
     _check_kind(entry, tune)
     params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
-    rows = _rows(entry, where)
+    rows = _rows(out, entry, where)
     notes = list(rows.notes)
     _warn_of_poor_rows(out, rows)
     if tune:
@@ -78,13 +82,14 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
 
 
-def _rows(entry: Method, where: opt.Rows) -> TrainingRows:
-    from pucli.data.training_rows import density_rows, training_rows
+def _rows(out: Output, entry: Method, where: opt.Rows) -> TrainingRows:
+    from pucli.cli.columns import rows_to_learn_from
+    from pucli.data.training_rows import density_rows
     from pucli.models import takes_missing
 
     if entry.kind == "density":
         return density_rows(entry.name, where.source, allow_missing=takes_missing(entry.name))
-    return training_rows(entry.kind, where.source)
+    return rows_to_learn_from(out, entry.kind, where.source)
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:

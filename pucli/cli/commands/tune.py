@@ -62,11 +62,14 @@ def command(
     Cross-validates on a score of labelled positives and unlabeled rows. The default, PUF, is the squared recall on
     labelled rows over the share of rows predicted positive.
     """
+    from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose
-    from pucli.data.training_rows import training_rows
     from pucli.methods import get_method
     from pucli.models import seeded
 
+    if where.columns:
+        show_columns(out, where.source)
+        return
     opt.output_file("--trials", trials, where.data, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
@@ -75,7 +78,7 @@ def command(
         raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; 0.1 is usual.")
     params = {**entry.params, **opt.method_parameters(method, param)}
     chosen_grid = _grid(entry, params, opt.method_grid(method, grid))
-    rows = training_rows("pu", where.source)
+    rows = rows_to_learn_from(out, "pu", where.source)
     result = choose(
         out,
         method,

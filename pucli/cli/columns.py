@@ -1,0 +1,62 @@
+"""What the columns of a file were taken for, as every command that reads one says it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.output import Output
+from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.data.encoding import TableEncoder
+    from pucli.data.training_rows import RowSource, TrainingRows
+
+
+def rows_to_learn_from(out: Output, kind: str, source: RowSource) -> TrainingRows:
+    """Return the rows to learn from; of a file, say what its columns were taken for and warn of suspicious ones."""
+    from pucli.data.training_rows import training_rows
+
+    rows = training_rows(kind, source)
+    if rows.encoder is not None and not rows.encoder.is_plain:
+        out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
+    for line in rows.warnings:
+        out.warn(line)
+    return rows
+
+
+def summary(encoder: TableEncoder) -> str:
+    """Return how many columns there are of each kind, and how many have empty cells."""
+    kinds = Counter(column.kind for column in encoder.columns_)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    n_empty = sum(column.n_empty > 0 for column in encoder.columns_)
+    filled = f"; empty cells in {n_empty}, filled and marked" if n_empty else ""
+    return f"{counted}: {len(encoder.get_feature_names_out())} features{filled}"
+
+
+def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
+    """Return one record for each column: what it is, how it is encoded, what is to be said about it."""
+    return [
+        {
+            "column": column.name,
+            "kind": column.kind,
+            "empty": column.n_empty,
+            "distinct": column.n_distinct,
+            "encoded": one.how(),
+            "features": len(one.features),
+            "note": column.warning or column.remark,
+        }
+        for column, one in zip(encoder.columns_, encoder.encoders_, strict=True)
+    ]
+
+
+def show_columns(out: Output, source: RowSource) -> None:
+    """Print what the columns of a file are taken for."""
+    from pucli.data.own_file import fit_file
+
+    if source.data is None:
+        raise UsageError("--columns looks at a file of your own; name it with --data FILE.")
+    file = fit_file(source.data, source.label, source.choice)
+    records = column_records(file.encoder)
+    out.document({"data": source.data, "rows": len(file.X), "features": file.X.shape[1], "columns": records})
+    out.table(list(records[0]), [list(record.values()) for record in records])
