@@ -141,8 +141,8 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
         Returns
         -------
         Graph
-            Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken
-            as scikit-learn's search does.
+            Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are
+            broken as scikit-learn's search does.
 
         Raises
         ------

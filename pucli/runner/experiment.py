@@ -101,6 +101,9 @@ class TuningOverride(Strict):
     score: str | None = None
     denominator: Literal["unlabeled", "all"] | None = None
     greedy: Greedy | Literal[False] | None = Field(default=None, description="{step: 0.1}, or false for none")
+    stay_on_grid: dict[str, list[Any]] = Field(
+        default={}, description="parameter -> values of its grid that the refinement does not move"
+    )
     route: Literal["auto", "generic", "path"] | None = None
 
 
@@ -186,6 +189,9 @@ class Profile(Strict):
     folds: int | None = Field(default=None, ge=2)
     cv_repeats: int | None = Field(default=None, ge=1)
     greedy: bool = Field(default=True, description="false leaves the greedy refinement out")
+    stay_on_grid: dict[str, list[Any]] = Field(
+        default={}, description="parameter -> values of a grid that the refinement does not move, for every method"
+    )
     options: dict[str, Any] = {}
 
 

@@ -104,8 +104,7 @@ def tuning_settings(
 ) -> dict[str, Any]:
     """Return the tuning settings of one method under a profile, as plain JSON values.
 
-    Where a refinement follows, `stay_on_grid` has the values of `grid` that it leaves where they are: those written as
-    integers. In a key 1 and 1.0 would be the same.
+    Where a refinement follows, `stay_on_grid` has the values of `grid` that the method's entry or the profile holds.
     """
     own = entry.tuning
     tuning = experiment.tuning
@@ -122,9 +121,10 @@ def tuning_settings(
         "greedy_step": greedy.step if greedy and profile.greedy else None,
         "route": own.route or tuning.route,
     }
-    integers = {name: [value for value in values if type(value) is int] for name, values in grid.items()}
-    if settings["greedy_step"] and any(integers.values()):
-        settings["stay_on_grid"] = {name: values for name, values in integers.items() if values}
+    held = {**own.stay_on_grid, **profile.stay_on_grid}
+    stay = {name: [value for value in values if value in held.get(name, ())] for name, values in grid.items()}
+    if settings["greedy_step"] and any(stay.values()):
+        settings["stay_on_grid"] = {name: values for name, values in stay.items() if values}
     return settings
 
 

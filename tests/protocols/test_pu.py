@@ -208,17 +208,14 @@ def test_finished_cells_of_another_experiment_are_taken_over(tmp_path):
     )
 
 
-def test_whole_numbers_that_are_not_refined_are_in_the_key(tmp_path):
-    """1 and 1.0 are one number in a key, but the refinement moves only what is written as a float."""
+def test_a_key_does_not_depend_on_how_a_number_is_written_but_on_what_the_refinement_holds(tmp_path):
     keys = {}
-    for greedy in ({"step": 0.1}, False):
+    for held in ({}, {"lam": [1.0]}):
         for values in ([1, 10], [1.0, 10.0]):
-            methods = {"glpual": {"method": "glpual", "grid": {"lam": values}}}
-            tuning = {"folds": 3, "greedy": greedy}
+            methods = {"glpual": {"method": "glpual", "grid": {"lam": values}, "tuning": {"stay_on_grid": held}}}
+            tuning = {"folds": 3, "greedy": {"step": 0.1}}
             (tmp_path / "grid.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods, "tuning": tuning}))
             cell = plan(load_experiment(tmp_path / "grid.yaml"))[0]
-            keys[bool(greedy), type(values[0])] = cell.key
-            stay = cell.declared["method"]["tuning"].get("stay_on_grid")
-            assert stay == ({"lam": [1, 10]} if greedy and values == [1, 10] and type(values[0]) is int else None)
-    assert keys[True, int] != keys[True, float]
-    assert keys[False, int] == keys[False, float]
+            keys[bool(held), type(values[0])] = cell.key
+            assert cell.declared["method"]["tuning"].get("stay_on_grid") == (held or None)
+    assert keys[True, int] == keys[True, float] != keys[False, int] == keys[False, float]
