@@ -25,7 +25,7 @@ def choose(
     **settings: Any,
 ) -> TuneResult:
     """Return the tuned choice; its notes become warnings. Features are scaled by the training rows, as in ``train``."""
-    from pucli.tuning import tune
+    from pucli.tuning import TuningInterrupted, tune
 
     assert rows.y is not None
     X = rows.X
@@ -33,9 +33,9 @@ def choose(
         from pucli.data.preprocessing import Standardiser
 
         X = Standardiser().fit_transform(X)
-    out.if_interrupted = "Nothing was chosen; a smaller --grid or fewer --cv folds are faster."
+    out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."
     try:
-        with out.progress("tuning") as bar:
+        with out.progress("tuning", lines=True) as bar:
             result = tune(
                 method,
                 X,
@@ -49,6 +49,10 @@ def choose(
             )
     except ValueError as error:
         raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
+    except TuningInterrupted as stop:
+        if stop.so_far is not None:
+            out.if_interrupted = "The choice among what had been tried is above."
+        raise
     for note in result.notes:
         out.warn(note)
     return result

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import signal
 import threading
 import time
 import traceback
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pucli.errors import PucliError, RunError, UsageError, unknown
+from pucli.processes import ignore_interrupts, interrupts_held_back
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
 
@@ -54,7 +54,7 @@ def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
     with parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
         parent = os.getpid()
-        with _interrupts_held_back():
+        with interrupts_held_back():
             results = parallel(delayed(run_group)(group, context, parent) for group in groups)
     try:
         for finished in results:
@@ -67,19 +67,6 @@ def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
     finally:
         with contextlib.suppress(Exception):
             results.close()
-
-
-@contextlib.contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Deliver a Ctrl-C afterwards. Processes started here inherit the blocked signal: they leave it to the parent."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _on_dask(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
@@ -113,7 +100,7 @@ def _on_dask(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
 def run_group(group: Sequence[Cell], context: Context, parent: int) -> list[Finished]:
     """Run the cells of one group in a worker, which leaves Ctrl-C to the parent (process number `parent`)."""
     if parent and parent != os.getpid():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        ignore_interrupts(parent)
         _end_with(parent)
     return list(_run_cells(group, Context(context.mirror, context.offline)))
 
