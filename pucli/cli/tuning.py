@@ -25,7 +25,7 @@ def choose(
     **settings: Any,
 ) -> TuneResult:
     """Return the tuned choice; its notes become warnings. Features are scaled by the training rows, as in ``train``."""
-    from pucli.tuning import TuningInterrupted, tune
+    from pucli.tuning import tune
 
     assert rows.y is not None
     X = rows.X
@@ -49,10 +49,6 @@ def choose(
             )
     except ValueError as error:
         raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
-    except TuningInterrupted as stop:
-        if stop.so_far is not None:
-            out.if_interrupted = "The choice among what had been tried is above."
-        raise
     for note in result.notes:
         out.warn(note)
     return result
