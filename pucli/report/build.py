@@ -20,8 +20,8 @@ from pucli.report.summary import summarise
 from pucli.report.table import TableRow, count_flags, table_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
+from pucli.runner.plan import describe, planned_cells, planned_scope, results_folder
 from pucli.runner.profiles import Scope
-from pucli.runner.run import describe, planned_cells, planned_scope, results_folder
 from pucli.runner.store import StoredRow, StoredRows, read_rows
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ class Samples:
         whole: Sequence[Cell] | None = None,
     ) -> Samples:
         """Group the cells of a plan; `whole` are those of the whole experiment, planned here when omitted."""
-        from pucli.runner.run import plan
+        from pucli.runner.plan import plan
 
         values: dict[str, set[str]] = {}
         whole = plan(experiment) if whole is None else whole

@@ -33,13 +33,34 @@ class Finished:
 
 
 def execute(
-    groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str
+    groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str, scheduler: str | None = None
 ) -> Generator[Finished, None, None]:
-    """Yield finished cells as they come; closing the iterator stops the workers."""
+    """Yield finished cells as they come; closing the iterator stops the workers.
+
+    Parameters
+    ----------
+    groups : sequence of sequence of Cell
+        Cells of a group run one after the other in one process.
+    context : Context
+        Where data files may come from.
+    n_jobs : int
+        Worker processes.
+    backend : {"loky", "dask"}
+        Processes of this machine, or a Dask cluster.
+    scheduler : str, optional
+        Address of the Dask scheduler; default DASK_SCHEDULER_ADDRESS, else `n_jobs` local workers.
+
+    Yields
+    ------
+    Finished
+        A cell with its result.
+    """
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
+    if scheduler and backend != "dask":
+        raise UsageError("--scheduler is the address of a Dask scheduler; add --backend dask.")
     if backend == "dask":
-        yield from _on_dask(groups, context, n_jobs)
+        yield from _on_dask(groups, context, n_jobs, scheduler)
     elif n_jobs == 1 or len(groups) <= 1:
         for group in groups:
             yield from _run_cells(group, Context(context.mirror, context.offline))
@@ -69,15 +90,17 @@ def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
             results.close()
 
 
-def _on_dask(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
-    """Submit the groups to the scheduler at DASK_SCHEDULER_ADDRESS, or to local workers when it is not set."""
+def _on_dask(
+    groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int, scheduler: str | None
+) -> Iterator[Finished]:
+    """Submit the groups to a scheduler, or to local workers where none is named."""
     try:
         from distributed import Client, as_completed
     except ImportError as error:
         raise UsageError(
             f"the backend dask needs the package {error.name!r}; install it with `pip install 'pucli[dask]'`."
         ) from None
-    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    address = scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS")
     try:
         client = (
             Client(address, timeout="30s")
@@ -85,7 +108,9 @@ def _on_dask(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
             else Client(n_workers=n_jobs, threads_per_worker=1, processes=True, dashboard_address=None)
         )
     except (OSError, TimeoutError) as error:
-        raise RunError(f"no Dask scheduler at {address}: {error}; check DASK_SCHEDULER_ADDRESS.") from None
+        raise RunError(
+            f"no Dask scheduler at {address}: {error}; check --scheduler or DASK_SCHEDULER_ADDRESS."
+        ) from None
     with client:
         # pure=False: equal cells of two runs are two pieces of work; a dead worker's group is tried elsewhere
         futures = [client.submit(run_group, group, context, 0, pure=False) for group in groups]
