@@ -64,3 +64,7 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") 
     elif not near:
         hint += f" Known: {', '.join(choices)}."
     return UsageError(f"unknown {kind} {name!r}{hint}")
+
+
+class DegenerateModelWarning(UserWarning):
+    """A fitted model calls nearly nothing, or nearly everything, positive."""

@@ -12,47 +12,64 @@ from collections.abc import Mapping
 from typing import Any
 
 # fmt: off
-# fmt: off
 FORMER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "glpual": {
         "lam": 1.0, "c_p": 1.0, "c_u": 0.1, "sigma": 1.0, "n_neighbors": 5, "kernel": "linear", "width": 1.0,
         "form": "rkhs", "solver": "dual", "mu": None, "max_rank": None, "tol": 1e-06, "max_iter": None,
+        "pos_label": None,
     },
     "gllc": {
         "lam": 1.0, "c_p": 1.0, "c_u": 0.1, "sigma": 1.0, "n_neighbors": 5, "kernel": "linear", "width": 1.0,
         "form": "rkhs", "max_rank": None,
+        "pos_label": None,
     },
-    "bsvm": {"lam": 1.0, "c_p": 1.0, "c_u": 0.1, "kernel": "linear", "width": 1.0, "tol": 0.0001, "max_iter": 1000000},
-    "blssvm": {"lam": 1.0, "c_p": 1.0, "c_u": 0.1, "kernel": "linear", "width": 1.0, "max_rank": None},
-    "svc-naive": {"C": 1.0, "kernel": "rbf", "width": None, "prior": None, "random_state": None},
+    "bsvm": {
+        "lam": 1.0, "c_p": 1.0, "c_u": 0.1, "kernel": "linear", "width": 1.0, "tol": 0.0001, "max_iter": 1000000,
+        "pos_label": None,
+    },
+    "blssvm": {
+        "lam": 1.0, "c_p": 1.0, "c_u": 0.1, "kernel": "linear", "width": 1.0, "max_rank": None,
+        "pos_label": None,
+    },
+    "svc-naive": {
+        "C": 1.0, "kernel": "rbf", "width": None, "prior": None, "random_state": None,
+        "pos_label": None,
+    },
     "e-glpual": {
         "lam1": 1.0, "lam2": 1.0, "c_p": 1.0, "c_u": 0.1, "sigma": 1.0, "n_neighbors": 5, "solver": "dual", "mu": 1.0,
         "tol": 1e-06, "max_iter": None,
+        "pos_label": None,
     },
     "ekf-glpual": {
         "lam1": 1.0, "lam2": 0.001, "c_p": 1.0, "c_u": 0.1, "sigma": 1.0, "n_neighbors": 5, "solver": "working-set",
         "mu": 1.0, "tol": 1e-06, "max_iter": None,
+        "pos_label": None,
     },
     "cpb-glpual": {
         "prior": None, "lam": 0.1, "sigma": 1.0, "n_neighbors": 5, "kernel": "linear", "width": 1.0, "form": "rkhs",
         "solver": "dc", "mu": None, "max_rank": None, "tol": 1e-06, "max_iter": None, "random_state": None,
+        "pos_label": None,
     },
     "upu": {
         "prior": None, "loss": "sigmoid", "lam": 0.1, "kernel": "linear", "width": 1.0, "max_rank": None,
         "hidden": 100, "n_epochs": 100, "learning_rate": 0.001, "weight_decay": 0.005, "batch_size": 30000,
         "tol": 1e-06, "max_iter": 1000, "random_state": None,
+        "pos_label": None,
     },
     "nnpu": {
         "prior": None, "hidden": 100, "n_epochs": 100, "learning_rate": 0.001, "weight_decay": 0.005,
         "batch_size": 30000, "beta": 0.0, "gamma": 1.0, "random_state": None,
+        "pos_label": None,
     },
     "usmo": {
         "prior": 0.5, "lam": 0.01, "kernel": "rbf", "width": 1.0, "degree": 3, "coef0": 1.0, "solver": "usmo",
         "cache_size": 200, "tol": 1e-06, "max_iter": 100000, "init": "subsample", "random_state": None,
+        "pos_label": None,
     },
     "ramp-pu": {
         "prior": 0.5, "lam": 0.01, "kernel": "rbf", "width": 1.0, "degree": 3, "coef0": 1.0, "cache_size": 200,
         "tol": 0.0001, "max_iter": 100,
+        "pos_label": None,
     },
     "least-squares": {"lam": 0.0, "fit_intercept": True},
     "icls": {"lam": 0.0, "fit_intercept": True, "tol": 1e-08, "max_iter": 2000},

@@ -99,7 +99,7 @@ _ALL = [
     ),
     Method(
         name="svc-naive",
-        estimator="pucli.estimators.svm:NaiveSVC",
+        estimator="pucli.estimators.naive_svc:NaiveSVC",
         kind="pu",
         source="baseline: unlabeled rows as negatives, class-balanced SVC",
         grid={"C": [0.01, 0.1, 1.0, 10.0, 100.0]},
@@ -165,7 +165,7 @@ _ALL = [
     ),
     Method(
         name="ramp-pu",
-        estimator="pucli.estimators.usmo:RampPU",
+        estimator="pucli.estimators.ramp:RampPU",
         kind="pu",
         source="du Plessis, Niu, Sugiyama 2014; Sansone, De Natale, Zhou 2018, section 6 (a peer there)",
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.estimators.base.semi_supervised import unlabeled_rows
+from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
+from pucli.estimators.base.semi_supervised import check_no_missing_label, classes_and_codes, unlabeled_rows
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
 
-_FROM_ONE = Interval(Integral, 1, None, closed="left")
 
-
-class Classtering(ClassifierMixin, BaseEstimator):
+class Classtering(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Variational Bayesian mixture of factor analysers with class labels.
 
     Each component is a Gaussian of low-rank covariance plus noise and has its own distribution over the classes, so a
@@ -31,71 +33,112 @@ class Classtering(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : "auto" or int. "auto" lets births and deaths of components raise the bound; an integer fixes it.
-    n_factors : latent dimension k of a component, at most the number of features. The thesis has 2 or 3.
-    max_components : most components that "auto" may reach.
-    starts : numbers of components from which "auto" sets out, by k-means; the fit with the highest bound is kept.
-    form : "collapsed" sums the class of an unlabeled row out, "thesis" gives it a factor of its own in q as in (2.3).
-        The collapsed bound is the higher one, and components without labelled rows do not vote themselves into a class.
-    tol : stop when a sweep raises the bound by less than this, in nats per row; a birth or death must raise it by more.
-    max_iter : most sweeps in one climb of the bound.
-    random_state : of k-means.
+    n_components : "auto" or int, default="auto"
+        "auto" lets births and deaths of components raise the bound; an integer fixes their number.
+    n_factors : int, default=2
+        Latent dimension k of a component; at most the number of features is used. The thesis has 2 or 3.
+    max_components : int, default=50
+        Largest number of components that "auto" may reach.
+    starts : sequence of int, default=(1, 10)
+        Numbers of components from which "auto" sets out, by k-means; the fit with the highest bound is kept.
+    form : {"collapsed", "thesis"}, default="collapsed"
+        "collapsed" sums the class of an unlabeled row out; "thesis" gives it a factor of its own in q as in (2.3). The
+        collapsed bound is the higher one, and components without labelled rows do not vote themselves into a class.
+    tol : float, default=1e-5
+        Stop when a sweep raises the bound by less than this, in nats per row; a birth or death must raise it by more.
+    max_iter : int, default=1000
+        Largest number of sweeps in one climb of the bound.
+    random_state : int, RandomState or None, default=None
+        Of k-means.
 
     Attributes
     ----------
-    classes_ : (K,) the labels seen; without any label, the marker of unlabeled rows alone.
-    n_components_, n_factors_ : number of components and of their factors.
-    cluster_class_proba_ : (n_components_, K) probabilities of the classes in each component, the means of q(beta).
-    weights_ : (n_components_,) expected shares of the rows, in decreasing order.
-    means_ : (n_components_, d) expected centres; factors_ : (n_components_, d, n_factors_) expected loadings.
-    noise_variance_ : (d,) variance outside the factors, shared by all components, in squared units of X.
-    relevance_ : (n_components_, n_factors_) expected variance of the loadings of each factor relative to the mean
-        variance of the features, in decreasing order; near zero where automatic relevance determination has switched
-        the factor off.
-    labels_ : (n,) component of each training row.
-    lower_bound_ : bound in nats after every kept sweep; never falls. objective_ : its last value.
-    dual_gap_ : NaN, the problem is not concave. residual_ : rise of the bound in one more sweep, in nats per row.
-    n_iter_ : sweeps in all, those of refused births and deaths included. n_births_, n_deaths_ : kept ones.
-    converged_ : whether the kept climbs ended by `tol`.
+    classes_ : ndarray of shape (K,)
+        The labels seen; without any label, the marker of unlabeled rows alone.
+    n_components_, n_factors_ : int
+        Number of components and of their factors.
+    cluster_class_proba_ : ndarray of shape (n_components_, K)
+        Probabilities of the classes in each component, the means of q(beta).
+    weights_ : ndarray of shape (n_components_,)
+        Expected shares of the rows, in decreasing order.
+    means_ : ndarray of shape (n_components_, d)
+        Expected centres.
+    factors_ : ndarray of shape (n_components_, d, n_factors_)
+        Expected loadings.
+    noise_variance_ : ndarray of shape (d,)
+        Variance outside the factors, shared by all components, in squared units of X.
+    relevance_ : ndarray of shape (n_components_, n_factors_)
+        Expected variance of the loadings of each factor relative to the mean variance of the features, in decreasing
+        order; near zero where automatic relevance determination has switched the factor off.
+    labels_ : ndarray of shape (n,)
+        Component of each training row.
+    lower_bound_ : ndarray
+        Bound in nats after every kept sweep; never falls.
+    objective_ : float
+        Its last value.
+    dual_gap_ : float
+        NaN: the problem is not concave.
+    residual_ : float
+        Rise of the bound in one more sweep, in nats per row.
+    n_iter_ : int
+        Sweeps in all, those of refused births and deaths included.
+    n_births_, n_deaths_ : int
+        Kept births and deaths.
+    converged_ : bool
+        Whether the kept climbs ended by `tol`.
 
     Notes
     -----
-    `y` has -1 (or "-1" among strings) for unlabeled rows. All rows unlabeled: clustering, `predict` answers -1; all
-    rows labelled: supervised classification. A class without a labelled row is unknown to the model: its rows form
-    components that are told apart by `predict_cluster`, not by `predict`. Features are used in their own units; put
-    them on one scale first.
+    `y` has -1 (or "-1" among strings) for unlabeled rows. If all rows are unlabeled, the model is a clustering and
+    `predict` returns -1; if all are labelled, it is a supervised classifier. A class without a labelled row is unknown
+    to the model: its rows form components that are told apart by `predict_cluster`, not by `predict`. Features are used
+    in their own units; put them on one scale first.
 
     References
     ----------
     E. Sansone, PhD thesis, University of Trento, 2018, chapter 2. Z. Ghahramani and M. J. Beal, Variational inference
     for Bayesian mixtures of factor analysers, NIPS 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import Classtering
+    >>> X, y = make_blobs(150, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
+    >>> model = Classtering(random_state=0).fit(X, np.where(np.arange(150) < 9, y, -1))
+    >>> model.n_components_
+    3
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     _posterior: tuple[tuple[Any, ...], tuple[Any, ...]]
+    classes_: AnyArray
+    n_features_in_: int
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "n_components": [StrOptions({"auto"}), _FROM_ONE],
-        "n_factors": [_FROM_ONE],
-        "max_components": [_FROM_ONE],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_components": [one_of("auto"), FROM_ONE],
+        "n_factors": [FROM_ONE],
+        "max_components": [FROM_ONE],
         "starts": ["array-like"],
-        "form": [StrOptions({"collapsed", "thesis"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [_FROM_ONE],
+        "form": [one_of("collapsed", "thesis")],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: str | int = "auto",
         *,
-        n_factors=2,
-        max_components=50,
-        starts=(1, 10),
-        form="collapsed",
-        tol=1e-5,
-        max_iter=1000,
-        random_state=None,
-    ):
+        n_factors: int = 2,
+        max_components: int = 50,
+        starts: Sequence[int] = (1, 10),
+        form: str = "collapsed",
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        random_state: RandomState = None,
+    ) -> None:
         self.n_components = n_components
         self.n_factors = n_factors
         self.max_components = max_components
@@ -105,8 +148,14 @@ class Classtering(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None):
-        """Fit the model to X (n, d) and labels y (n,), -1 = unlabeled; without y all rows are unlabeled.
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or None, default=None
+            Labels, -1 for unlabeled rows; without y all rows are unlabeled.
 
         Returns
         -------
@@ -114,7 +163,14 @@ class Classtering(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
-        ValueError : fewer rows than factors, more components than rows, or a parameter out of its range.
+        ValueError
+            Fewer rows than factors, more components than rows, None or '' among the labels, or a parameter out of its
+            range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
         """
         self._validate_params()
         X, codes = self._validate(X, y)
@@ -125,30 +181,24 @@ class Classtering(ClassifierMixin, BaseEstimator):
         data = rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
         best = self._best_fit(data)
         self._keep(best, data)
-        if not self.converged_:
-            warnings.warn(
-                f"Classtering stopped after {self.n_iter_} sweeps above the tolerance; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._warn_unless_converged()
         return self
 
-    def _validate(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+    def _advice(self) -> str:
+        return "raise max_iter or tol"
+
+    def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Return X (n, d) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         if y is None:
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
             y = np.full(len(X), -1)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            check_no_missing_label(y)
         unlabeled = unlabeled_rows(y)
-        labels = y if unlabeled.all() else y[~unlabeled]
-        if labels.dtype.kind == "O":
-            labels = np.array(labels.tolist())
-        check_classification_targets(labels)
-        self.classes_, found = np.unique(labels, return_inverse=True)
-        codes = np.full(len(y), -1)
-        if not unlabeled.all():
-            codes[~unlabeled] = found
+        self.classes_, codes = classes_and_codes(y, unlabeled)
+        if unlabeled.all():
+            self.classes_ = np.unique(y)
         self._check_parameters(*X.shape)
         return X, codes
 
@@ -166,6 +216,7 @@ class Classtering(ClassifierMixin, BaseEstimator):
             )
 
     def _best_fit(self, data: Rows) -> Fit:
+        """Return the fit with the highest bound, with the sweeps of all fits."""
         n = len(data.X)
         random_state = check_random_state(self.random_state)
         auto = self.n_components == "auto"
@@ -178,8 +229,8 @@ class Classtering(ClassifierMixin, BaseEstimator):
             R = np.eye(start)[_k_means(data.X, start, random_state)]
             state = solver.start(data, hyper, R, self.n_factors_)
             fits.append(fit(data, state, max_components=most, tol=self.tol * n, max_iter=self.max_iter, moves=auto))
-        self.n_iter_ = sum(one.n_iter for one in fits)
-        return max(fits, key=lambda one: one.bounds[-1])
+        best = max(fits, key=lambda one: float(one.bounds[-1]))
+        return replace(best, n_iter=sum(one.n_iter for one in fits))
 
     def _keep(self, best: Fit, data: Rows) -> None:
         hyper, q, local = best.state
@@ -202,17 +253,15 @@ class Classtering(ClassifierMixin, BaseEstimator):
         self.relevance_ = q.rate / q.shape
         self.labels_ = np.argsort(order)[local.R.argmax(axis=1)]
         self.lower_bound_ = best.bounds - in_units
-        self.objective_ = float(self.lower_bound_[-1])
-        self.dual_gap_ = float("nan")
-        self.residual_ = best.residual / len(data.X)
         self.n_births_, self.n_deaths_ = best.births, best.deaths
-        self.converged_ = best.converged
+        objective, residual = float(self.lower_bound_[-1]), best.residual / len(data.X)
+        self._keep_certificate(replace(best, objective=objective, residual=residual))
 
     def _parameters(self) -> tuple[Hyper, Globals]:
         hyper, q = self._posterior
         return Hyper(*hyper), Globals(*q)
 
-    def _assign(self, X) -> tuple[np.ndarray, np.ndarray]:
+    def _assign(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels: the maximum of (2.5)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -220,15 +269,15 @@ class Classtering(ClassifierMixin, BaseEstimator):
         terms = solver.row_terms((X - self._offset) / self._scale, hyper, q)[2]
         return solver.assignments(terms, np.full(len(X), -1), q, self.form == "collapsed")
 
-    def predict_cluster(self, X):
+    def predict_cluster(self, X: ArrayLike) -> Ints:
         """Return the most probable component of each row of X (n, d), shape (n,), numbered by decreasing weight."""
         return self._assign(X)[0].argmax(axis=1)
 
-    def predict_cluster_proba(self, X):
+    def predict_cluster_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of the components for each row of X (n, d), shape (n, n_components_)."""
         return self._assign(X)[0]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of `classes_` for each row of X (n, d), shape (n, K).
 
         In the "thesis" form they are the q(l) that maximise (2.5); in the "collapsed" form the expected probabilities.
@@ -238,25 +287,26 @@ class Classtering(ClassifierMixin, BaseEstimator):
             return R @ self.cluster_class_proba_
         return R @ solver.label_terms(self._parameters()[1], collapsed=False)[0]
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> AnyArray:
         """Return the most probable class of each row of X (n, d), shape (n,)."""
         column = self.predict_proba(X).argmax(axis=1)
         return self.classes_[column]
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Return the lower bound of ln p(x | training data), eq. (2.5), for each row of X (n, d), in nats."""
         return self._assign(X)[1] - self.n_features_in_ * np.log(self._scale)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
 
 
-def _k_means(X: np.ndarray, k: int, random_state: np.random.RandomState) -> np.ndarray:
+def _k_means(X: Floats, k: int, random_state: np.random.RandomState) -> Ints:
     """Return the cluster (n,) of each row; fewer than `k` are used where rows coincide."""
     if k == 1:
         return np.zeros(len(X), dtype=int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # distinct rows may be fewer than k
-        return KMeans(k, n_init=1, random_state=random_state).fit(X).labels_
+        labels: Ints = KMeans(k, n_init=1, random_state=random_state).fit(X).labels_
+        return labels

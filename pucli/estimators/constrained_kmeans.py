@@ -6,28 +6,30 @@ metric pairwise-constrained k-means (MPCK); this is its form without the learnt 
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.arrays import Ints
+from pucli.arrays import Floats, Ints
+from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
 from pucli.estimators.base.semi_supervised import unlabeled_rows
+from pucli.solvers.classtering.constrained_kmeans import assign_rows
+from pucli.solvers.result import Certificate
 
 
-def pairwise_constraints(y, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return must-link and cannot-link pairs, both (m, 2) row numbers, from labels y (n,), -1 = unlabeled.
 
-    Every pair of labelled rows of one class must link; as many pairs of two classes, drawn without replacement, or all
-    of them if there are fewer, cannot.
+    Every pair of labelled rows of one class must link. As many pairs of two classes, drawn without replacement, cannot
+    link; all of them if there are fewer.
     """
     labelled = np.flatnonzero(~unlabeled_rows(y))
     codes = np.unique(np.asarray(y)[labelled].astype(str), return_inverse=True)[1]
@@ -40,7 +42,7 @@ def pairwise_constraints(y, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     return must, cannot
 
 
-class ConstrainedKMeans(ClusterMixin, BaseEstimator):
+class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """k-means with a penalty for each broken pair (PCKMeans).
 
     Minimises sum_i |x_i - c_{l_i}|^2 + weight * v * (broken must-links + broken cannot-links), v the mean squared
@@ -48,37 +50,90 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : number of clusters.
-    weight : of a broken pair, in units of v.
-    max_iter : most sweeps.
-    random_state : of the order of rows and of the first centres that the must-links do not give.
+    n_clusters : int, default=2
+    weight : float, default=1.0
+        Of a broken pair, in units of v.
+    max_iter : int, default=100
+        Largest number of sweeps.
+    random_state : int, RandomState or None, default=None
+        Of the order of rows and of the first centres that the must-links do not give.
 
     Attributes
     ----------
-    cluster_centers_ : (n_clusters, d). labels_ : (n,). objective_ : the sum above. n_iter_ : sweeps. converged_.
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+    labels_ : ndarray of shape (n,)
+        Cluster of each training row.
+    objective_ : float
+        The sum above.
+    dual_gap_ : float
+        NaN: the problem is not convex.
+    residual_ : float
+        Share of the rows that moved in the last sweep.
+    n_iter_ : int
+        Sweeps.
+    converged_ : bool
+        Whether no row moved in the last sweep.
 
     References
     ----------
     S. Basu, A. Banerjee, R. J. Mooney, Active semi-supervision for pairwise constrained clustering, SDM 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import ConstrainedKMeans
+    >>> X, _ = make_blobs(60, centers=[[0, 0], [4, 0], [0, 4], [4, 4]], random_state=0)
+    >>> model = ConstrainedKMeans(4, random_state=0).fit(X, must=[[0, 1]], cannot=[[2, 3]])
+    >>> bool(model.labels_[0] == model.labels_[1])
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "weight": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [FROM_ONE],
+        "weight": [NOT_NEGATIVE],
+        "max_iter": [FROM_ONE],
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_clusters=2, *, weight=1.0, max_iter=100, random_state=None):
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        weight: float = 1.0,
+        max_iter: int = 100,
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.weight = weight
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, must=None, cannot=None):
-        """Cluster the rows of X (n, d) under pairs of row numbers `must` and `cannot`, (m, 2) each.
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        must: ArrayLike | None = None,
+        cannot: ArrayLike | None = None,
+    ) -> Self:
+        """Cluster rows under pairs that must, or cannot, be in one cluster.
 
-        Without pairs they are made from `y` (-1 = unlabeled) by `pairwise_constraints`; without y there are none.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or None, default=None
+            Labels, -1 for unlabeled rows. The pairs are made from them by `pairwise_constraints` where none are given.
+        must, cannot : array-like of shape (m, 2) or None, default=None
+            Pairs of row numbers; may be empty.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            More clusters than rows, pairs of another shape, or numbers of rows that do not exist.
         """
         self._validate_params()
         X = validate_data(self, X, dtype=np.float64)
@@ -87,33 +142,34 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
             raise ValueError(f"n_samples={len(X)} should be >= n_clusters={self.n_clusters}.")
         if must is None and cannot is None and y is not None:
             must, cannot = pairwise_constraints(y, np.random.default_rng(random_state.randint(2**31)))
-        must, cannot = _checked_pairs("must", must, len(X)), _checked_pairs("cannot", cannot, len(X))
+        linked, parted = _pairs("must", must, len(X)), _pairs("cannot", cannot, len(X))
         unit = self.weight * float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
-        pairs = np.vstack([must, cannot])
-        sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
+        pairs = np.vstack([linked, parted])
+        sign = np.repeat([1.0, -1.0], [len(linked), len(parted)])
         # every pair twice, by row: neighbours of row i are other[start[i] : start[i + 1]]
         ends = np.concatenate([pairs, pairs[:, ::-1]])
         by_row = np.argsort(ends[:, 0], kind="stable")
         other, sign = ends[by_row, 1], np.concatenate([sign, sign])[by_row]
         start = np.searchsorted(ends[by_row, 0], np.arange(len(X) + 1))
-        centres = self._first_centres(X, must, random_state)
+        centres = self._first_centres(X, linked, random_state)
         labels = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        self.converged_ = False
-        for sweep in range(1, self.max_iter + 1):
-            moved = _assign(X, centres, labels, start, other, sign, unit, random_state.permutation(len(X)))
+        sweeps, moved = 0, len(X)
+        while moved and sweeps < self.max_iter:
+            sweeps += 1
+            moved = assign_rows(X, centres, labels, start, other, sign, unit, random_state.permutation(len(X)))
             for k in range(self.n_clusters):
                 if (labels == k).any():
                     centres[k] = X[labels == k].mean(axis=0)
-            self.n_iter_ = sweep
-            if not moved:
-                self.converged_ = True
-                break
         self.cluster_centers_, self.labels_ = centres, labels
-        broken = np.sum(labels[must[:, 0]] != labels[must[:, 1]]) + np.sum(labels[cannot[:, 0]] == labels[cannot[:, 1]])
-        self.objective_ = float(((X - centres[labels]) ** 2).sum() + unit * broken)
+        broken = np.sum(labels[linked[:, 0]] != labels[linked[:, 1]])
+        broken += np.sum(labels[parted[:, 0]] == labels[parted[:, 1]])
+        objective = float(((X - centres[labels]) ** 2).sum() + unit * broken)
+        self._keep_certificate(
+            Certificate(objective=objective, residual=moved / len(X), n_iter=sweeps, converged=not moved)
+        )
         return self
 
-    def _first_centres(self, X: np.ndarray, must: np.ndarray, random_state: np.random.RandomState) -> np.ndarray:
+    def _first_centres(self, X: Floats, must: Ints, random_state: np.random.RandomState) -> Floats:
         """Return the means of the largest groups that the must-links connect, and k-means++ centres for the rest."""
         n = len(X)
         graph = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n, n))
@@ -126,44 +182,23 @@ class ConstrainedKMeans(ClusterMixin, BaseEstimator):
             centres += list(kmeans_plusplus(X, missing, random_state=random_state.randint(2**31 - 1))[0])
         return np.array(centres)
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> Ints:
         """Return the nearest centre of each row of X (n, d), shape (n,)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return ((X[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        nearest: Ints = ((rows[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
+        return nearest
 
 
-def _checked_pairs(name: str, pairs: ArrayLike | None, n: int) -> Ints:
-    """Return pairs of row numbers as an array (m, 2); None and an empty sequence are no pairs."""
-    given = np.zeros((0, 2), dtype=np.int64) if pairs is None or np.size(pairs) == 0 else np.asarray(pairs)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+def _pairs(name: str, given: Any, n: int) -> Ints:
+    """Return pairs of row numbers (m, 2); raise ValueError for what is none."""
+    pairs = np.asarray([] if given is None else given)
+    if pairs.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} must hold pairs of row numbers, shape (m, 2); got {given.dtype} of shape {given.shape}."
+            f"{name} must hold pairs of row numbers, shape (m, 2); got {pairs.dtype} values of shape {pairs.shape}."
         )
-    if len(given) and not (given.min() >= 0 and given.max() < n):
+    if pairs.min() < 0 or pairs.max() >= n:
         raise ValueError(f"{name} has a row number outside 0 to {n - 1}.")
-    return given.astype(np.int64)
-
-
-@njit(cache=True)
-def _assign(X, centres, labels, start, other, sign, unit, order):
-    """Move each row, in `order`, to its cheapest cluster; labels (n,) are updated in place. Returns moves."""
-    moved = 0
-    for i in order:
-        best = np.inf
-        choice = labels[i]
-        for k in range(centres.shape[0]):
-            cost = 0.0
-            for j in range(X.shape[1]):
-                cost += (X[i, j] - centres[k, j]) ** 2
-            for p in range(start[i], start[i + 1]):
-                same = labels[other[p]] == k
-                if same != (sign[p] > 0.0):
-                    cost += unit
-            if cost < best - 1e-12:
-                best = cost
-                choice = k
-        if choice != labels[i]:
-            labels[i] = choice
-            moved += 1
-    return moved
+    return pairs.astype(np.int64)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.graph import mutual_knn
 from pucli.kernels.intercept import with_intercept
@@ -26,8 +24,11 @@ from pucli.solvers.surface.admm import solve_surface_admm
 from pucli.solvers.surface.problem import surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 
-_POSITIVE = Interval(Real, 0, None, closed="neither")
-_NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+# Largest number of iterations where none is given.
+SWEEPS = 2000
+ADMM_ITERATIONS = 50_000
+NEWTON_STEPS = 500
+SURFACE_ADMM_ITERATIONS = 20_000
 
 
 class ElasticGLPUAL(PUClassifier):
@@ -42,62 +43,89 @@ class ElasticGLPUAL(PUClassifier):
 
     Parameters
     ----------
-    lam1 : float, default 1.0
+    lam1 : float, default=1.0
         L1 penalty; from ``pucli.solvers.elastic.dual.lam1_max`` on, all coefficients are zero.
-    lam2 : float, default 1.0
+    lam2 : float, default=1.0
         Ridge.
-    c_p, c_u : float, default 1.0 and 0.1
-        Weight of each labelled and of each unlabeled row.
-    sigma : float, default 1.0
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float, default=0.1
+        Weight of each unlabeled row.
+    sigma : float, default=1.0
         Scale of the similarity, in squared units of X.
-    n_neighbors : int, default 5
+    n_neighbors : int, default=5
         K of the graph.
-    solver : {"dual", "admm"}, default "dual"
+    solver : {"dual", "admm"}, default="dual"
         Coordinate ascent on the box dual, or the printed five-block ADMM.
-    mu : float, default 1.0
-        Penalty of the ADMM.
-    tol : float, default 1e-6
+    mu : float, default=1.0
+        Penalty of the ADMM; not used by the dual solver.
+    tol : float, default=1e-6
         Relative duality gap to reach.
-    max_iter : int or None
-        Sweeps (dual, default 2000) or iterations (admm, 50000).
+    max_iter : int or None, default=None
+        Sweeps (dual, None is 2000) or iterations (admm, 50000).
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    coef_ : (n_features,) coefficients, zeros exact; intercept_ : float.
-    objective_ : value of the objective above; dual_gap_ : proven bound on objective_ minus the optimum.
-    n_iter_, converged_, classes_, n_features_in_ : as usual.
+    coef_ : ndarray of shape (m,)
+        Coefficients; zeros are exact.
+    intercept_ : float
+    objective_ : float
+        Value of the objective above.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     References
     ----------
     Wang (2024), eq. (4.1)-(4.21).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import ElasticGLPUAL
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> noise = np.random.default_rng(0).normal(size=(120, 3))
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = ElasticGLPUAL(lam1=30.0).fit(np.hstack([X, noise]), y)
+    >>> (model.coef_ != 0).tolist()
+    [True, True, False, False, False]
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "lam1": [_NOT_NEGATIVE],
-        "lam2": [_POSITIVE],
-        "c_p": [_POSITIVE],
-        "c_u": [_POSITIVE],
-        "sigma": [_POSITIVE],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "solver": [StrOptions({"dual", "admm"})],
-        "mu": [_POSITIVE],
-        "tol": [_POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    coef_: Floats
+    intercept_: float
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "lam1": [NOT_NEGATIVE],
+        "lam2": [POSITIVE],
+        "c_p": [POSITIVE],
+        "c_u": [POSITIVE],
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "solver": [one_of("dual", "admm")],
+        "mu": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE, None],
     }
 
     def __init__(
         self,
-        lam1=1.0,
-        lam2=1.0,
-        c_p=1.0,
-        c_u=0.1,
-        sigma=1.0,
-        n_neighbors=5,
-        solver="dual",
-        mu=1.0,
-        tol=1e-6,
-        max_iter=None,
-    ):
+        lam1: float = 1.0,
+        lam2: float = 1.0,
+        c_p: float = 1.0,
+        c_u: float = 0.1,
+        sigma: float = 1.0,
+        n_neighbors: int = 5,
+        solver: str = "dual",
+        mu: float = 1.0,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
         self.c_p = c_p
@@ -108,33 +136,19 @@ class ElasticGLPUAL(PUClassifier):
         self.mu = mu
         self.tol = tol
         self.max_iter = max_iter
+        self.pos_label = pos_label
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values, or fewer rows than
-        ``n_neighbors + 1``. Warns (ConvergenceWarning) where the gap stays above `tol`.
-        """
-        X, labelled = self._validate_fit(X, y)
-        graph = mutual_knn(X, self.n_neighbors)
-        edges = graph.edges(self.sigma)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
         arguments = (with_intercept(X), labelled, edges, self.lam1, self.lam2, self.c_p, self.c_u)
         if self.solver == "admm":
-            result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or 50000)
+            result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         else:
-            result = solve_elastic(*arguments, self.tol, self.max_iter or 2000)
+            result = solve_elastic(*arguments, self.tol, self.max_iter or SWEEPS)
         self.coef_, self.intercept_ = result.w[:-1], float(result.w[-1])
-        self.objective_ = result.objective
-        self.dual_gap_ = result.gap
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self._warn_unless_converged()
-        return self
+        self._keep_certificate(result)
 
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
+    def _score(self, X: Floats) -> Floats:
         return X @ self.coef_ + self.intercept_
 
 
@@ -149,64 +163,95 @@ class EKFGLPUAL(PUClassifier):
     with p the labelled and u the unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see `GLPUAL`). A
     feature whose group is zero plays no part in f; a_jk is in the groups of j and of k. Scale the features to similar
     size: the penalty compares coefficients, and squares of very different features leave too few digits to prove that
-    the minimum is reached (it mostly is; a ConvergenceWarning then has the gap).
+    the minimum is reached. It mostly is; the ConvergenceWarning then has the gap.
 
     Parameters
     ----------
-    lam1 : float, default 1.0
+    lam1 : float, default=1.0
         Group penalty, positive; from ``pucli.solvers.surface.problem.surface_lam1_max`` on, f is constant.
-    lam2 : float, default 1e-3
+    lam2 : float, default=1e-3
         Weight of the squared gradients of f at the rows.
-    c_p, c_u : float, default 1.0 and 0.1
-        Weight of each labelled and of each unlabeled row.
-    sigma : float, default 1.0
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float, default=0.1
+        Weight of each unlabeled row.
+    sigma : float, default=1.0
         Scale of the similarity, in squared units of X.
-    n_neighbors : int, default 5
+    n_neighbors : int, default=5
         K of the graph.
-    solver : {"working-set", "admm"}, default "working-set"
+    solver : {"working-set", "admm"}, default="working-set"
         Alternating directions and Newton steps on a growing set of features, or the printed five-block ADMM.
-    mu : float, default 1.0
-        Penalty of the printed ADMM.
-    tol : float, default 1e-6
+    mu : float, default=1.0
+        Penalty of the printed ADMM; not used by the working set.
+    tol : float, default=1e-6
         Relative duality gap to reach.
-    max_iter : int or None
-        Newton steps on one working set (default 500), or iterations (admm, 20000).
+    max_iter : int or None, default=None
+        Newton steps on one working set (None is 500), or iterations (admm, 20000).
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    quadratic_ : (n_features, n_features) A; coef_ : (n_features,) beta; intercept_ : float.
-    selected_ : (n_features,) bool, features whose group is not zero (zeros are exact).
-    objective_ : value of the objective above; dual_gap_ : proven bound on objective_ minus the optimum.
-    n_iter_, converged_, classes_, n_features_in_ : as usual.
+    quadratic_ : ndarray of shape (m, m)
+        The matrix A.
+    coef_ : ndarray of shape (m,)
+        The vector beta.
+    intercept_ : float
+    selected_ : ndarray of bool, shape (m,)
+        Features whose group is not zero; zeros are exact.
+    objective_ : float
+        Value of the objective above.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     Raises
     ------
-    ValueError : more features than memory allows: A has about m^2 / 2 coefficients, a fit takes some m^4 numbers.
+    ValueError
+        In `fit`, for more features than memory allows: A has about m^2 / 2 coefficients, a fit takes some m^4 numbers.
 
     References
     ----------
     Wang (2024), eq. (4.22)-(4.43).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_circles
+    >>> from pucli.estimators import EKFGLPUAL
+    >>> X, positive = make_circles(200, noise=0.1, factor=0.3, random_state=0)
+    >>> X = np.hstack([X, np.random.default_rng(0).normal(size=(200, 1))])
+    >>> y = positive.copy()
+    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> model = EKFGLPUAL(lam1=10.0, c_u=0.3).fit(X, y)
+    >>> model.selected_.tolist()
+    [True, True, False]
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    coef_: Floats
+    intercept_: float
+
+    _parameter_constraints: ClassVar[Constraints] = {
         **ElasticGLPUAL._parameter_constraints,
-        "lam1": [_POSITIVE],
-        "solver": [StrOptions({"working-set", "admm"})],
+        "lam1": [POSITIVE],
+        "solver": [one_of("working-set", "admm")],
     }
 
     def __init__(
         self,
-        lam1=1.0,
-        lam2=1e-3,
-        c_p=1.0,
-        c_u=0.1,
-        sigma=1.0,
-        n_neighbors=5,
-        solver="working-set",
-        mu=1.0,
-        tol=1e-6,
-        max_iter=None,
-    ):
+        lam1: float = 1.0,
+        lam2: float = 1e-3,
+        c_p: float = 1.0,
+        c_u: float = 0.1,
+        sigma: float = 1.0,
+        n_neighbors: int = 5,
+        solver: str = "working-set",
+        mu: float = 1.0,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
         self.c_p = c_p
@@ -217,48 +262,31 @@ class EKFGLPUAL(PUClassifier):
         self.mu = mu
         self.tol = tol
         self.max_iter = max_iter
+        self.pos_label = pos_label
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values, fewer rows than
-        ``n_neighbors + 1``, or too many features. Warns (ConvergenceWarning) where the gap stays above `tol`.
-        """
-        X, labelled = self._validate_fit(X, y)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
         check_memory(*X.shape)
-        graph = mutual_knn(X, self.n_neighbors)
-        edges = graph.edges(self.sigma)
+        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
         if self.solver == "admm":
             result = solve_surface_admm(
                 Z, G, labelled, edges, self.lam1, self.lam2, self.c_p, self.c_u, self.mu, self.tol,
-                self.max_iter or 20000,
+                self.max_iter or SURFACE_ADMM_ITERATIONS,
             )  # fmt: skip
         else:
             problem = surface_problem(Z, G, labelled, edges, self.lam2, self.c_p, self.c_u)
-            result = solve_surface(problem, self.lam1, self.tol, self.max_iter or 500)
+            result = solve_surface(problem, self.lam1, self.tol, self.max_iter or NEWTON_STEPS)
         self.quadratic_, self.coef_ = surface_matrix(result.w[:-1], X.shape[1])
         self.intercept_ = float(result.w[-1])
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)
-        self.objective_ = result.objective
-        self.dual_gap_ = result.gap
-        self.n_iter_ = max(result.n_iter, 1)
-        self.converged_ = result.converged
-        self._warn_unless_converged()
-        return self
+        self._keep_certificate(result)
 
-    def _warn_unless_converged(self) -> None:
-        if not self.converged_:
-            warnings.warn(
-                f"EKFGLPUAL stopped after {self.n_iter_} iterations with the objective proven to a relative "
-                f"{self.dual_gap_ / self.objective_:.1g}, not to tol={self.tol:g}: scale the features to similar size, "
-                "loosen tol, or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _advice(self) -> str:
+        return (
+            f"the objective is proven to a relative {self.dual_gap_ / self.objective_:.1g}, not to tol={self.tol:g}: "
+            "scale the features to similar size, loosen tol, or raise max_iter"
+        )
 
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
-        return surface_score(X, self.quadratic_, self.coef_, self.intercept_)
+    def _score(self, X: Floats) -> Floats:
+        score: Floats = surface_score(X, self.quadratic_, self.coef_, self.intercept_)
+        return score

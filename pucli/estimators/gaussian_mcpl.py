@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pucli.arrays import Bools, Floats, Ints
+from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
+from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
     Gaussian,
     Pattern,
@@ -25,7 +30,7 @@ from pucli.solvers.safe.gaussian import (
 _SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in standardised features
 
 
-class GaussianMCPL(DensityMixin, BaseEstimator):
+class GaussianMCPL(Certified, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Mean and covariance of a Gaussian from rows with NaN in one block or in a monotone pattern.
 
     The pattern is recognised, whatever the order of rows and columns: it is monotone when the sets of missing columns
@@ -33,53 +38,94 @@ class GaussianMCPL(DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    blocks : "safe", "all" or "one", default "safe"
+    blocks : {"safe", "all", "one"}, default="safe"
         How several incomplete blocks of columns are used. "all": the maximum likelihood estimate, every block
         regressed on the blocks before it with all the rows that have both, (B.6)-(B.8). "one": all incomplete columns
         as one block, (6.7)-(6.9), which leaves out the entries observed in them by incomplete rows and is never worse
         than the complete rows alone (Corollary 6.5). "safe": of these two the one whose `improvement_` is larger.
         With one incomplete block all are the MCPL estimate (Theorem 6.2).
-    ridge : float, default 0.0
+    ridge : float, default=0.0
         Variance added to every feature, in squared units of the features; every likelihood is then averaged over a
         disturbance of that variance.
 
     Attributes
     ----------
-    mean_ : (D,); covariance_ : (D, D); complete_mean_, complete_covariance_ : from the complete rows alone.
-    pattern_ : "complete", "one block" or "monotone"; blocks_ : list of column indices per block, the most often
-        observed first; order_ : (D,), the columns in the order that shows the pattern; n_complete_ : int.
-    improvement_ : float, in nats
-        The log-likelihood of the completed rows is at least this much above that of the complete-case estimate,
-        whatever the hidden entries are: > 0 unless blocks = "all" (Theorem 6.3), where it may be -inf: no bound. A
-        bound on rounding is subtracted, and a gain within it is 0; it covers hidden entries that fit the estimate as
-        observed ones do. Far from it, the computed gain changes by about 1e-16 times the condition number of the
-        correlations for each unit of squared Mahalanobis distance.
-    used_blocks_ : "all" or "one", which of the two estimates this is.
-    objective_ : float, log-likelihood of the observed entries at the estimate, maximal for "all".
-    gap_ = dual_gap_ : 0, in closed form, where the estimate is the saddle point (one block); NaN otherwise.
-    n_iter_ = 1, converged_ = True; supervised_only_ : whether no entry was missing (then = complete-case).
+    mean_ : ndarray of shape (D,)
+    covariance_ : ndarray of shape (D, D)
+    complete_mean_, complete_covariance_ : ndarray
+        From the complete rows alone.
+    pattern_ : {"complete", "one block", "monotone"}
+    blocks_ : list of ndarray
+        Column indices per block, the most often observed first.
+    order_ : ndarray of shape (D,)
+        The columns in the order that shows the pattern.
+    n_complete_ : int
+        Number of complete rows.
+    improvement_ : float
+        In nats. The log-likelihood of the completed rows is at least this much above that of the complete-case
+        estimate, whatever the hidden entries are: > 0 unless blocks = "all" (Theorem 6.3), where it may be -inf: no
+        bound. A bound on rounding is subtracted, and a gain within it is 0; it covers hidden entries that fit the
+        estimate as observed ones do. Far from it, the computed gain changes by about 1e-16 times the condition number
+        of the correlations for each unit of squared Mahalanobis distance.
+    used_blocks_ : {"all", "one"}
+        Which of the two estimates this is.
+    objective_ : float
+        Log-likelihood of the observed entries at the estimate, maximal for "all".
+    dual_gap_ : float
+        0, in closed form, where the estimate is the saddle point (one block); NaN otherwise. `gap_` is the same.
+    n_iter_, converged_
+        1 and True.
+    supervised_only_ : bool
+        Whether no entry was missing; the estimate is then that of the complete rows.
 
     References
     ----------
     Bertazzi 2018, chapter 6 and appendix B; Anderson 1957.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pucli.estimators import GaussianMCPL
+    >>> X = np.random.default_rng(0).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 200)
+    >>> X[50:, 1] = np.nan
+    >>> model = GaussianMCPL().fit(X)
+    >>> bool(model.improvement_ > 0)
+    True
+    >>> bool(abs(model.covariance_[0, 1] - 0.8) < 0.2)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "blocks": [StrOptions({"safe", "all", "one"})],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+    n_features_in_: int
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "blocks": [one_of("safe", "all", "one")],
+        "ridge": [NOT_NEGATIVE],
     }
 
-    def __init__(self, blocks="safe", ridge=0.0):
+    def __init__(self, blocks: str = "safe", ridge: float = 0.0) -> None:
         self.blocks = blocks
         self.ridge = ridge
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Fit to X (n, D), NaN where an entry is missing; y is ignored.
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Fit the mean and the covariance.
 
-        Raises ValueError for a pattern that is not monotone (naming two rows that clash), no complete row, or a
-        singular covariance of the complete rows (set `ridge`).
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            NaN where an entry is missing.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A pattern that is not monotone (two rows that clash are named), no complete row, or a singular covariance
+            of the complete rows (set `ridge`).
         """
+        self._validate_params()
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
         missing = np.isnan(X)
         clash = clashing_rows(missing)
@@ -112,19 +158,20 @@ class GaussianMCPL(DensityMixin, BaseEstimator):
             if bound > self.improvement_ or used_blocks == self.blocks:
                 self.mean_, self.covariance_ = model
                 self.improvement_, self.used_blocks_ = bound, used_blocks
-        self.objective_ = float(np.sum(self._log_density(X)))
-        self.gap_ = self.dual_gap_ = 0.0 if len(pattern.blocks) <= 2 else np.nan
-        self.n_iter_, self.converged_ = 1, True
+        gap = 0.0 if len(pattern.blocks) <= 2 else np.nan
+        objective = float(np.sum(self._log_density(X)))
+        self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=True))
+        self.gap_ = self.dual_gap_
         return self
 
-    def _estimate(self, X, pattern: Pattern) -> Gaussian:
+    def _estimate(self, X: Floats, pattern: Pattern) -> Gaussian:
         """Return the estimate by blocks, computed in standardised features."""
         centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         scale[scale == 0.0] = 1.0
         inside = fit_by_blocks((X - centre) / scale, pattern, self.ridge / scale**2)
         return Gaussian(centre + scale * inside.mean, inside.covariance * np.outer(scale, scale))
 
-    def _check_complete(self, complete) -> None:
+    def _check_complete(self, complete: Floats) -> None:
         """Raise where the covariance of the complete rows is singular."""
         scale = complete.std(axis=0)
         scale[scale == 0.0] = 1.0
@@ -136,43 +183,45 @@ class GaussianMCPL(DensityMixin, BaseEstimator):
                 "rows."
             )
 
-    def _log_density(self, X) -> np.ndarray:
+    def _log_density(self, X: Floats) -> Floats:
         result = np.empty(len(X))
         for observed, rows in _by_pattern(X):
             result[rows] = log_density(X[rows], Gaussian(self.mean_, self.covariance_), observed, self.ridge)
         return result
 
-    def _validate(self, X) -> np.ndarray:
+    def _validate(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return rows
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density of the observed entries of each row of X (n, D), in nats, shape (n,)."""
         return self._log_density(self._validate(X))
 
-    def score(self, X, y=None):
+    def score(self, X: ArrayLike, y: object = None) -> float:
         """Return the mean over rows of `score_samples`; y is ignored."""
         return float(np.mean(self.score_samples(X)))
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Floats:
         """Return `n_samples` draws from the fitted Gaussian, (n_samples, D)."""
         check_is_fitted(self)
         draws = check_random_state(random_state).standard_normal((n_samples, len(self.mean_)))
-        return self.mean_ + draws @ np.linalg.cholesky(self.covariance_).T
+        rows: Floats = self.mean_ + draws @ np.linalg.cholesky(self.covariance_).T
+        return rows
 
-    def impute(self, X):
+    def impute(self, X: ArrayLike) -> Floats:
         """Return X (n, D) with each missing entry replaced by its mean given the row's observed entries, (6.3).
 
         The pattern of X may be any.
         """
-        X = self._validate(X).copy()
+        filled = self._validate(X).copy()
         model = Gaussian(self.mean_, self.covariance_)
-        for observed, rows in _by_pattern(X):
-            hidden = np.setdiff1d(np.arange(X.shape[1]), observed)
+        for observed, rows in _by_pattern(filled):
+            hidden = np.setdiff1d(np.arange(filled.shape[1]), observed)
             if len(hidden):
                 offset, regression, _ = conditional(model, observed, hidden)
-                X[np.ix_(rows, hidden)] = offset + X[np.ix_(rows, observed)] @ regression.T
-        return X
+                filled[np.ix_(rows, hidden)] = offset + filled[np.ix_(rows, observed)] @ regression.T
+        return filled
 
     @property
     def guarantee_(self) -> str:
@@ -187,7 +236,7 @@ class GaussianMCPL(DensityMixin, BaseEstimator):
             )
         return "no guarantee against the complete rows alone; blocks='safe' has one"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -200,13 +249,14 @@ def _one_block(pattern: Pattern) -> Pattern:
     return Pattern([pattern.blocks[0], np.concatenate(pattern.blocks[1:])], [pattern.rows[0], pattern.rows[-1]])
 
 
-def _names(estimator, columns) -> list:
+def _names(estimator: GaussianMCPL, columns: Bools) -> list[Any]:
     """Return the names of the columns of a mask, or their positions where X had no names."""
     names = getattr(estimator, "feature_names_in_", np.arange(len(columns)))
-    return np.asarray(names)[columns].tolist()
+    found: list[Any] = np.asarray(names)[columns].tolist()
+    return found
 
 
-def _by_pattern(X):
+def _by_pattern(X: Floats) -> Iterator[tuple[Ints, Ints]]:
     """Yield (observed columns, rows) for each pattern of missing entries."""
     patterns, which = np.unique(np.isnan(X), axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):

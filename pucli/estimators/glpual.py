@@ -2,105 +2,75 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from pucli.estimators.base.pu import PUClassifier
-from pucli.kernels.graph import mutual_knn, squared_distances, squared_distances_between
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.feature_model import FeatureModel
+from pucli.estimators.base.global_local import THESIS_ITERATIONS, THESIS_MU, check_form
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
+from pucli.kernels.graph import Edges, mutual_knn, squared_distances
+from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.thesis import solve_thesis
-from pucli.solvers.result import Solution
+from pucli.solvers.result import Certificate, Solution
 
-_POSITIVE = Interval(Real, 0, None, closed="neither")
-THESIS_ITERATIONS = 150
-THESIS_MU = 0.01
+ADMM_MU = 1.0
+ADMM_ITERATIONS = 20_000
+SWEEPS = 1000
 
 
-class _GlobalLocal(PUClassifier):
-    """What GLPUAL and GLLC share: the similarity graph, the three forms of the model, prediction."""
+class _GlobalLocal(FeatureModel):
+    """What GLPUAL and GLLC share: the similarity graph and the forms of the model."""
 
     _squared: bool
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "lam": [_POSITIVE],
-        "c_p": [_POSITIVE],
-        "c_u": [_POSITIVE],
-        "sigma": [_POSITIVE],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions({"linear", "rbf"})],
-        "width": [_POSITIVE],
-        "form": [StrOptions({"rkhs", "thesis"})],
-        "max_rank": [Interval(Integral, 1, None, closed="left"), None],
+    lam: float
+    c_p: float
+    c_u: float
+    sigma: float
+    n_neighbors: int
+    form: str
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureModel._parameter_constraints,
+        "lam": [POSITIVE],
+        "c_p": [POSITIVE],
+        "c_u": [POSITIVE],
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "form": [one_of("rkhs", "thesis")],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values, or fewer rows than
-        ``n_neighbors + 1``. Warns (ConvergenceWarning) where the gap stays above `tol`.
-        """
-        X, labelled = self._validate_fit(X, y)
-        if self.form == "thesis" and self.kernel == "linear":
-            raise ValueError("form='thesis' is a kernel form: set kernel='rbf', or form='rkhs' for the linear model.")
-        graph = mutual_knn(X, self.n_neighbors)
-        edges = graph.edges(self.sigma)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        check_form(self.form, self.kernel)
         if self.form == "thesis":
+            mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
             self._fit_thesis(X, labelled)
-        elif self.kernel == "linear":
-            result = self._solve(with_intercept(X), labelled, edges)
-            self._keep(result)
-            self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
-        else:
-            features = rbf_map(X, self.width, self.max_rank)
-            result = self._solve(with_intercept(features.L), labelled, edges)
-            self._keep(result)
-            self.landmarks_ = X[features.pivots]
-            self.landmark_factor_ = features.factor
-            self.kernel_residual_ = features.residual
-            self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
-        self._warn_unless_converged()
-        return self
+            return
+        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
+        result = self._solve(self._rows(X), labelled, edges)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)
 
-    def _solve(self, Z, labelled, edges) -> Solution:
+    def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
+        """Solve for the coefficients of rows Z (n, r + 1), whose last column is one."""
         raise NotImplementedError
 
-    def _keep(self, result: Solution) -> None:
-        self.objective_ = result.objective
-        self.dual_gap_ = result.gap
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-
-    def _fit_thesis(self, X, labelled) -> None:
+    def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
         K = rbf_from_distances(squared_distances(X), self.width)
-        mu = THESIS_MU if getattr(self, "mu", None) is None else self.mu
+        mu = getattr(self, "mu", None) or THESIS_MU
         n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
         result = solve_thesis(K, labelled, self.c_p, self.c_u, mu, n_iter, squared=self._squared)
         self.landmarks_ = np.vstack([X[labelled], X[~labelled]])
         self.coef_ = np.concatenate([result.coef, np.full(np.count_nonzero(~labelled), result.omega_u)])
-        self.intercept_ = result.intercept
-        self.objective_ = np.nan
-        self.dual_gap_ = np.nan
-        self.residual_ = result.residual
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
-        if self.form == "thesis":
-            K = rbf_from_distances(squared_distances_between(X, self.landmarks_), self.width)
-            return K @ self.coef_ + self.intercept_
-        if self.kernel == "rbf":
-            X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width)
-        return X @ self.coef_ + self.intercept_
+        self.intercept_ = float(result.intercept)
+        self._keep_certificate(
+            Certificate(objective=np.nan, residual=result.residual, n_iter=result.n_iter, converged=result.converged)
+        )
 
 
 class GLPUAL(_GlobalLocal):
@@ -116,43 +86,60 @@ class GLPUAL(_GlobalLocal):
 
     Parameters
     ----------
-    lam : float, default 1.0
+    lam : float, default=1.0
         Ridge. Not used by ``form="thesis"``.
-    c_p, c_u : float, default 1.0 and 0.1
-        Weight of each labelled and of each unlabeled row (C_p and C_u in print).
-    sigma : float, default 1.0
-        Scale of the similarity, in squared units of X.
-    n_neighbors : int, default 5
+    c_p : float, default=1.0
+        Weight of each labelled row (C_p in print).
+    c_u : float, default=0.1
+        Weight of each unlabeled row (C_u in print).
+    sigma : float, default=1.0
+        Scale of the similarity, in squared units of X. Not used by ``form="thesis"``.
+    n_neighbors : int, default=5
         K of the graph.
-    kernel : {"linear", "rbf"}, default "linear"
-        ``"rbf"`` is exp(-d^2 / (2 width^2)).
-    width : float, default 1.0
+    kernel : {"linear", "rbf"}, default="linear"
+        "rbf" is exp(-d^2 / (2 width^2)).
+    width : float, default=1.0
         Width of the RBF kernel, in units of X.
-    form : {"rkhs", "thesis"}, default "rkhs"
-        ``"rkhs"`` is the exact minimiser, certified. ``"thesis"`` (RBF only) runs the printed kernel updates (3.17),
-        (3.24)-(3.26) `max_iter` times; they minimise no fixed objective, and neither `lam` nor `sigma` enters.
-    solver : {"dual", "admm"}, default "dual"
+    form : {"rkhs", "thesis"}, default="rkhs"
+        "rkhs" is the exact minimiser, certified. "thesis" (RBF only) runs the printed kernel updates (3.17),
+        (3.24)-(3.26) `max_iter` times; they minimise no fixed objective.
+    solver : {"dual", "admm"}, default="dual"
         Coordinate ascent on the box dual, or the printed ADMM (3.6)-(3.13).
-    mu : float or None
-        ADMM penalty (mu_1); None is 1.0 for ``solver="admm"`` and 0.01 for ``form="thesis"``.
-    max_rank : int or None
-        Cap on the rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000.
-    tol : float, default 1e-6
-        Relative duality gap to reach.
-    max_iter : int or None
-        Sweeps (dual, default 1000), iterations (admm, 20000), or updates (thesis form, 150: there the count is
-        part of the method).
+    mu : float or None, default=None
+        ADMM penalty (mu_1); None is 1.0 for ``solver="admm"`` and 0.01 for ``form="thesis"``. Not used by the dual
+        solver.
+    max_rank : int or None, default=None
+        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000.
+    tol : float, default=1e-6
+        Relative duality gap to reach. Not used by ``form="thesis"``.
+    max_iter : int or None, default=None
+        Sweeps (dual, None is 1000), iterations (admm, 20000), or updates (thesis form, 150: there the count is part
+        of the method).
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives. None takes the greater of two numbers and, of two words, the one
+        that means yes.
 
     Attributes
     ----------
-    coef_ : coefficients of the features (linear), of the low-rank kernel features (RBF), or of the kernel at
-        `landmarks_` (thesis form).
-    intercept_ : float.
-    objective_ : value of the objective above; NaN for the thesis form.
-    dual_gap_ : proven bound on objective_ minus the optimum; NaN for the thesis form.
-    residual_ : thesis form only, max |1 - f - h| over labelled rows after the last update.
-    n_iter_, converged_, classes_, n_features_in_ : as usual. A thesis-form fit counts as converged when it is finite.
-    landmarks_, landmark_factor_, kernel_residual_ : the kernel features (`pucli.kernels.low_rank`).
+    coef_ : ndarray
+        Coefficients of the features (linear), of the low-rank kernel features (RBF), or of the kernel at `landmarks_`
+        (thesis form).
+    intercept_ : float
+    objective_ : float
+        Value of the objective above; NaN for the thesis form.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum; NaN for the thesis form.
+    residual_ : float
+        Thesis form: max |1 - f - h| over labelled rows after the last update; otherwise NaN.
+    n_iter_ : int
+    converged_ : bool
+        Whether the gap is within the tolerance. A thesis-form fit counts as converged when it is finite.
+    classes_ : ndarray of shape (2,)
+        The label of unlabeled rows, then that of labelled positives.
+    positive_share_, labelled_recall_ : float
+        Shares of the unlabeled and of the labelled training rows that the model calls positive.
+    landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
+        The kernel features (`pucli.kernels.low_rank`).
 
     References
     ----------
@@ -160,40 +147,44 @@ class GLPUAL(_GlobalLocal):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
     >>> from pucli.estimators import GLPUAL
-    >>> X = np.r_[np.random.default_rng(0).normal(2, 1, (60, 2)), np.random.default_rng(1).normal(-2, 1, (40, 2))]
-    >>> y = np.r_[np.ones(20), np.zeros(80)]
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
     >>> model = GLPUAL(lam=1.0, c_u=0.1).fit(X, y)
     >>> bool(model.dual_gap_ <= 1e-6 * model.objective_)
+    True
+    >>> bool((model.predict(X) == positive).mean() > 0.95)
     True
     """
 
     _squared = False
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[Constraints] = {
         **_GlobalLocal._parameter_constraints,
-        "solver": [StrOptions({"dual", "admm"})],
-        "mu": [_POSITIVE, None],
-        "tol": [_POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "solver": [one_of("dual", "admm")],
+        "mu": [POSITIVE, None],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE, None],
     }
 
     def __init__(
         self,
-        lam=1.0,
-        c_p=1.0,
-        c_u=0.1,
-        sigma=1.0,
-        n_neighbors=5,
-        kernel="linear",
-        width=1.0,
-        form="rkhs",
-        solver="dual",
-        mu=None,
-        max_rank=None,
-        tol=1e-6,
-        max_iter=None,
-    ):
+        lam: float = 1.0,
+        c_p: float = 1.0,
+        c_u: float = 0.1,
+        sigma: float = 1.0,
+        n_neighbors: int = 5,
+        kernel: str = "linear",
+        width: float = 1.0,
+        form: str = "rkhs",
+        solver: str = "dual",
+        mu: float | None = None,
+        max_rank: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.lam = lam
         self.c_p = c_p
         self.c_u = c_u
@@ -207,13 +198,13 @@ class GLPUAL(_GlobalLocal):
         self.max_rank = max_rank
         self.tol = tol
         self.max_iter = max_iter
+        self.pos_label = pos_label
 
-    def _solve(self, Z, labelled, edges) -> Solution:
+    def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
         if self.solver == "admm":
-            mu = 1.0 if self.mu is None else self.mu
-            max_iter = self.max_iter or 20000
+            mu, max_iter = self.mu or ADMM_MU, self.max_iter or ADMM_ITERATIONS
             return solve_glpual_admm(Z, labelled, edges, self.lam, self.c_p, self.c_u, mu, self.tol, max_iter)
-        return solve_glpual(Z, labelled, edges, self.lam, self.c_p, self.c_u, self.tol, self.max_iter or 1000)
+        return solve_glpual(Z, labelled, edges, self.lam, self.c_p, self.c_u, self.tol, self.max_iter or SWEEPS)
 
 
 class GLLC(_GlobalLocal):
@@ -223,34 +214,66 @@ class GLLC(_GlobalLocal):
 
     Parameters
     ----------
-    lam, c_p, c_u, sigma, n_neighbors, kernel, width, form, max_rank
-        As in `GLPUAL`. ``form="thesis"`` is the closed form that the printed kernel trick gives for this loss.
+    lam : float, default=1.0
+        Ridge. Not used by ``form="thesis"``.
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float, default=0.1
+        Weight of each unlabeled row.
+    sigma : float, default=1.0
+        Scale of the similarity, in squared units of X. Not used by ``form="thesis"``.
+    n_neighbors : int, default=5
+        K of the graph.
+    kernel : {"linear", "rbf"}, default="linear"
+        "rbf" is exp(-d^2 / (2 width^2)).
+    width : float, default=1.0
+        Width of the RBF kernel, in units of X.
+    form : {"rkhs", "thesis"}, default="rkhs"
+        "thesis" (RBF only) is the closed form that the printed kernel trick gives for this loss.
+    max_rank : int or None, default=None
+        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    coef_, intercept_, objective_, n_iter_, converged_, landmarks_, landmark_factor_ : as in `GLPUAL`.
-    dual_gap_ : half the squared gradient in the metric of the inverse Hessian, which for a quadratic objective is
-        exactly objective_ minus the optimum, rounding included; NaN for the thesis form.
+    coef_, intercept_, objective_, residual_, n_iter_, converged_, classes_, landmarks_, landmark_factor_
+        As in `GLPUAL`.
+    dual_gap_ : float
+        Half the squared gradient in the metric of the inverse Hessian, which for a quadratic objective is exactly
+        `objective_` minus the optimum, rounding included; NaN for the thesis form.
 
     References
     ----------
     Ke, Lv, Sun, Zhou, Jing (2018); Wang (2024), eq. (2.5).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from pucli.estimators import GLLC
+    >>> X, positive = make_moons(200, noise=0.1, random_state=0)
+    >>> y = positive.copy()
+    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> model = GLLC(kernel="rbf", width=0.5, lam=0.1, c_u=0.3).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
     """
 
     _squared = True
 
     def __init__(
         self,
-        lam=1.0,
-        c_p=1.0,
-        c_u=0.1,
-        sigma=1.0,
-        n_neighbors=5,
-        kernel="linear",
-        width=1.0,
-        form="rkhs",
-        max_rank=None,
-    ):
+        lam: float = 1.0,
+        c_p: float = 1.0,
+        c_u: float = 0.1,
+        sigma: float = 1.0,
+        n_neighbors: int = 5,
+        kernel: str = "linear",
+        width: float = 1.0,
+        form: str = "rkhs",
+        max_rank: int | None = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.lam = lam
         self.c_p = c_p
         self.c_u = c_u
@@ -260,6 +283,7 @@ class GLLC(_GlobalLocal):
         self.width = width
         self.form = form
         self.max_rank = max_rank
+        self.pos_label = pos_label
 
-    def _solve(self, Z, labelled, edges) -> Solution:
+    def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
         return solve_gllc(Z, labelled, edges, self.lam, self.c_p, self.c_u)

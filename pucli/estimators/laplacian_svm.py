@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.functions import Kernel
+from pucli.solvers.result import Certificate
 from pucli.solvers.svm.laplacian import solve_newton
-
-_POSITIVE = Interval(Real, 0, None, closed="neither")
-_FROM_ONE = Interval(Integral, 1, None, closed="left")
 
 
 class LaplacianSVM(SemiSupervisedClassifier):
@@ -25,36 +25,72 @@ class LaplacianSVM(SemiSupervisedClassifier):
 
     Parameters
     ----------
-    gamma_a : weight of the norm of f. The thesis chooses both weights from {0.005, 0.045, 0.5}.
-    gamma_i : weight of the smoothness on the graph.
-    kernel, width : "linear" or "rbf", exp(-|x - x'|^2 / (2 width^2)).
-    n_neighbors : of the graph, symmetric, with weights one; L is its normalised Laplacian.
-    tol : stop when the proven gap is below `tol` times the objective.
-    max_iter : most Newton steps.
+    gamma_a : float, default=0.005
+        Weight of the norm of f. The thesis chooses both weights from {0.005, 0.045, 0.5}.
+    gamma_i : float, default=0.5
+        Weight of the smoothness on the graph.
+    kernel : {"linear", "rbf"}, default="rbf"
+    width : float, default=1.0
+        Of exp(-|x - x'|^2 / (2 width^2)), in units of X.
+    n_neighbors : int, default=6
+        Of the graph, symmetric, with weights one; L is its normalised Laplacian.
+    tol : float, default=1e-8
+        Stop when the proven gap is below `tol` times the objective.
+    max_iter : int, default=100
+        Largest number of Newton steps.
 
     Attributes
     ----------
-    classes_ : labels. dual_coef_ : (n_machines, n) weights of the rows. intercept_ : (n_machines,).
-    objective_, dual_gap_ : summed over the machines; the gap is a proven bound. n_iter_ : most steps of a machine.
-    converged_ : every gap is within the tolerance. improvement_ : NaN, no guarantee against the supervised fit.
+    classes_ : ndarray of shape (K,)
+    dual_coef_ : ndarray of shape (n_machines, n)
+        Weights of the rows.
+    intercept_ : ndarray of shape (n_machines,)
+    objective_, dual_gap_ : float
+        Summed over the machines; the gap is a proven bound.
+    n_iter_ : int
+        Largest number of steps of a machine.
+    converged_ : bool
+        Whether every gap is within the tolerance.
+    improvement_ : float
+        NaN: there is no guarantee against the supervised fit.
 
     References
     ----------
     M. Belkin, P. Niyogi, V. Sindhwani, Manifold regularization, JMLR 7, 2006. S. Melacci, M. Belkin, Laplacian support
     vector machines trained in the primal, JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from pucli.estimators import LaplacianSVM
+    >>> X, y = make_moons(100, noise=0.05, random_state=0)
+    >>> model = LaplacianSVM(width=0.3).fit(X, np.where(np.arange(100) < 20, y, -1))
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "gamma_a": [_POSITIVE],
-        "gamma_i": [Interval(Real, 0, None, closed="left")],
-        "kernel": [StrOptions({"linear", "rbf"})],
-        "width": [_POSITIVE],
-        "n_neighbors": [_FROM_ONE],
-        "tol": [_POSITIVE],
-        "max_iter": [_FROM_ONE],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "gamma_a": [POSITIVE],
+        "gamma_i": [NOT_NEGATIVE],
+        "kernel": [one_of("linear", "rbf")],
+        "width": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE],
     }
 
-    def __init__(self, *, gamma_a=0.005, gamma_i=0.5, kernel="rbf", width=1.0, n_neighbors=6, tol=1e-8, max_iter=100):
+    def __init__(
+        self,
+        *,
+        gamma_a: float = 0.005,
+        gamma_i: float = 0.5,
+        kernel: str = "rbf",
+        width: float = 1.0,
+        n_neighbors: int = 6,
+        tol: float = 1e-8,
+        max_iter: int = 100,
+    ) -> None:
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.kernel = kernel
@@ -63,15 +99,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X, y):
-        """Fit to X (n, d) and y (n,), -1 = unlabeled.
-
-        Raises
-        ------
-        ValueError : fewer than two classes among the labels, a parameter out of its range.
-        """
-        self._validate_params()
-        X, codes = self._validate_fit(X, y)
+    def _fit(self, X: Floats, codes: Ints) -> None:
         K = self._kernel().matrix(X, X)
         n_machines = len(self.classes_) if len(self.classes_) > 2 else 1
         positives = range(n_machines) if n_machines > 1 else [1]
@@ -83,28 +111,30 @@ class LaplacianSVM(SemiSupervisedClassifier):
         self._X = X
         self.dual_coef_ = np.array([one.alpha for one in found])
         self.intercept_ = np.array([one.b for one in found])
-        self.objective_ = float(sum(one.objective for one in found))
-        self.dual_gap_ = float(sum(one.gap for one in found))
-        self.n_iter_ = max(one.n_iter for one in found)
-        self.converged_ = all(one.converged for one in found)
-        self.improvement_ = float("nan")
-        self._warn_unless_converged()
-        return self
+        self.improvement_ = np.nan
+        self._keep_certificate(
+            Certificate(
+                objective=sum(one.objective for one in found),
+                gap=sum(one.gap for one in found),
+                n_iter=max(one.n_iter for one in found),
+                converged=all(one.converged for one in found),
+            )
+        )
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.width)
 
-    def _graph_laplacian(self, X: np.ndarray):
+    def _graph_laplacian(self, X: Floats) -> Any:
         graph = kneighbors_graph(X, min(self.n_neighbors, len(X) - 1))
         return laplacian(graph.maximum(graph.T), normed=True).tocsr()
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Return f for each row of X: (n,) with two classes, positive for the second; else (n, K)."""
-        X = self._validate_predict(X)
-        values = self._kernel().matrix(X, self._X) @ self.dual_coef_.T + self.intercept_
+        rows = self._validate_predict(X)
+        values: Floats = self._kernel().matrix(rows, self._X) @ self.dual_coef_.T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> AnyArray:
         """Return the class of each row of X (n, d), shape (n,)."""
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]

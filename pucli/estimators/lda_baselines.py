@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.utils._param_validation import Interval
 
-from pucli.estimators.mcpl import MCPLLDA, GenerativeClassifier
+from pucli.arrays import Floats, Ints
+from pucli.estimators.base.generative import GenerativeClassifier
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, NumberIn
+from pucli.estimators.mcpl import MCPLLDA
+from pucli.solvers.result import Certificate
 from pucli.solvers.safe.em import expectation_maximisation
 
 
@@ -21,29 +24,50 @@ class EMLDA(GenerativeClassifier):
 
     Parameters
     ----------
-    ridge : float, default 0.0, as in `MCPL`.
-    tol : float, default 1e-8
+    ridge : float, default=0.0
+        Variance added to every feature, in squared units of the features.
+    tol : float, default=1e-8
         Rise of the log-likelihood per row, in nats, at which to stop.
-    max_iter : int, default 1000
+    max_iter : int, default=1000
+        Largest number of steps.
 
     Attributes
     ----------
-    priors_, means_, covariance_, soft_labels_ (posteriors of the unlabeled rows, (M, K)), classes_, supervised_only_.
-    objective_ : float, log-likelihood of the observed data; residual_ : its last rise; dual_gap_, improvement_ : NaN.
-    n_iter_, converged_.
+    priors_, means_, covariance_, classes_, supervised_only_
+        As in `MCPL`.
+    soft_labels_ : ndarray of shape (M, K)
+        Posteriors of the unlabeled rows.
+    objective_ : float
+        Log-likelihood of the observed data.
+    residual_ : float
+        Its last rise, in nats per row.
+    dual_gap_, improvement_ : float
+        NaN: neither optimality nor an improvement is certain.
+    n_iter_, converged_ : int, bool
+
+    References
+    ----------
+    Dempster, Laird, Rubin (1977).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import EMLDA
+    >>> X, y = make_blobs(150, centers=3, random_state=1)
+    >>> model = EMLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     family = "gaussian-shared"
 
-    def __init__(self, ridge=0.0, tol=1e-8, max_iter=1000):
+    def __init__(self, ridge: float = 0.0, tol: float = 1e-8, max_iter: int = 1000) -> None:
         self.ridge = ridge
         self.tol = tol
         self.max_iter = max_iter
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to X (n, d) and labels y (n,), -1 for unlabeled rows; errors as in `MCPL.fit`."""
-        X, codes = self._validate_fit(X, y)
+    def _fit(self, X: Floats, codes: Ints) -> None:
         labelled = codes >= 0
         K = len(self.classes_)
         X, _, parameters = self._fit_supervised(X, codes)
@@ -51,60 +75,81 @@ class EMLDA(GenerativeClassifier):
         fit = expectation_maximisation(
             model, parameters, X[labelled], codes[labelled], X[~labelled], tol=self.tol, max_iter=self.max_iter
         )
-        self.soft_labels_, self.objective_, self.residual_ = fit.soft_labels, fit.objective, fit.residual
-        self.n_iter_, self.converged_ = fit.n_iter, fit.converged
-        self.dual_gap_ = self.improvement_ = np.nan
+        self.soft_labels_, self.improvement_ = fit.soft_labels, np.nan
+        self._keep_certificate(fit)
         self._keep(fit.parameters, model)
-        self._warn_unless_converged()
-        return self
 
 
 class SelfTrainingLDA(GenerativeClassifier):
     """Linear discriminant analysis that labels its most certain unlabeled rows and fits again, by scikit-learn.
 
+    Every round maximises the log-likelihood of the rows that have a label by then; nothing is minimised overall.
+
     Parameters
     ----------
-    ridge : float, default 0.0, as in `MCPL`.
-    threshold : float, default 0.75
+    ridge : float, default=0.0
+        Variance added to every feature, in squared units of the features.
+    threshold : float in [0, 1), default=0.75
         Posterior from which on an unlabeled row takes its predicted label.
-    max_iter : int, default 10
+    max_iter : int, default=10
         Largest number of rounds.
 
     Attributes
     ----------
-    priors_, means_, covariance_ : of the last supervised fit.
-    pseudo_codes_ : (n,), position in `classes_` of each row's label at the end, -1 for those that stayed unlabeled.
-    n_iter_ : rounds; converged_ : whether no further row reached the threshold; classes_, supervised_only_.
-    objective_, dual_gap_, improvement_ : NaN, nothing is minimised.
+    priors_, means_, covariance_
+        Of the last supervised fit, as in `MCPL`.
+    pseudo_codes_ : ndarray of shape (n,)
+        Position in `classes_` of each row's label at the end, -1 for rows that stayed unlabeled.
+    n_iter_ : int
+        Rounds.
+    converged_ : bool
+        Whether no further row reached the threshold.
+    objective_, dual_gap_, improvement_ : float
+        NaN.
+    classes_, supervised_only_
+        As in `MCPL`.
+
+    References
+    ----------
+    Yarowsky (1995).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import SelfTrainingLDA
+    >>> X, y = make_blobs(150, centers=3, random_state=1)
+    >>> model = SelfTrainingLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "ridge": GenerativeClassifier._parameter_constraints["ridge"],
-        "threshold": [Interval(Real, 0, 1, closed="left")],
-        "max_iter": GenerativeClassifier._parameter_constraints["max_iter"],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "ridge": [NOT_NEGATIVE],
+        "threshold": [NumberIn(Real, 0, 1, closed="left")],
+        "max_iter": [FROM_ONE],
     }
     family = "gaussian-shared"
 
-    def __init__(self, ridge=0.0, threshold=0.75, max_iter=10):
+    def __init__(self, ridge: float = 0.0, threshold: float = 0.75, max_iter: int = 10) -> None:
         self.ridge = ridge
         self.threshold = threshold
         self.max_iter = max_iter
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to X (n, d) and labels y (n,), -1 for unlabeled rows; errors as in `MCPL.fit`."""
-        X, codes = self._validate_fit(X, y)
+    def _fit(self, X: Floats, codes: Ints) -> None:
         inner = MCPLLDA(ridge=self.ridge)
         if self.supervised_only_:
             inner.fit(X, codes)
-            final, self.n_iter_, self.converged_ = codes, 1, True
+            final, rounds, converged = codes, 1, True
         else:
             trainer = SelfTrainingClassifier(inner, threshold=self.threshold, max_iter=self.max_iter).fit(X, codes)
             inner, final = trainer.estimator_, trainer.transduction_
-            self.n_iter_ = max(1, trainer.n_iter_)
-            self.converged_ = trainer.termination_condition_ != "max_iter"
+            rounds, converged = trainer.n_iter_, trainer.termination_condition_ != "max_iter"
         self.pseudo_codes_ = final
         for name in ("centre_", "transform_", "jitter_", "theta_", "precision_", "priors_", "means_", "covariance_"):
             setattr(self, name, getattr(inner, name))
-        self.objective_ = self.dual_gap_ = self.improvement_ = np.nan
-        return self
+        self.improvement_ = np.nan
+        self._keep_certificate(Certificate(objective=np.nan, n_iter=rounds, converged=converged))
+
+    def _warn_unless_converged(self) -> None:
+        """Do not warn: the number of rounds is part of the method."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from numpy.typing import ArrayLike
 
+from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.solvers.result import Certificate
 from pucli.solvers.safe.least_squares import least_squares, safe_least_squares
 
 
@@ -16,29 +18,35 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     """Binary: f(x) = x.coef_ + intercept_ is fitted to labels 0 and 1; the greater class where f(x) > 1/2."""
 
     _unit = "squared error, summed over all rows,"
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "lam": [Interval(Real, 0, None, closed="left")],
+    lam: float
+    fit_intercept: bool
+    coef_: Floats
+    intercept_: float
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "lam": [NOT_NEGATIVE],
         "fit_intercept": ["boolean"],
     }
 
-    def _set_supervised(self, X, y) -> np.ndarray:
+    def _fit_supervised(self, X: Floats, y: Floats) -> Floats:
+        """Keep the fit of labelled rows X (N, D) with codes y (N,); return its coefficients, intercept last."""
         w = least_squares(X, y, lam=self.lam, fit_intercept=self.fit_intercept)
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
         residual = X @ w[:-1] + w[-1] - y
-        self.objective_ = float(residual @ residual + self.lam * (w[:-1] @ w[:-1]))
-        self.dual_gap_, self.n_iter_, self.converged_ = 0.0, 1, True
+        objective = float(residual @ residual + self.lam * (w[:-1] @ w[:-1]))
+        self._keep_certificate(Certificate(objective=objective, gap=0.0, n_iter=1, converged=True))
         return w
 
-    def decision_function(self, X):
-        """Return f(x) - 1/2 for each row of X (n, D), shape (n,); positive means the greater label."""
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return f(x) - 1/2 for each row of X (n, D), shape (n,); above zero for the greater label."""
         return self._validate_predict(X) @ self.coef_ + self.intercept_ - 0.5
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> AnyArray:
         """Return the label of each row of X (n, D), shape (n,)."""
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
-    def squared_error(self, X, y) -> float:
+    def squared_error(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of (code - f(x))^2, the measure in which CPLS is safe; y (n,) has no -1.
 
         With `lam` > 0 the guarantee is about this sum plus lam ||coef_||^2.
@@ -46,11 +54,11 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
         f = self._validate_predict(X) @ self.coef_ + self.intercept_
         return float(np.sum((self._codes_of(y, len(f)) - f) ** 2))
 
-    def own_loss(self, X, y) -> float:
+    def own_loss(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return `squared_error` plus lam ||coef_||^2: the measure of the guarantee on the training rows."""
         return self.squared_error(X, y) + self.lam * float(self.coef_ @ self.coef_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -61,66 +69,72 @@ class LeastSquares(_LeastSquaresClassifier):
 
     Parameters
     ----------
-    lam : float, default 0
+    lam : float, default=0.0
         Ridge on the slopes, in squared label units per squared slope.
-    fit_intercept : bool, default True
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
 
     Attributes
     ----------
-    coef_ : (D,) array; intercept_ : float
-        Of least norm in standardised features where the labelled rows leave them undetermined (N <= D, lam = 0).
-    classes_ : (2,) array; the lesser label is coded 0, the greater 1.
-    objective_ : float, the minimised sum over the labelled rows; dual_gap_ = 0, n_iter_ = 1, converged_ = True.
-    supervised_only_ : bool, whether y had no unlabeled row. Unlabeled rows are ignored.
-    improvement_ : float, 0 by definition.
+    coef_ : ndarray of shape (D,)
+        Of least norm in standardised features where the labelled rows leave it undetermined (N <= D, lam = 0).
+    intercept_ : float
+    classes_ : ndarray of shape (2,)
+        The lesser label is coded 0, the greater 1.
+    objective_ : float
+        The minimised sum over the labelled rows.
+    dual_gap_ : float
+        0, in closed form.
+    supervised_only_ : bool
+        Whether y had no unlabeled row. Unlabeled rows are ignored.
+    improvement_ : float
+        0 by definition.
+    n_iter_, converged_
+        1 and True.
 
     References
     ----------
     Bertazzi 2018, section 3.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import LeastSquares
+    >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> bool(LeastSquares().fit(X[:10], y[:10]).score(X, y) > 0.9)
+    True
     """
 
-    def __init__(self, lam=0.0, fit_intercept=True):
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True) -> None:
         self.lam = lam
         self.fit_intercept = fit_intercept
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to X (n, D) and labels y (n,); rows with label -1 are ignored.
-
-        Raises ValueError for fewer or more than two classes among the labelled rows, or no labelled row.
-        """
-        X, codes = self._validate_fit(X, y)
+    def _fit(self, X: Floats, codes: Ints) -> None:
         labelled = codes >= 0
-        self._set_supervised(X[labelled], codes[labelled].astype(float))
+        self._fit_supervised(X[labelled], codes[labelled].astype(float))
         self.improvement_ = 0.0
-        return self
 
 
 class _SafeLeastSquares(_LeastSquaresClassifier):
+    """What CPLS and ICLS share: labels of the unlabeled rows that are found with the coefficients."""
+
     _metric = ""
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
+    _parameter_constraints: ClassVar[Constraints] = {
         **_LeastSquaresClassifier._parameter_constraints,
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE],
     }
 
-    def __init__(self, lam=0.0, fit_intercept=True, tol=1e-8, max_iter=2000):
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
         self.lam = lam
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to X (n, D) and labels y (n,), -1 for unlabeled rows.
-
-        Raises ValueError for fewer or more than two classes among the labelled rows, or no labelled row; warns
-        (ConvergenceWarning) when the duality gap is above tol per row after max_iter sweeps.
-        """
-        X, codes = self._validate_fit(X, y)
+    def _fit(self, X: Floats, codes: Ints) -> None:
         labelled = codes >= 0
         X_labelled, y_labelled = X[labelled], codes[labelled].astype(float)
-        w = self._set_supervised(X_labelled, y_labelled)
+        w = self._fit_supervised(X_labelled, y_labelled)
         self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
         self.soft_labels_, self.improvement_ = np.empty(0), 0.0
         if not self.supervised_only_:
@@ -136,11 +150,8 @@ class _SafeLeastSquares(_LeastSquaresClassifier):
             )
             self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
             self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
-            self.objective_, self.dual_gap_ = fit.objective, fit.gap
-            self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+            self._keep_certificate(fit)
         self.gap_ = self.dual_gap_
-        self._warn_unless_converged()
-        return self
 
 
 class CPLS(_SafeLeastSquares):
@@ -152,32 +163,52 @@ class CPLS(_SafeLeastSquares):
 
     Parameters
     ----------
-    lam : float, default 0
+    lam : float, default=0.0
         Ridge on the slopes, in the supervised and the semi-supervised risk alike.
-    fit_intercept : bool, default True
-    tol : float, default 1e-8
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+    tol : float, default=1e-8
         Duality gap per row at which to stop, in squared label units.
-    max_iter : int, default 2000
+    max_iter : int, default=2000
         Largest number of coordinate sweeps.
 
     Attributes
     ----------
-    coef_ : (D,) array; intercept_ : float; supervised_coef_, supervised_intercept_ : the supervised solution.
-    soft_labels_ : (M,) array, the most adversarial labels of the unlabeled rows, in their order.
-    improvement_ : float >= 0
-        risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6), for the returned
-        coefficients, converged or not. A bound on the rounding of double precision is subtracted, so that it is lower
-        than the exact value where features are large against their spread; 0 where rounding could explain the gain.
-    gap_ = dual_gap_ : float, proven distance of the contrastive risk from its saddle value.
-    objective_ : float, the contrastive risk at (coef_, soft_labels_), <= 0. Where no improvement is certain the
-        supervised coefficients are returned (a fall-back), with improvement_ = objective_ = 0: their contrastive risk
-        is 0 for all labels, so that the soft labels found are as adversarial as any, and gap_ bounds its distance
-        from the saddle value.
-    n_iter_, converged_, classes_, supervised_only_.
+    coef_ : ndarray of shape (D,)
+    intercept_ : float
+    supervised_coef_, supervised_intercept_ : ndarray of shape (D,), float
+        The supervised solution.
+    soft_labels_ : ndarray of shape (M,)
+        The most adversarial labels of the unlabeled rows, in their order.
+    improvement_ : float
+        risk(supervised) - risk(this) on all rows is at least this, which is not negative, for every labelling (Theorem
+        3.6), for the returned coefficients, converged or not. A bound on the rounding of double precision is
+        subtracted, so that it is lower than the exact value where features are large against their spread; 0 where
+        rounding could explain the gain.
+    dual_gap_ : float
+        Proven distance of the contrastive risk from its saddle value; `gap_` is the same.
+    objective_ : float
+        The contrastive risk at (coef_, soft_labels_), at most 0. Where no improvement is certain, the supervised
+        coefficients are returned, with improvement_ = objective_ = 0: their contrastive risk is 0 for all labels, so
+        that the soft labels found are as adversarial as any, and the gap bounds its distance from the saddle value.
+    n_iter_, converged_, classes_, supervised_only_
+        As in `LeastSquares`.
 
     References
     ----------
     Bertazzi 2018, section 3.4; Krijthe & Loog 2017, Projected estimators for robust semi-supervised classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import CPLS
+    >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> model = CPLS().fit(X, np.where(np.arange(100) < 10, y, -1))
+    >>> bool(model.improvement_ >= 0)
+    True
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     _metric = "all"
@@ -193,13 +224,40 @@ class ICLS(_SafeLeastSquares):
     without its guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative (0 within
     rounding).
 
-    Parameters and attributes are those of `CPLS`; objective_ is the labelled risk, and soft_labels_ are labels whose
-    least squares solution (coef_, intercept_) is. Where the labelled rows leave that undetermined, several attain the
-    minimum and the one reached from the supervised predictions is returned.
+    Parameters
+    ----------
+    lam : float, default=0.0
+        Ridge on the slopes.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+    tol : float, default=1e-8
+        Duality gap per row at which to stop, in squared label units.
+    max_iter : int, default=2000
+        Largest number of coordinate sweeps.
+
+    Attributes
+    ----------
+    objective_ : float
+        The labelled risk.
+    soft_labels_ : ndarray of shape (M,)
+        Labels of the unlabeled rows whose least squares solution is (coef_, intercept_). Where the labelled rows leave
+        that undetermined, several attain the minimum, and the one reached from the supervised predictions is returned.
+    coef_, intercept_, supervised_coef_, supervised_intercept_, improvement_, dual_gap_, n_iter_, converged_, classes_
+        As in `CPLS`.
 
     References
     ----------
     Bertazzi 2018, section 3.3.2; Krijthe & Loog 2015, Implicitly constrained semi-supervised least squares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import ICLS
+    >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> model = ICLS().fit(X, np.where(np.arange(100) < 10, y, -1))
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     _metric = "labelled"

@@ -1,20 +1,17 @@
-"""SVM baselines: biased SVM, biased least-squares SVM, and the plain SVC that takes unlabeled rows as negatives."""
+"""Biased SVM and biased least-squares SVM: unlabeled rows count as negatives, with a weight of their own."""
 
 from __future__ import annotations
 
-from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_random_state
 
-from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.feature_model import FeatureModel
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
-from pucli.estimators.prior import PRIOR_CONSTRAINT, resolve_prior
 from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.gllc import solve_gllc
@@ -32,7 +29,6 @@ TIGHTER = 0.1
 PAIRS_BEFORE_FEATURES = 20
 # A dual variable below this share of its box is zero up to rounding.
 NO_SUPPORT = 1e-13
-OUT_OF_FOLD = 5
 
 
 class BSVM(PUClassifier):
@@ -45,40 +41,73 @@ class BSVM(PUClassifier):
 
     Parameters
     ----------
-    lam : float, default 1.0
+    lam : float, default=1.0
         Ridge.
-    c_p, c_u : float, default 1.0 and 0.1
-        Weight of each labelled and of each unlabeled row.
-    kernel : {"linear", "rbf"}, default "linear"
-    width : float, default 1.0
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float, default=0.1
+        Weight of each unlabeled row.
+    kernel : {"linear", "rbf"}, default="linear"
+    width : float, default=1.0
         Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X.
-    tol : float, default 1e-4
+    tol : float, default=1e-4
         Relative duality gap to reach.
-    max_iter : int, default 1_000_000
+    max_iter : int, default=1_000_000
         Steps: Newton's where w is kept, else over pairs of rows.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    support_vectors_, dual_coef_ : rows that carry g, and their weights; coef_ : (m,), linear kernel only.
-    intercept_, objective_, n_iter_, converged_, classes_, n_features_in_ : as usual.
-    dual_gap_ : proven bound on objective_ minus the optimum.
+    support_vectors_ : ndarray of shape (s, m)
+        Rows that carry g.
+    dual_coef_ : ndarray of shape (s,)
+        Their weights.
+    coef_ : ndarray of shape (m,)
+        Linear kernel only.
+    intercept_, objective_ : float
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     References
     ----------
     Liu, Dai, Li, Lee, Yu (2003); Wang (2024), eq. (2.2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BSVM
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = BSVM(c_u=0.3).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.95)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
+    _parameter_constraints: ClassVar[Constraints] = {
         "lam": [POSITIVE],
         "c_p": [POSITIVE],
         "c_u": [POSITIVE],
-        "kernel": [StrOptions({"linear", "rbf"})],
+        "kernel": [one_of("linear", "rbf")],
         "width": [POSITIVE],
         "tol": [POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [FROM_ONE],
     }
 
-    def __init__(self, lam=1.0, c_p=1.0, c_u=0.1, kernel="linear", width=1.0, tol=1e-4, max_iter=1_000_000):
+    def __init__(
+        self,
+        lam: float = 1.0,
+        c_p: float = 1.0,
+        c_u: float = 0.1,
+        kernel: str = "linear",
+        width: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 1_000_000,
+        pos_label: Label | None = None,
+    ) -> None:
         self.lam = lam
         self.c_p = c_p
         self.c_u = c_u
@@ -86,15 +115,9 @@ class BSVM(PUClassifier):
         self.width = width
         self.tol = tol
         self.max_iter = max_iter
+        self.pos_label = pos_label
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values. Warns (ConvergenceWarning)
-        where the gap stays above `tol`.
-        """
-        X, labelled = self._validate_fit(X, y)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
         weights = np.where(labelled, self.c_p, self.c_u)
         signs = np.where(labelled, 1.0, -1.0)
         # moving all rows moves the intercept of a linear model alone, and rounding is least about their mean
@@ -110,10 +133,8 @@ class BSVM(PUClassifier):
         if self.kernel == "linear":
             self.coef_ = rows.T @ pull
             self.intercept_ -= float(centre @ self.coef_)
-        self._warn_unless_converged()
-        return self
 
-    def _fit_w(self, X, signs, weights) -> np.ndarray:
+    def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
         """Fit the linear kernel with w at hand; return each row's weight in g (n,)."""
         losses, aim, n_iter, dual = _hinges(signs, weights / self.lam), self.tol, 0, np.zeros(len(X))
         while True:
@@ -129,10 +150,10 @@ class BSVM(PUClassifier):
             return self._fit_rows(X, signs, weights, dual, n_iter)
         return -dual
 
-    def _fit_rows(self, X, signs, weights, dual, n_iter) -> np.ndarray:
+    def _fit_rows(self, X: Floats, signs: Floats, weights: Floats, dual: Floats, n_iter: int) -> Floats:
         """Fit with the kernel matrix at hand, from `dual` (n,), reached after `n_iter` steps; return as `_fit_w`."""
         losses = _hinges(signs, weights / self.lam)
-        K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=_gamma(self.width))
+        K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=rbf_gamma(self.width))
         # twice the lesser weight is the value of the best constant f
         aim = self.tol * 2.0 * min(losses.upper.sum(), -losses.lower.sum())
         most = min(PAIRS_BEFORE_FEATURES * len(X), self.max_iter)
@@ -153,7 +174,7 @@ class BSVM(PUClassifier):
             else:
                 return -dual
 
-    def _certify(self, losses, dual, g, n_iter) -> None:
+    def _certify(self, losses: RowLosses, dual: Floats, g: Floats, n_iter: int) -> None:
         """Keep the model of the dual variables (n,), each the slope of a row's loss over lam, and its certificate."""
         bias, gap = bias_and_gap(losses, 0.0, dual, -g)
         distance = g + bias - losses.left
@@ -161,13 +182,14 @@ class BSVM(PUClassifier):
         self.intercept_ = bias
         self.objective_, self.dual_gap_ = self.lam * float(loss - 0.5 * (dual @ g)), self.lam * gap
         self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
-        self.n_iter_ = n_iter
+        self.n_iter_ = max(n_iter, 1)
+        self.residual_ = np.nan
 
-    def _fit_libsvm(self, X, signs, weights) -> np.ndarray:
+    def _fit_libsvm(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
         """Fit by libsvm, which keeps few kernel rows at a time; return as `_fit_w`."""
         tolerance = FIRST_TOLERANCE
         while True:
-            svc = SVC(kernel=self.kernel, gamma=_gamma(self.width), tol=tolerance, max_iter=self.max_iter, C=1.0)
+            svc = SVC(kernel=self.kernel, gamma=rbf_gamma(self.width), tol=tolerance, max_iter=self.max_iter, C=1.0)
             svc.fit(X, signs, sample_weight=weights / self.lam)
             g = svc.decision_function(X) - svc.intercept_[0]
             # libsvm's own intercept is the mean over free rows, a little off as long as they are not all on a margin
@@ -180,24 +202,23 @@ class BSVM(PUClassifier):
             if self.converged_ or tolerance <= LAST_TOLERANCE or svc.fit_status_ != 0:
                 break
             tolerance *= 0.1
-        self.n_iter_ = int(np.max(svc.n_iter_))
+        self.n_iter_, self.residual_ = int(np.max(svc.n_iter_)), np.nan
         return dual * signs
 
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
+    def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
             return X @ self.coef_ + self.intercept_
-        return rbf_kernel(X, self.support_vectors_, gamma=_gamma(self.width)) @ self.dual_coef_ + self.intercept_
+        K: Floats = rbf_kernel(X, self.support_vectors_, gamma=rbf_gamma(self.width))
+        return K @ self.dual_coef_ + self.intercept_
 
 
-def _hinges(signs, weights) -> RowLosses:
+def _hinges(signs: Floats, weights: Floats) -> RowLosses:
     """Return weights_i [1 - signs_i f]_+ for each row."""
     lower, upper = np.where(signs > 0, -weights, 0.0), np.where(signs > 0, 0.0, weights)
     return RowLosses(lower, upper, upper, signs, signs)
 
 
-def _by_features(K, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray, int]:
+def _by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
     """Return dual variables near the solution and the steps taken, or `dual` (n,) and 0 where K is of high rank.
 
     With a kernel matrix of low rank hardly any row is free in the end, but nearly all are on the way there.
@@ -211,7 +232,7 @@ def _by_features(K, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray,
     return _by_newton(np.sqrt(scale) * L, losses, dual, tol, max_iter)[:2]
 
 
-def _by_newton(X, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray, int, bool]:
+def _by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
     """Return dual variables, Newton steps, and whether they reached `tol`; `dual` (n,) where rounding stops them."""
     try:
         found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
@@ -220,13 +241,14 @@ def _by_newton(X, losses: RowLosses, dual, tol, max_iter) -> tuple[np.ndarray, i
     return found.dual, found.n_iter, found.converged
 
 
-def _feasible(dual, losses: RowLosses) -> np.ndarray:
+def _feasible(dual: Floats, losses: RowLosses) -> Floats:
     """Return dual (n,) moved by what rounding put into its sum, with zeros where it carries nothing."""
     dual = restore_total(dual.copy(), losses, 0.0)
     return np.where(np.abs(dual) > NO_SUPPORT * (losses.upper - losses.lower), dual, 0.0)
 
 
-def _gamma(width):
+def rbf_gamma(width: float) -> float:
+    """Return gamma of exp(-gamma d^2) for a width."""
     return 0.5 / width**2
 
 
@@ -237,142 +259,72 @@ class BLSSVM(FeatureModel):
 
     Parameters
     ----------
-    lam : float, default 1.0
+    lam : float, default=1.0
         Ridge.
-    c_p, c_u : float, default 1.0 and 0.1
-        Weight of each labelled and of each unlabeled row.
-    kernel : {"linear", "rbf"}, default "linear"
-    width : float, default 1.0
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float, default=0.1
+        Weight of each unlabeled row.
+    kernel : {"linear", "rbf"}, default="linear"
+    width : float, default=1.0
         Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X.
-    max_rank : int or None
-        Cap on the rank of the kernel features; None is exact up to 4000 rows, then 2000.
+    max_rank : int or None, default=None
+        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    coef_ : coefficients of X (linear) or of the low-rank kernel features; intercept_ : float.
-    objective_, n_iter_, converged_, classes_, n_features_in_ : as usual.
-    dual_gap_ : half the squared gradient in the metric of the inverse Hessian: objective_ minus the optimum.
+    coef_ : ndarray of shape (r,)
+        Coefficients of X (linear) or of the low-rank kernel features.
+    intercept_, objective_ : float
+    dual_gap_ : float
+        Half the squared gradient in the metric of the inverse Hessian: `objective_` minus the optimum.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     References
     ----------
     Ke, Jing, Lv, Xu, Zhou (2018); Wang (2024), eq. (2.4).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BLSSVM
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = BLSSVM(c_u=0.3).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.95)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
         "lam": [POSITIVE],
         "c_p": [POSITIVE],
         "c_u": [POSITIVE],
     }
 
-    def __init__(self, lam=1.0, c_p=1.0, c_u=0.1, kernel="linear", width=1.0, max_rank=None):
+    def __init__(
+        self,
+        lam: float = 1.0,
+        c_p: float = 1.0,
+        c_u: float = 0.1,
+        kernel: str = "linear",
+        width: float = 1.0,
+        max_rank: int | None = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.lam = lam
         self.c_p = c_p
         self.c_u = c_u
         self.kernel = kernel
         self.width = width
         self.max_rank = max_rank
+        self.pos_label = pos_label
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values.
-        """
-        X, labelled = self._validate_fit(X, y)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
         result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam, self.c_p, self.c_u)
-        self._keep(result.coef)
-        self.objective_, self.dual_gap_ = result.objective, result.gap
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        return self
-
-
-class NaiveSVC(PUClassifier):
-    """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        Of the SVC: larger fits more closely.
-    kernel : {"linear", "rbf"}, default "rbf"
-    width : float or None
-        Of the RBF kernel exp(-d^2 / (2 width^2)); None takes the root of half the total variance of X
-        (scikit-learn's ``gamma="scale"``).
-    prior : float in (0, 1), "estimate" or None
-        Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
-        training rows, scored out of fold, is positive; ``"estimate"`` estimates it first. None cuts at zero.
-    random_state : int, RandomState or None
-        Of the folds and of the estimate.
-
-    Attributes
-    ----------
-    cut_ : float, subtracted from the SVC's score; prior_ : the share used, or None.
-    objective_, dual_gap_ : of the SVC's own problem, 1/2 |g|^2 + sum of weighted hinges, and a proven bound on what
-        it is above the optimum.
-    svc_ : the fitted SVC; n_iter_, converged_, classes_, n_features_in_ : as usual.
-    """
-
-    saved_types = ("sklearn.svm._classes.SVC",)
-    _parameter_constraints = {  # noqa: RUF012
-        "C": [POSITIVE],
-        "kernel": [StrOptions({"linear", "rbf"})],
-        "width": [POSITIVE, None],
-        "prior": [*PRIOR_CONSTRAINT, StrOptions({"estimate"})],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(self, C=1.0, kernel="rbf", width=None, prior=None, random_state=None):
-        self.C = C
-        self.kernel = kernel
-        self.width = width
-        self.prior = prior
-        self.random_state = random_state
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values.
-        """
-        X, labelled = self._validate_fit(X, y)
-        self.svc_ = self._svc().fit(X, labelled)
-        self.cut_, self.prior_ = 0.0, None
-        if self.prior is not None:
-            random = check_random_state(self.random_state)
-            given = None if self.prior == "estimate" else self.prior
-            self.prior_ = resolve_prior(given, X, labelled, random)
-            self.cut_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
-        self._certify(X, labelled)
-        self._warn_unless_converged()
-        return self
-
-    def _svc(self) -> SVC:
-        gamma = "scale" if self.width is None else _gamma(self.width)
-        return SVC(C=self.C, kernel=self.kernel, gamma=gamma, class_weight="balanced", max_iter=10_000_000)
-
-    def _held_out(self, X, labelled, random) -> np.ndarray:
-        """Score each row by a model that has not seen it; by the model itself where folds are impossible."""
-        folds = min(OUT_OF_FOLD, int(np.count_nonzero(labelled)), int(np.count_nonzero(~labelled)))
-        if folds < 2:
-            return self.svc_.decision_function(X)
-        f = np.empty(len(X))
-        for train, valid in StratifiedKFold(folds, shuffle=True, random_state=random).split(X, labelled):
-            f[valid] = self._svc().fit(X[train], labelled[train]).decision_function(X[valid])
-        return f
-
-    def _certify(self, X, labelled) -> None:
-        svc = self.svc_
-        weights = self.C * np.where(labelled, svc.class_weight_[1], svc.class_weight_[0])
-        signs = np.where(labelled, 1.0, -1.0)
-        f = svc.decision_function(X)
-        dual = np.zeros(len(X))
-        dual[svc.support_] = np.abs(svc.dual_coef_[0])
-        norm2 = float((dual * signs) @ (f - svc.intercept_[0]))
-        self.objective_, self.dual_gap_ = svm_gap(f, norm2, dual, signs, weights, 1.0)
-        self.n_iter_ = int(np.max(svc.n_iter_))
-        self.converged_ = bool(svc.fit_status_ == 0)
-
-    def decision_function(self, X):
-        """Return the SVC's score less `cut_` for each row of X (n, m), shape (n,)."""
-        X = self._validate_predict(X)
-        return self.svc_.decision_function(X) - self.cut_
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)

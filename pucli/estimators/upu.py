@@ -2,112 +2,172 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_random_state
 
-from pucli.estimators.base.feature_model import POSITIVE, FeatureModel
-from pucli.estimators.base.pu import PUClassifier
-from pucli.estimators.prior import PRIOR_CONSTRAINT, PriorInObjective, resolve_prior
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.feature_model import FeatureModel
+from pucli.estimators.base.parameters import (
+    FROM_ONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Constraints,
+    Label,
+    RandomState,
+    one_of,
+)
+from pucli.estimators.base.prior import PRIOR, PriorInObjective, resolve_prior
+from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
-_COUNT = Interval(Integral, 1, None, closed="left")
-_NETWORK_CONSTRAINTS = {
-    "prior": PRIOR_CONSTRAINT,
-    "hidden": [_COUNT],
-    "n_epochs": [_COUNT],
-    "learning_rate": [POSITIVE],
-    "weight_decay": [Interval(Real, 0, None, closed="left")],
-    "batch_size": [_COUNT],
-    "random_state": ["random_state"],
-}
+
+class _NetworkPU(PriorInObjective):
+    """What UPU and NNPU share: a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam."""
+
+    prior: float | None
+    hidden: int
+    n_epochs: int
+    learning_rate: float
+    weight_decay: float
+    batch_size: int
+    random_state: RandomState
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "prior": PRIOR,
+        "hidden": [FROM_ONE],
+        "n_epochs": [FROM_ONE],
+        "learning_rate": [POSITIVE],
+        "weight_decay": [NOT_NEGATIVE],
+        "batch_size": [FROM_ONE],
+        "random_state": ["random_state"],
+    }
+
+    def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
+        """Train the network and keep it; `rule` holds beta and gamma of the non-negative risk."""
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random)
+        rng = np.random.default_rng(random.randint(0, 2**31, size=4))
+        result = train_network(
+            X,
+            labelled,
+            self.prior_,
+            non_negative,
+            rng,
+            hidden=self.hidden,
+            epochs=self.n_epochs,
+            learning_rate=self.learning_rate,
+            decay=self.weight_decay,
+            batch_size=self.batch_size,
+            **rule,
+        )
+        self.network_ = tuple(result.network)  # plain, so that a model file can hold it
+        self.negative_risk_ = result.risks.negative
+        self._keep_certificate(
+            Certificate(
+                objective=result.risks.objective,
+                residual=result.gradient,
+                n_iter=result.n_iter,
+                converged=bool(np.isfinite(result.gradient)),
+            )
+        )
+
+    def _network_score(self, X: Floats) -> Floats:
+        score: Floats = network_score(Network(*self.network_), X)
+        return score
 
 
-def _train(estimator: PUClassifier, X, labelled, non_negative: bool, **rule: float) -> None:
-    """Train the network of `estimator`, whose parameters it has, and keep what fitting found."""
-    random = check_random_state(estimator.random_state)
-    estimator.prior_ = resolve_prior(estimator.prior, X, labelled, random)
-    rng = np.random.default_rng(random.randint(0, 2**31, size=4))
-    result = train_network(
-        X,
-        labelled,
-        estimator.prior_,
-        non_negative,
-        rng,
-        hidden=estimator.hidden,
-        epochs=estimator.n_epochs,
-        learning_rate=estimator.learning_rate,
-        decay=estimator.weight_decay,
-        batch_size=estimator.batch_size,
-        **rule,
-    )
-    estimator.network_ = tuple(result.network)  # plain, so that a model file can hold it
-    estimator.objective_, estimator.negative_risk_ = result.risks.objective, result.risks.negative
-    estimator.residual_, estimator.dual_gap_ = result.gradient, np.nan
-    estimator.n_iter_ = result.n_iter
-    estimator.converged_ = bool(np.isfinite(result.gradient))
-    estimator._warn_unless_converged()
-
-
-class NNPU(PriorInObjective):
+class NNPU(_NetworkPU):
     """Non-negative PU learning (nnPU): a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam.
 
-    The published recommended setting. A step descends on the unbiased risk R_p + R_n, but where its part for the
-    negatives, R_n, is below -beta, on -gamma R_n alone: R_n estimates something non-negative, and is raised again.
+    The published recommended setting. A step descends on the unbiased risk R_p + R_n with
+    R_p = prior/n_p sum_p l(f_i) and R_n = 1/n_u sum_u l(-f_i) - prior/n_p sum_p l(-f_i). Where R_n is below -beta, the
+    step descends on -gamma R_n alone: R_n estimates something that is not negative, so it is raised again.
 
     Parameters
     ----------
-    prior : float in (0, 1) or None
+    prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it (KM2).
-    hidden : int, default 100
-    n_epochs : int, default 100
-        Part of the method: training stops there.
-    learning_rate : float, default 1e-3
-    weight_decay : float, default 0.005
+    hidden : int, default=100
+        Units of the hidden layer.
+    n_epochs : int, default=100
+        Passes over the rows. Part of the method: training stops there.
+    learning_rate : float, default=1e-3
+        Of Adam.
+    weight_decay : float, default=0.005
         L2, added to the gradient of every parameter.
-    batch_size : int, default 30000
-        Rows a step; all of them where there are fewer.
-    beta, gamma : float, default 0.0 and 1.0
-        Of the rule above.
-    random_state : int, RandomState or None
+    batch_size : int, default=30000
+        Rows per step; all of them where there are fewer.
+    beta : float, default=0.0
+        Least negative risk that is left alone is -beta.
+    gamma : float in [0, 1], default=1.0
+        Size of the step that raises the negative risk.
+    random_state : int, RandomState or None, default=None
         Of the first weights, the order of rows, and the estimate of the prior.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    network_ : the parameters (W, b, v, c); prior_ : the prior used.
-    objective_ : R_p + max(R_n, 0) on the training rows; negative_risk_ : R_n there.
-    residual_ : largest entry of the gradient at the end, decay included; dual_gap_ : NaN, there is no bound.
-    n_iter_ : epochs; converged_ : whether the end is finite; classes_, n_features_in_ : as usual.
+    network_ : tuple
+        The parameters (W, b, v, c) of f(x) = v'max(W'x + b, 0) + c.
+    prior_ : float
+        The prior used.
+    objective_ : float
+        R_p + max(R_n, 0) on the training rows.
+    negative_risk_ : float
+        R_n on the training rows.
+    residual_ : float
+        Largest entry of the gradient at the end, decay included.
+    dual_gap_ : float
+        NaN: the problem is not convex.
+    n_iter_ : int
+        Epochs.
+    converged_ : bool
+        Whether the result is finite.
+    classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     References
     ----------
     Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Wang (2024), eq. (2.14).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import NNPU
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = NNPU(prior=1 / 3, n_epochs=500, random_state=0).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        **_NETWORK_CONSTRAINTS,
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, 1, closed="both")],
+    _parameter_constraints: ClassVar[Constraints] = {
+        **_NetworkPU._parameter_constraints,
+        "beta": [NOT_NEGATIVE],
+        "gamma": [SHARE],
     }
 
     def __init__(
         self,
-        prior=None,
-        hidden=100,
-        n_epochs=100,
-        learning_rate=1e-3,
-        weight_decay=0.005,
-        batch_size=30000,
-        beta=0.0,
-        gamma=1.0,
-        random_state=None,
-    ):
+        prior: float | None = None,
+        hidden: int = 100,
+        n_epochs: int = 100,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.005,
+        batch_size: int = 30000,
+        beta: float = 0.0,
+        gamma: float = 1.0,
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.prior = prior
         self.hidden = hidden
         self.n_epochs = n_epochs
@@ -117,91 +177,114 @@ class NNPU(PriorInObjective):
         self.beta = beta
         self.gamma = gamma
         self.random_state = random_state
+        self.pos_label = pos_label
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma)
 
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values, or a prior outside (0, 1).
-        """
-        X, labelled = self._validate_fit(X, y)
-        _train(self, X, labelled, True, beta=self.beta, gamma=self.gamma)
-        return self
-
-    def decision_function(self, X):
-        """Return the network's score for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
-        return network_score(Network(*self.network_), X)
+    def _score(self, X: Floats) -> Floats:
+        return self._network_score(X)
 
 
-class UPU(PriorInObjective, FeatureModel):
-    """Unbiased PU learning (uPU): prior/n_p sum_p [l(f) - l(-f)] + 1/n_u sum_u l(-f) is minimised.
+class UPU(_NetworkPU, FeatureModel):
+    """Unbiased PU learning (uPU): prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i) is minimised.
 
-    The loss decides the model. ``"sigmoid"`` trains the network of `NNPU` without its correction, as published beside
-    it. ``"squared"``, (1 - z)^2 / 4, and ``"double-hinge"``, max(-z, max(0, 1/2 - z/2)), are convex: f is linear in X
-    or in RBF features, and lam/2 |g|^2 is added; the first is a linear system, the second is certified.
+    The loss decides the model. "sigmoid" trains the network of `NNPU` without its correction, as published beside
+    it. "squared", l(z) = (1 - z)^2 / 4, and "double-hinge", l(z) = max(-z, max(0, 1/2 - z/2)), are convex: f is linear
+    in X or in RBF features, and lam/2 |g|^2 is added. The squared loss is a linear system, the double hinge is
+    certified by its dual.
 
     Parameters
     ----------
-    prior : float in (0, 1) or None
+    prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it (KM2).
-    loss : {"sigmoid", "squared", "double-hinge"}, default "sigmoid"
-    lam : float, default 0.1
+    loss : {"sigmoid", "squared", "double-hinge"}, default="sigmoid"
+    lam : float, default=0.1
         Ridge of the convex losses.
-    kernel : {"linear", "rbf"}, default "linear"
-        Of the convex losses; ``"rbf"`` is exp(-d^2 / (2 width^2)).
-    width : float, default 1.0
+    kernel : {"linear", "rbf"}, default="linear"
+        Of the convex losses; "rbf" is exp(-d^2 / (2 width^2)).
+    width : float, default=1.0
         Width of the RBF kernel, in units of X.
-    max_rank : int or None
-        Cap on the rank of the kernel features; None is exact up to 4000 rows, then 2000.
-    hidden, n_epochs, learning_rate, weight_decay, batch_size
-        Of the network, as in `NNPU`.
-    tol : float, default 1e-6
-        Relative duality gap to reach (double hinge).
-    max_iter : int, default 1000
-        Newton steps (double hinge).
-    random_state : int, RandomState or None
+    max_rank : int or None, default=None
+        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
+    hidden : int, default=100
+        Units of the network's hidden layer (sigmoid loss only, as the next four).
+    n_epochs : int, default=100
+    learning_rate : float, default=1e-3
+    weight_decay : float, default=0.005
+    batch_size : int, default=30000
+        As in `NNPU`.
+    tol : float, default=1e-6
+        Relative duality gap to reach (double hinge only).
+    max_iter : int, default=1000
+        Newton steps (double hinge only).
+    random_state : int, RandomState or None, default=None
         Of the network, and of the estimate of the prior.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    network_, negative_risk_, residual_ : sigmoid loss only, as in `NNPU`.
-    coef_, intercept_ : convex losses only.
-    prior_ : the prior used; objective_ : the regularised risk, for the sigmoid loss the risk.
-    dual_gap_ : proven bound on objective_ minus the optimum; NaN for the sigmoid loss.
-    n_iter_, converged_, classes_, n_features_in_ : as usual.
+    network_, negative_risk_ : tuple, float
+        Sigmoid loss only, as in `NNPU`.
+    coef_, intercept_ : ndarray of shape (r,), float
+        Convex losses only.
+    prior_ : float
+        The prior used.
+    objective_ : float
+        The regularised risk; for the sigmoid loss the risk.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum; NaN for the sigmoid loss.
+    residual_ : float
+        Sigmoid loss only, as in `NNPU`; otherwise NaN.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     References
     ----------
     du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Wang (2024), eq. (2.13).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import UPU
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = UPU(prior=1 / 3, loss="double-hinge").fit(X, y)
+    >>> bool(model.dual_gap_ < 1e-6)
+    True
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        **_NETWORK_CONSTRAINTS,
-        "loss": [StrOptions({"sigmoid", "squared", "double-hinge"})],
+        **_NetworkPU._parameter_constraints,
+        "loss": [one_of("sigmoid", "squared", "double-hinge")],
         "lam": [POSITIVE],
         "tol": [POSITIVE],
-        "max_iter": [_COUNT],
+        "max_iter": [FROM_ONE],
     }
 
     def __init__(
         self,
-        prior=None,
-        loss="sigmoid",
-        lam=0.1,
-        kernel="linear",
-        width=1.0,
-        max_rank=None,
-        hidden=100,
-        n_epochs=100,
-        learning_rate=1e-3,
-        weight_decay=0.005,
-        batch_size=30000,
-        tol=1e-6,
-        max_iter=1000,
-        random_state=None,
-    ):
+        prior: float | None = None,
+        loss: str = "sigmoid",
+        lam: float = 0.1,
+        kernel: str = "linear",
+        width: float = 1.0,
+        max_rank: int | None = None,
+        hidden: int = 100,
+        n_epochs: int = 100,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.005,
+        batch_size: int = 30000,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.prior = prior
         self.loss = loss
         self.lam = lam
@@ -216,31 +299,22 @@ class UPU(PriorInObjective, FeatureModel):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.pos_label = pos_label
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit to rows X (n, m) and two labels y (n,): the greater marks labelled positives, the lesser unlabeled rows.
-
-        Returns self. Raises ValueError for other than two labels, NaN or infinite values, or a prior outside (0, 1).
-        Warns (ConvergenceWarning) where the gap stays above `tol`.
-        """
-        X, labelled = self._validate_fit(X, y)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
         if self.loss == "sigmoid":
-            _train(self, X, labelled, False)
-            return self
+            self._train(X, labelled, False)
+            return
         self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
         Z = self._rows(X)
         if self.loss == "squared":
             result = solve_squared_upu(Z, labelled, self.prior_, self.lam)
-            self._keep(result.coef)
-            self.objective_, self.dual_gap_ = result.objective, result.gap
-            self.n_iter_, self.converged_ = result.n_iter, result.converged
+            self._keep_coef(result.coef)
+            self._keep_certificate(result)
         else:
             self._fit_double_hinge(Z[:, :-1], labelled)
-        self._warn_unless_converged()
-        return self
 
-    def _fit_double_hinge(self, F, labelled) -> None:
+    def _fit_double_hinge(self, F: Floats, labelled: Bools) -> None:
         """Solve the problem over lam, whose ridge is 1/2 |g|^2."""
         Fu = np.ascontiguousarray(F[~labelled])
         result = solve_linear(
@@ -252,14 +326,10 @@ class UPU(PriorInObjective, FeatureModel):
             max_iter=self.max_iter,
             trivial=min(self.prior_, 1.0 - self.prior_) / self.lam,
         )
-        self._keep(np.append(result.coef, result.bias))
-        self.objective_ = self.lam * result.objective
-        self.dual_gap_ = self.lam * result.gap
-        self.n_iter_, self.converged_ = max(result.n_iter, 1), bool(result.converged)
+        self._keep_coef(np.append(result.coef, result.bias))
+        self._keep_certificate(result, scale=self.lam)
 
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
+    def _score(self, X: Floats) -> Floats:
         if self.loss == "sigmoid":
-            X = self._validate_predict(X)
-            return network_score(Network(*self.network_), X)
-        return super().decision_function(X)
+            return self._network_score(X)
+        return super()._score(X)

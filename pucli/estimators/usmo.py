@@ -1,17 +1,16 @@
-"""Exact PU classifiers with a class prior: USMO (double hinge, convex) and RampPU (ramp loss, not convex)."""
+"""USMO: the exact PU classifier with the double hinge loss and a class prior."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pucli.estimators.base.pu import PUClassifier
-from pucli.kernels.functions import Kernel
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.kernel_pu import KernelPU
+from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.rows.losses import (
@@ -22,89 +21,13 @@ from pucli.solvers.rows.losses import (
 )
 from pucli.solvers.usmo.blocks import KernelSolution, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_problem
-from pucli.solvers.usmo.ramp import solve_ramp
 from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
 
 SOLVERS = ("usmo", "qp", "svr")
-# Terms of the objective above this may overflow on the way.
-LARGEST = 1e200
 STARTS = ("subsample", "one-class", "uniform")
 
 
-def _positive(value: object) -> bool:
-    """Tell whether a parameter is a positive finite number."""
-    return isinstance(value, Real) and 0.0 < float(value) < np.inf
-
-
-class _KernelPU(PUClassifier):
-    """What USMO and RampPU share: the class prior, the kernel, and f = sum of kernels + bias."""
-
-    _least_iterations = 1
-
-    def _check_parameters(self) -> Kernel:
-        if not (isinstance(self.prior, Real) and 0.0 < float(self.prior) < 1.0):
-            raise ValueError(
-                f"prior must be strictly between 0 and 1, got {self.prior!r}: it is the share of positives among the "
-                "unlabeled rows. Outside, the dual has no solution: its n variables, each at most c2 = 1/(2 lam n), "
-                "must sum to c1 p = prior/(2 lam). Give a proportion (0.3 for 30 %), or estimate it."
-            )
-        if not _positive(self.lam):
-            raise ValueError(f"lam must be positive and finite, got {self.lam!r}.")
-        if not _positive(self.tol):
-            raise ValueError(f"tol must be positive and finite, got {self.tol!r}.")
-        if not isinstance(self.max_iter, Integral) or self.max_iter < self._least_iterations:
-            raise ValueError(f"max_iter must be an integer >= {self._least_iterations}, got {self.max_iter!r}.")
-        if not _positive(self.cache_size):
-            raise ValueError(f"cache_size, in MB, must be positive and finite, got {self.cache_size!r}.")
-        return Kernel(self.kernel, self.width, self.degree, self.coef0).check()
-
-    def _check_size(self, X: np.ndarray, kernel: Kernel) -> None:
-        """Raise ValueError where kernel values, times dual variables of size 1 / 2 lam, nearly overflow."""
-        with np.errstate(over="ignore"):
-            if kernel.name == "rbf":
-                largest = float(Kernel("linear").diagonal(X).max()) / kernel.width / kernel.width
-            else:
-                largest = float(kernel.diagonal(X).max())
-            dual = max(1.0, 0.5 / float(self.lam))
-            largest *= dual * dual
-        if not largest < LARGEST:
-            raise ValueError(
-                f"the numbers of this fit overflow ({largest:.3g}): scale the features (each to unit variance, say), "
-                "or choose a lower degree, a greater width or a greater lam."
-            )
-
-    def _warn_unless_converged(self) -> None:
-        """Warn as all PU classifiers do; where it ended by itself, do not tell to raise max_iter."""
-        if self.converged_ or self.n_iter_ >= self.max_iter:
-            super()._warn_unless_converged()
-            return
-        warnings.warn(
-            f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance; more would not help: "
-            "rounding, or features of very different size. Scale the features (each to unit variance, say), "
-            "or loosen tol.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-
-    def _keep(self, X: np.ndarray, weights: np.ndarray, bias: float) -> None:
-        """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight."""
-        self.intercept_ = float(bias)
-        if self.kernel == "linear":
-            self.coef_ = weights @ X
-            return
-        support = np.flatnonzero(weights)
-        self.support_vectors_, self.dual_coef_ = X[support], weights[support]
-
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
-        if self.kernel == "linear":
-            return X @ self.coef_ + self.intercept_
-        kernel = Kernel(self.kernel, self.width, self.degree, self.coef0)
-        return kernel.combination(X, self.support_vectors_, self.dual_coef_) + self.intercept_
-
-
-class USMO(_KernelPU):
+class USMO(KernelPU):
     """PU classifier with double hinge loss, exact at memory linear in the number of rows.
 
     With p labelled and n unlabeled rows, f = g + b, g in the space H of the kernel, c1 = prior / (2 lam p) and
@@ -123,8 +46,10 @@ class USMO(_KernelPU):
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
     width : float, default=1.0
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features.
-    degree, coef0 : int, float, default=3, 1.0
+    degree : int, default=3
         Of the polynomial kernel (x.y + coef0)^degree.
+    coef0 : float, default=1.0
+        Of the polynomial kernel.
     solver : {"usmo", "qp", "svr"}, default="usmo"
         "usmo" solves pairs, or keeps w (linear kernel, up to 3000 features and at least twice as many unlabeled rows).
         "qp" (Clarabel, extra `bench`) and "svr" (scikit-learn's SVR on stacked rows) solve the same problem at
@@ -141,10 +66,17 @@ class USMO(_KernelPU):
         all variables equal. It changes speed only.
     random_state : int, RandomState or None, default=None
         Chooses the rows of the subsample.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    coef_ : ndarray (m,), linear kernel; otherwise support_vectors_ (s, m) and dual_coef_ (s,).
+    coef_ : ndarray of shape (m,)
+        Linear kernel only.
+    support_vectors_ : ndarray of shape (s, m)
+        Rows of weight; not with the linear kernel.
+    dual_coef_ : ndarray of shape (s,)
+        Their weights.
     intercept_ : float
     objective_ : float
         Value of the objective above.
@@ -155,37 +87,58 @@ class USMO(_KernelPU):
         no pairs, and with the peers.
     n_iter_ : int
     converged_ : bool
-    trace_ : ndarray (iterations, 3)
+    trace_ : ndarray of shape (iterations, 3)
         Elapsed seconds, value of the dual and gap; empty with the peers.
+    classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
 
     Raises
     ------
     ValueError
-        For a prior outside (0, 1), and for "qp" and "svr" on more rows than they can hold.
+        In `fit`, for a prior outside (0, 1), and for "qp" and "svr" on more rows than they can hold.
 
     References
     ----------
     E. Sansone, F. G. B. De Natale, Z.-H. Zhou (2019). Efficient training for positive unlabeled learning. IEEE TPAMI.
     M. C. du Plessis, G. Niu, M. Sugiyama (2015). Convex formulation for learning from positive and unlabeled data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from pucli.estimators import USMO
+    >>> X, positive = make_moons(200, noise=0.1, random_state=0)
+    >>> y = positive.copy()
+    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> model = USMO(prior=1 / 3, lam=0.001, width=0.5, random_state=0).fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-5 * abs(model.objective_))
+    True
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
     """
 
-    _least_iterations = 0
+    _parameter_constraints: ClassVar[Constraints] = {
+        **KernelPU._parameter_constraints,
+        "solver": [one_of(*SOLVERS)],
+        "init": [one_of(*STARTS)],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
-        prior=0.5,
-        lam=0.01,
-        kernel="rbf",
-        width=1.0,
-        degree=3,
-        coef0=1.0,
-        solver="usmo",
-        cache_size=200,
-        tol=1e-6,
-        max_iter=100_000,
-        init="subsample",
-        random_state=None,
-    ):
+        prior: float = 0.5,
+        lam: float = 0.01,
+        kernel: str = "rbf",
+        width: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        solver: str = "usmo",
+        cache_size: float = 200,
+        tol: float = 1e-6,
+        max_iter: int = 100_000,
+        init: str = "subsample",
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self.prior = prior
         self.lam = lam
         self.kernel = kernel
@@ -198,37 +151,31 @@ class USMO(_KernelPU):
         self.max_iter = max_iter
         self.init = init
         self.random_state = random_state
+        self.pos_label = pos_label
 
-    def fit(self, X, y):
-        """Fit to rows X (N, m) and labels y (N,), the greater of its two values for labelled positives.
-
-        Returns self.
-        """
-        X, labelled = self._validate_fit(X, y)
-        kernel = self._check_parameters()
-        self._check_size(X, kernel)
-        for name, value, choices in (("solver", self.solver, SOLVERS), ("init", self.init, STARTS)):
-            if value not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
-        problem = double_hinge_problem(X, labelled, kernel, float(self.prior), float(self.lam))
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        problem = double_hinge_problem(X, labelled, self._kernel(X), float(self.prior), float(self.lam))
         if self.solver != "usmo":
             self._fit_peer(problem, X, labelled)
         elif self.max_iter == 0:
             self._fit_start(problem, X, labelled)
-        elif kernel.name == "linear" and keeps_w(*problem.X_u.shape):
+        elif self.kernel == "linear" and keeps_w(*problem.X_u.shape):
             solution = self._solve_linear(problem)
             self.coef_, self.intercept_ = solution.coef, solution.bias
             self.violation_ = np.nan
-            self._record(solution)
+            self.trace_ = solution.trace
+            self._keep_certificate(solution)
         else:
             pairs = self._solve_pairs(problem)
             rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.bias)
             self.violation_ = pairs.violation
-            self._record(pairs)
+            self.trace_ = pairs.trace
+            self._keep_certificate(pairs)
             self._add_rounding(rounding, problem.trivial)
-        if self.max_iter > 0:
-            self._warn_unless_converged()
-        return self
+
+    def _warn_unless_converged(self) -> None:
+        if self.max_iter > 0:  # a starting point is not meant to be a solution
+            super()._warn_unless_converged()
 
     def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
         """Solve with features centred first, so that a common offset costs no digits; uses up `problem.X_u`, a copy."""
@@ -255,7 +202,7 @@ class USMO(_KernelPU):
         converged = gap <= self.tol * relative_scale(objective, gap, problem.trivial)
         return replace(solution, bias=intercept, objective=objective, gap=gap, converged=converged)
 
-    def _start(self, problem: DoubleHingeProblem) -> np.ndarray:
+    def _start(self, problem: DoubleHingeProblem) -> Floats:
         if self.init == "subsample":
             random = check_random_state(self.random_state)
             rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
@@ -281,7 +228,7 @@ class USMO(_KernelPU):
             overwrite_X=True,
         )
 
-    def _fit_peer(self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray) -> None:
+    def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools) -> None:
         if self.solver == "qp":
             from pucli.solvers.usmo.qp import solve_qp
 
@@ -293,14 +240,12 @@ class USMO(_KernelPU):
         # The peers stop by their own tolerances; a relative gap of 1e-4 tells a solution from a failure.
         self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4))
 
-    def _fit_start(self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray) -> None:
+    def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools) -> None:
         sigma = self._start(problem)
         self._certify_dual(problem, X, labelled, sigma, self.tol)
         self.intercept_ = averaged_bias(problem, sigma)
 
-    def _certify_dual(
-        self, problem: DoubleHingeProblem, X: np.ndarray, labelled: np.ndarray, sigma: np.ndarray, tol: float
-    ) -> None:
+    def _certify_dual(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, sigma: Floats, tol: float) -> None:
         """Keep the model of a feasible sigma from elsewhere, with its best bias and its gap."""
         support = np.flatnonzero(sigma)
         G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
@@ -309,13 +254,11 @@ class USMO(_KernelPU):
         rounding = self._keep_dual(X, labelled, problem, sigma, bias)
         self.violation_ = np.nan
         converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
-        self._set_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
+        self._keep_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
         self.trace_ = np.empty((0, 3))
         self._add_rounding(rounding, problem.trivial)
 
-    def _keep_dual(
-        self, X: np.ndarray, labelled: np.ndarray, problem: DoubleHingeProblem, sigma: np.ndarray, bias: float
-    ) -> float:
+    def _keep_dual(self, X: Floats, labelled: Bools, problem: DoubleHingeProblem, sigma: Floats, bias: float) -> float:
         """Keep the model of dual variables; return what rounding of the kernel may cost its objective."""
         weights = np.full(len(X), problem.c1)
         weights[~labelled] = -sigma
@@ -325,102 +268,4 @@ class USMO(_KernelPU):
     def _add_rounding(self, rounding: float, trivial: float) -> None:
         """Add to the gap what rounding may hide; it must be within the tolerance too."""
         self.converged_ &= bool(rounding <= self.tol * relative_scale(self.objective_, self.dual_gap_, trivial))
-        self.dual_gap_ += rounding
-
-    def _record(self, solution: KernelSolution | LinearSolution) -> None:
-        self._set_certificate(solution)
-        self.trace_ = solution.trace
-
-    def _set_certificate(self, certificate: Certificate) -> None:
-        self.objective_, self.dual_gap_ = float(certificate.objective), float(certificate.gap)
-        self.n_iter_ = max(int(certificate.n_iter), 1)
-        self.converged_ = bool(certificate.converged)
-
-
-class RampPU(_KernelPU):
-    """PU classifier with the ramp loss, by the concave-convex procedure.
-
-    With f = g + b, R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and c2 = 1 / (2 lam n), it looks for a
-    stationary point of
-
-        2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
-
-    starting at f = 0. Every step solves a convex problem; the objective never rises.
-
-    Parameters
-    ----------
-    prior, lam, kernel, width, degree, coef0, cache_size : as of `USMO`.
-    tol : float, default=1e-4
-        Stop where the convex majorant at f cannot fall by more than this, relative to the objective.
-    max_iter : int, default=100
-        Largest number of convex problems.
-
-    Attributes
-    ----------
-    coef_ or support_vectors_ and dual_coef_, intercept_ : the model.
-    objective_ : float
-    dual_gap_ : NaN, the problem is not convex.
-    residual_ : float
-        How much lower the convex majorant at the solution may still reach; zero exactly at a stationary point.
-    n_iter_ : int
-    converged_ : bool
-    objectives_ : ndarray (steps + 1,)
-        The objective after each step.
-
-    References
-    ----------
-    M. C. du Plessis, G. Niu, M. Sugiyama (2014). Analysis of learning from positive and unlabeled data. NIPS.
-    """
-
-    def __init__(
-        self,
-        prior=0.5,
-        lam=0.01,
-        kernel="rbf",
-        width=1.0,
-        degree=3,
-        coef0=1.0,
-        cache_size=200,
-        tol=1e-4,
-        max_iter=100,
-    ):
-        self.prior = prior
-        self.lam = lam
-        self.kernel = kernel
-        self.width = width
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def fit(self, X, y):
-        """Fit to rows X (N, m) and labels y (N,), the greater of its two values for labelled positives.
-
-        Returns self.
-        """
-        X, labelled = self._validate_fit(X, y)
-        kernel = self._check_parameters()
-        self._check_size(X, kernel)
-        solution = solve_ramp(
-            X,
-            labelled,
-            kernel,
-            float(self.prior),
-            float(self.lam),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            cache_bytes=1e6 * self.cache_size,
-        )
-        self._keep(X, solution.weights, solution.bias)
-        self.objective_, self.dual_gap_ = solution.objective, np.nan
-        self.residual_ = solution.residual
-        self.n_iter_ = solution.n_iter
-        # what rounding of the kernel may hide counts as well
-        rounding = kernel.rounding(X, solution.weights)
-        scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior, 1.0) / (2.0 * self.lam))
-        self.residual_ += rounding
-        self.converged_ = bool(solution.converged and rounding <= self.tol * scale)
-        self.objectives_ = solution.objectives
-        self._warn_unless_converged()
-        return self
+        self.dual_gap_ += float(rounding)

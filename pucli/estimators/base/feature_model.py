@@ -1,33 +1,47 @@
-"""What PU classifiers that are linear in features share: the features of a linear or RBF model, and prediction."""
+"""What PU classifiers that are linear in features share: a linear model, one in an RKHS, or a sum of kernels."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from typing import ClassVar
 
-import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from pucli.arrays import Floats
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.kernels.graph import squared_distances_between
 from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import rbf_features, rbf_map
-
-POSITIVE = Interval(Real, 0, None, closed="neither")
+from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
 
 
 class FeatureModel(PUClassifier):
-    """A score f(x) = phi(x)'coef + intercept, with phi(x) = x or low-rank features of the RBF kernel."""
+    """A score f(x) = phi(x)'coef + intercept, with phi(x) = x or low-rank features of the RBF kernel.
+
+    A subclass with ``form="thesis"`` keeps coefficients of the kernel at its landmarks instead.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (r,)
+    intercept_ : float
+    landmarks_ : ndarray of shape (r, m)
+        Rows that the kernel features are made of (RBF kernel only).
+    landmark_factor_ : ndarray of shape (r, r)
+        Triangular factor that turns kernel values at the landmarks into features.
+    kernel_residual_ : float
+        What the features leave of the trace of the kernel matrix.
+    """
 
     kernel: str
     width: float
     max_rank: int | None
+    coef_: Floats
+    intercept_: float
 
-    _parameter_constraints = {  # noqa: RUF012 (scikit-learn's own convention)
-        "kernel": [StrOptions({"linear", "rbf"})],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "kernel": [one_of("linear", "rbf")],
         "width": [POSITIVE],
-        "max_rank": [Interval(Integral, 1, None, closed="left"), None],
+        "max_rank": [FROM_ONE, None],
     }
 
-    def _rows(self, X: np.ndarray) -> np.ndarray:
+    def _rows(self, X: Floats) -> Floats:
         """Return the rows (phi(x_i), 1) of the training rows; keep what new rows need."""
         if self.kernel == "linear":
             return with_intercept(X)
@@ -37,12 +51,13 @@ class FeatureModel(PUClassifier):
         self.kernel_residual_ = features.residual
         return with_intercept(features.L)
 
-    def _keep(self, w: np.ndarray) -> None:
-        self.coef_, self.intercept_ = w[:-1], float(w[-1])
+    def _keep_coef(self, coef: Floats) -> None:
+        """Keep coefficients whose last one is the intercept."""
+        self.coef_, self.intercept_ = coef[:-1], float(coef[-1])
 
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
-        X = self._validate_predict(X)
-        if self.kernel == "rbf":
+    def _score(self, X: Floats) -> Floats:
+        if getattr(self, "form", "rkhs") == "thesis":
+            X = rbf_from_distances(squared_distances_between(X, self.landmarks_), self.width)
+        elif self.kernel == "rbf":
             X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width)
         return X @ self.coef_ + self.intercept_

@@ -1,67 +1,184 @@
-"""What all positive-unlabeled classifiers share: the meaning of `y`, validation, prediction by the sign of f."""
+"""What all positive-unlabeled classifiers share: the meaning of `y`, validation, and prediction by the sign of f."""
 
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pucli.arrays import AnyArray, Bools, Floats
+from pucli.errors import DegenerateModelWarning
+from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.labels import positive_label
+from pucli.estimators.base.parameters import Label
 
-class PUClassifier(ClassifierMixin, BaseEstimator):
+# A model is degenerate if it calls fewer than this share of the unlabeled training rows positive, or more than one
+# minus it, or fewer than the second share of the labelled ones. A useful model may well miss half of the labelled
+# rows, but hardly nineteen in twenty.
+NEARLY_NONE = 0.005
+LEAST_RECALL = 0.05
+# Rows of each kind on which these shares are measured, evenly spaced over the training rows.
+MEASURED_ROWS = 2000
+
+
+class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the PU classifiers.
 
-    `fit(X, y)` takes any two labels: the greater marks labelled positives, the lesser unlabeled rows. `predict`
-    returns the same two labels, the greater one where `decision_function` is above zero.
+    Parameters
+    ----------
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives; see `pucli.estimators.base.labels.positive_label`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The label of unlabeled rows, then that of labelled positives.
+    positive_share_ : float
+        Share of the unlabeled training rows that the model calls positive.
+    labelled_recall_ : float
+        Share of the labelled training rows that the model calls positive.
+    n_features_in_ : int
     """
 
-    def _validate_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
-        """Return X (n, m) as float64 and the labelling indicator s (n,) as bool; set `classes_`."""
+    pos_label: Label | None
+    classes_: AnyArray
+    n_features_in_: int
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other one unlabeled rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of its range, other than two labels, NaN or infinite values, or too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row is called positive, or nearly every one.
+        """
+        self._validate_params()
+        X, labelled = self._validate_fit(X, y)
+        self._fit(X, labelled)
+        self._warn_unless_converged()
+        self._measure(X, labelled)
+        return self
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives, and keep what is found."""
+        raise NotImplementedError
+
+    def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
+        """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         classes = np.unique(y)
         if len(classes) == 1:
             raise ValueError(
                 f"Classifier can't train when only one class is present: every row has label {classes[0]!r}. "
-                "PU learning needs labelled positives (the greater label) and unlabeled rows (the lesser one)."
+                "PU learning needs labelled positives and unlabeled rows, with a label for each kind."
             )
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
-                "the greater for labelled positives and the lesser for unlabeled rows."
+                "one for labelled positives and one for unlabeled rows."
             )
-        self.classes_ = classes
-        return X, y == classes[1]
+        positive = positive_label(classes, getattr(self, "pos_label", None))
+        self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
+        return X, y == positive
 
-    def _validate_predict(self, X) -> np.ndarray:
+    def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
 
-    def _warn_unless_converged(self) -> None:
-        if not self.converged_:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance; "
-                "raise max_iter, loosen tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _measure(self, X: Floats, labelled: Bools) -> None:
+        """Set the shares of training rows that are called positive; warn where the model is of no use."""
+        shares = []
+        for kind in (~labelled, labelled):
+            rows = np.flatnonzero(kind)
+            if len(rows) > MEASURED_ROWS:
+                rows = rows[np.linspace(0, len(rows) - 1, MEASURED_ROWS).astype(int)]
+            shares.append(float(np.mean(self._score(X[rows]) > 0)))
+        self.positive_share_, self.labelled_recall_ = shares
+        problem = degeneracy(*shares)
+        if problem:
+            warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=3)
 
-    def decision_function(self, X):
-        """Return f(x) for each row of X (n, m), shape (n,); positive means the greater label."""
+    def _score(self, X: Floats) -> Floats:
+        """Return f(x) (n,) of validated rows X (n, m)."""
         raise NotImplementedError
 
-    def predict(self, X):
-        """Return the label of each row of X (n, m): the greater one of `classes_` where f(x) > 0.
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return f(x) for each row of X.
 
-        Shape (n,).
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Above zero for rows that are called positive.
+        """
+        return self._score(self._validate_predict(X))
+
+    def predict(self, X: ArrayLike) -> AnyArray:
+        """Return the label of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The positive one of `classes_`, the second, where `decision_function` is above zero.
         """
         score = self.decision_function(X)
         return self.classes_[(score > 0).astype(int)]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def degeneracy(positive_share: float, labelled_recall: float) -> str:
+    """Return in words why a model with these shares on its training rows is of no use, or "" for one that may be.
+
+    Parameters
+    ----------
+    positive_share : float
+        Share of the unlabeled rows that are called positive. Below 0.5 % or above 99.5 % it is degenerate.
+    labelled_recall : float
+        Share of the labelled rows that are called positive. Below 5 % it is degenerate.
+    """
+    way_out = "Tune the parameters, give the class prior if the method takes one, or check the labels."
+    if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
+        return (
+            f"calls nearly nothing positive: {100 * positive_share:.2g} % of the unlabeled and "
+            f"{100 * labelled_recall:.2g} % of the labelled training rows. {way_out}"
+        )
+    if positive_share > 1.0 - NEARLY_NONE:
+        share = f"{100 * positive_share:.4g} % of the unlabeled training rows"
+        return f"calls nearly everything positive: {share}. {way_out}"
+    return ""

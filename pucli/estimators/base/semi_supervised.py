@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pucli.arrays import AnyArray, Bools, Floats, Ints
+from pucli.estimators.base.certificate import Certified
 
-def unlabeled_rows(y) -> np.ndarray:
+
+def unlabeled_rows(y: ArrayLike) -> Bools:
     """Return the mask (n,) of the rows of y that are unlabeled: -1, or "-1" where labels are strings."""
     y = np.asarray(y)
     if y.dtype.kind in "US":
-        return y == np.asarray("-1", dtype=y.dtype)
+        return np.asarray(y == np.asarray("-1", dtype=y.dtype))
     if y.dtype.kind == "O":
         return np.array([label in (-1, "-1") for label in y.tolist()], dtype=bool)
-    return y == -1
+    return np.asarray(y == -1)
 
 
-def _check_no_missing_label(y) -> None:
+def check_no_missing_label(y: AnyArray) -> None:
     """Raise ValueError for None or an empty string among the labels; NaN is scikit-learn's to refuse."""
     if y.dtype.kind not in "USO":
         return
@@ -33,31 +36,91 @@ def _check_no_missing_label(y) -> None:
             )
 
 
-class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
+def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
+    """Return the classes, sorted, and each row's position among them (n,), -1 for unlabeled rows."""
+    labels = y[~unlabeled]
+    if labels.dtype.kind == "O":
+        labels = np.array(labels.tolist())
+    if len(labels):
+        check_classification_targets(labels)
+    classes, found = np.unique(labels, return_inverse=True)
+    codes = np.full(len(y), -1, dtype=np.int64)
+    codes[~unlabeled] = found
+    return classes, codes
+
+
+class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the semi-supervised classifiers.
 
     `fit(X, y)` takes integer or string labels; `-1` (or "-1" among strings) marks an unlabeled row. Fitted without any
     unlabeled row, every method is its supervised version; `supervised_only_` says so. None, NaN and empty strings are
-    errors: they are neither a class nor a mark (on the command line an empty cell becomes -1).
+    errors: they are neither a class nor a mark.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes, sorted.
+    supervised_only_ : bool
+        Whether no row was unlabeled.
+    improvement_ : float
+        What the fit gains for certain over the supervised one, whatever the hidden labels are; NaN without such a
+        guarantee.
+    n_features_in_ : int
     """
 
     _unit = ""  # what `improvement_` counts, for `guarantee_`
 
-    def _validate_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+    classes_: AnyArray
+    supervised_only_: bool
+    improvement_: float
+    n_features_in_: int
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of its range, NaN or infinite values, fewer than two classes among the labelled rows, more
+            than two where the method is binary, or rows that the model cannot be fitted to.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        self._validate_params()
+        X, codes = self._validate_fit(X, y)
+        self._fit(X, codes)
+        self._warn_unless_converged()
+        return self
+
+    def _fit(self, X: Floats, codes: Ints) -> None:
+        """Fit to rows X (n, D) with positions in `classes_` (n,), -1 for unlabeled rows, and keep what is found."""
+        raise NotImplementedError
+
+    def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
         """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         X, y = validate_data(self, X, y, dtype=np.float64)
-        _check_no_missing_label(y)
+        check_no_missing_label(y)
         unlabeled = unlabeled_rows(y)
         if unlabeled.all():
             raise ValueError(
                 f"all {len(y)} rows are unlabeled (-1): a semi-supervised classifier needs labelled rows of at least "
                 "2 classes, so it cannot be fitted with 0 labelled rows."
             )
-        labels = y[~unlabeled]
-        if labels.dtype.kind == "O":
-            labels = np.array(labels.tolist())
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = classes_and_codes(y, unlabeled)
         if len(self.classes_) == 1:
             raise ValueError(
                 f"Classifier can't train when only one class is present: every labelled row has label "
@@ -68,16 +131,15 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"the labelled rows have {len(self.classes_)} classes."
             )
-        all_codes = np.full(len(y), -1)
-        all_codes[~unlabeled] = codes
         self.supervised_only_ = not unlabeled.any()
-        return X, all_codes
+        return X, codes
 
-    def _validate_predict(self, X) -> np.ndarray:
+    def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
 
-    def _codes_of(self, y, n_rows) -> np.ndarray:
+    def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:
         """Return the position in `classes_` of each label of y (n_rows,); an unknown label is an error."""
         y = np.asarray(y)
         if y.shape != (n_rows,):
@@ -94,15 +156,9 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
         """Return whether a safe method returned the supervised fit because it could not improve on it for certain."""
         return False
 
-    def _warn_unless_converged(self) -> None:
-        if not self.converged_:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance"
-                f"{', fell back to the supervised fit' if self._fell_back() else ''}; "
-                "raise max_iter, loosen tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _advice(self) -> str:
+        fell_back = "it fell back to the supervised fit; " if self._fell_back() else ""
+        return fell_back + super()._advice()
 
     @property
     def guarantee_(self) -> str:
@@ -112,10 +168,11 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
             return "no unlabeled rows: this is the supervised fit"
         if np.isnan(self.improvement_):
             return "this method has no guarantee against the supervised fit"
+        unit = self._unit.rstrip(",")
         if self.improvement_ < 0.0:
             return f"up to {-self.improvement_:.6g} {self._unit} worse than supervised, for some hidden labels"
         if self.improvement_ == 0.0:
             if self._fell_back():
-                return f"this is the supervised fit: no gain in {self._unit.rstrip(',')} holds whatever the labels are"
-            return f"never worse than supervised in {self._unit.rstrip(',')}; no gain holds whatever the labels are"
+                return f"this is the supervised fit: no gain in {unit} holds whatever the labels are"
+            return f"never worse than supervised in {unit}; no gain holds whatever the labels are"
         return f"at least {self.improvement_:.6g} {self._unit} better than supervised, whatever the hidden labels are"

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from pucli.arrays import Bools, Floats, Ints
-from pucli.estimators.glpual import THESIS_ITERATIONS, THESIS_MU
+from pucli.estimators.base.global_local import THESIS_ITERATIONS, THESIS_MU
 from pucli.kernels.graph import (
     Graph,
     edge_weights,
@@ -72,17 +72,14 @@ class GlobalLocalPath(PathRoute):
         found: Floats = squared_distances(self.X)
         return found
 
-    def batch(self, point: Point) -> Group:
-        """Points that share their features are evaluated together."""
-        return point["form"], point["kernel"], None if point["kernel"] == "linear" else float(point["width"])
-
     def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
-        """Return the counts (n_points, 4)."""
+        """Return the counts (n_points, 4); points that share their features are evaluated together."""
         data = self._fold_data(place)
         result = np.zeros((len(points), 4), dtype=np.int64)
         groups: dict[Group, list[int]] = {}
         for p, point in enumerate(points):
-            groups.setdefault(self.batch(point), []).append(p)
+            width = None if point["kernel"] == "linear" else float(point["width"])
+            groups.setdefault((point["form"], point["kernel"], width), []).append(p)
         for group, members in groups.items():
             result[members] = self._evaluate(group, [points[p] for p in members], place, data)
         return result

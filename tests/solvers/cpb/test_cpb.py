@@ -1,7 +1,6 @@
 """CPB-GLPUAL: each printed update against a numerical minimiser, stationarity, monotone steps, and brute force."""
 
 import itertools
-import warnings
 
 import cvxpy as cp
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 import pucli.solvers.cpb.dc as cpb_solver
 from pucli.estimators.cpb import CPBGLPUAL
@@ -250,19 +248,3 @@ def test_a_prior_outside_the_unit_interval_is_refused(prior):
 def test_thesis_form_needs_a_kernel():
     with pytest.raises(ValueError, match="set kernel='rbf'"):
         CPBGLPUAL(prior=0.3, form="thesis").fit(*problem(0))
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        CPBGLPUAL(),
-        CPBGLPUAL(prior=0.3, kernel="rbf"),
-        CPBGLPUAL(prior=0.3, kernel="rbf", form="thesis"),
-        CPBGLPUAL(prior=0.3, solver="admm", max_iter=50),
-    ],
-    ids=str,
-)
-def test_scikit_learn_checks(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(model)

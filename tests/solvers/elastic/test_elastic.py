@@ -1,6 +1,5 @@
 """E-GLPUAL against cvxpy with Clarabel and the printed updates; exact zeros; the grouping effect of Theorem 2."""
 
-import warnings
 from functools import partial
 
 import cvxpy as cp
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.elastic import ElasticGLPUAL
 from pucli.estimators.glpual import GLPUAL
@@ -178,10 +176,3 @@ def test_not_converged_is_said():
     with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
         model = ElasticGLPUAL(lam1=3.0, lam2=1e-3, max_iter=1, tol=1e-12).fit(X, y)
     assert not model.converged_ and model.dual_gap_ > 0
-
-
-@pytest.mark.parametrize("model", [ElasticGLPUAL(), ElasticGLPUAL(solver="admm", tol=1e-4)], ids=str)
-def test_scikit_learn_checks(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(model)

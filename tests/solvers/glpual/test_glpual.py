@@ -1,13 +1,10 @@
 """GLPUAL and GLLC against cvxpy with Clarabel, against each other, against the printed updates, and their bounds."""
 
-import warnings
-
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.glpual import GLLC, GLPUAL
 from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
@@ -209,22 +206,3 @@ def test_objective_function_is_the_definition():
     f = X @ w[:-1] + w[-1]
     expected = objective_of(f, y, X, model, False, w[:-1] @ w[:-1])
     assert np.isclose(glpual_objective(w, with_intercept(X), y == 1, edges, model.lam, model.c_p, model.c_u), expected)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        GLPUAL(),
-        GLPUAL(solver="admm"),
-        GLPUAL(kernel="rbf"),
-        GLPUAL(kernel="rbf", form="thesis"),
-        GLLC(),
-        GLLC(kernel="rbf"),
-        GLLC(kernel="rbf", form="thesis"),
-    ],
-    ids=str,
-)
-def test_scikit_learn_checks(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(model)

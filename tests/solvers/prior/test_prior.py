@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.estimators.prior import resolve_prior
+from pucli.estimators.base.prior import resolve_prior
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
 from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
 from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior

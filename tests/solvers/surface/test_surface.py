@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.data import load_dataset
 from pucli.estimators.elastic import EKFGLPUAL
@@ -332,10 +331,3 @@ def test_bad_weights_are_refused():
     for wrong in ({"lam1": 0.0}, {"lam2": -1.0}, {"c_p": 0.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             EKFGLPUAL(**wrong).fit(X, y)
-
-
-@pytest.mark.parametrize("model", [EKFGLPUAL(), EKFGLPUAL(solver="admm", tol=1e-3, max_iter=2000)], ids=str)
-def test_scikit_learn_checks(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(model)

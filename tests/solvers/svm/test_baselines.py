@@ -1,18 +1,16 @@
 """BSVM, BLS-SVM and the plain SVC baseline against cvxpy, closed forms and their own meaning."""
 
-import warnings
-
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators import svm
 from pucli.estimators.glpual import GLLC
-from pucli.estimators.svm import BLSSVM, BSVM, NaiveSVC
+from pucli.estimators.naive_svc import NaiveSVC
+from pucli.estimators.svm import BLSSVM, BSVM
 from pucli.kernels.graph import squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.rows.kernel import newton_step
@@ -195,22 +193,3 @@ def test_bsvm_says_when_it_stopped_early(kernel, dense_rows, monkeypatch):
         model = BSVM(lam=1e-3, max_iter=5, kernel=kernel).fit(X, y)
     assert not model.converged_ and model.dual_gap_ > 0 and model.n_iter_ <= 5
     assert best is None or model.objective_ - model.dual_gap_ <= best.objective_
-
-
-@pytest.mark.parametrize("model", [BSVM(), BSVM(kernel="rbf"), BLSSVM(), BLSSVM(kernel="rbf"), NaiveSVC()], ids=str)
-def test_scikit_learn_checks(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(model)
-
-
-def test_scikit_learn_checks_with_an_estimated_prior():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(
-            NaiveSVC(prior="estimate"),
-            expected_failed_checks={
-                "check_classifiers_train": "labels read as classes have no positive among the unlabeled rows",
-                "check_classifiers_classes": "as above: the estimated prior is near zero",
-            },
-        )

@@ -1,14 +1,11 @@
 """uPU and nnPU: gradients by finite differences, the sign rule, the convex losses against cvxpy."""
 
-import warnings
-
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from sklearn.utils.estimator_checks import check_estimator
 
 from pucli.estimators.upu import NNPU, UPU
 from pucli.kernels.intercept import with_intercept
@@ -167,19 +164,3 @@ def test_a_prior_outside_the_unit_interval_is_refused(prior):
     for model in (UPU(prior=prior), NNPU(prior=prior)):
         with pytest.raises(ValueError, match="prior"):
             model.fit(*problem(0))
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        UPU(prior=0.3, n_epochs=20),
-        UPU(loss="squared"),
-        UPU(prior=0.3, loss="double-hinge"),
-        NNPU(n_epochs=20),
-    ],
-    ids=str,
-)
-def test_scikit_learn_checks(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(model)

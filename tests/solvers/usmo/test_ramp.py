@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from sklearn.utils.estimator_checks import check_estimator
 
-from pucli.estimators.usmo import RampPU
+from pucli.estimators.ramp import RampPU
 from pucli.kernels.functions import Kernel
 from pucli.solvers.rows.losses import loss_values
 from pucli.solvers.usmo.ramp import ramp, solve_ramp, tangent_losses
@@ -78,7 +77,3 @@ def test_estimator_keeps_labels_and_residual():
     assert np.isnan(model.dual_gap_)
     assert model.converged_
     assert model.objectives_[-1] == model.objective_
-
-
-def test_ramp_passes_the_checks_of_scikit_learn():
-    check_estimator(RampPU(width=2.0), on_fail="raise")

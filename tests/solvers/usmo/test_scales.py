@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from pucli.estimators.usmo import USMO, RampPU
+from pucli.estimators.ramp import RampPU
+from pucli.estimators.usmo import USMO
 from pucli.kernels.functions import Kernel, rbf
 
 LABELLED, UNLABELED, PRIOR = 20, 300, 0.4

@@ -1,0 +1,53 @@
+"""What a fit proves about its solution: attributes that every estimator has, kept in one place."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+
+class Certified:
+    """Base of everything that is fitted by a solver.
+
+    Attributes
+    ----------
+    objective_ : float
+        Value of the documented objective at the solution; NaN where nothing is minimised.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum; NaN for problems that are not convex.
+    residual_ : float
+        Size of the violation of stationarity; NaN for convex problems.
+    n_iter_ : int
+        Iterations, at least 1.
+    converged_ : bool
+        Whether the tolerance was reached; where it was not, `fit` warns (ConvergenceWarning).
+    """
+
+    objective_: float
+    dual_gap_: float
+    residual_: float
+    n_iter_: int
+    converged_: bool
+
+    def _keep_certificate(self, result: Any, *, scale: float = 1.0) -> None:
+        """Keep what a solver says about its solution; `scale` turns its objective into the documented one."""
+        self.objective_ = scale * float(result.objective)
+        self.dual_gap_ = scale * float(getattr(result, "gap", np.nan))
+        self.residual_ = float(getattr(result, "residual", np.nan))
+        self.n_iter_ = max(int(result.n_iter), 1)
+        self.converged_ = bool(result.converged)
+
+    def _advice(self) -> str:
+        """Return what a user can do about a fit that did not converge."""
+        return "raise max_iter, loosen tol, or scale the features"
+
+    def _warn_unless_converged(self) -> None:
+        if not self.converged_:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance; {self._advice()}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,102 @@
+"""What USMO and RampPU share: the class prior, the kernel, and f = sum of kernels + bias."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from pucli.arrays import Floats
+from pucli.estimators.base.parameters import (
+    FROM_ONE,
+    FROM_ZERO,
+    NOT_NEGATIVE,
+    POSITIVE,
+    PROPORTION,
+    Constraints,
+    one_of,
+)
+from pucli.estimators.base.prior import PriorInObjective
+from pucli.kernels.functions import Kernel
+
+# Terms of the objective above this may overflow on the way.
+LARGEST = 1e200
+
+
+class KernelPU(PriorInObjective):
+    """Base of the PU classifiers with a prior and any kernel, f = sum_i weights_i k(x_i, .) + bias.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (m,)
+        Linear kernel only.
+    support_vectors_ : ndarray of shape (s, m)
+        Rows of weight; not with the linear kernel.
+    dual_coef_ : ndarray of shape (s,)
+        Their weights.
+    intercept_ : float
+    """
+
+    prior: float
+    lam: float
+    kernel: str
+    width: float
+    degree: int
+    coef0: float
+    cache_size: float
+    tol: float
+    max_iter: int
+    intercept_: float
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "prior": [PROPORTION],
+        "lam": [POSITIVE],
+        "kernel": [one_of("rbf", "linear", "polynomial")],
+        "width": [POSITIVE],
+        "degree": [FROM_ONE],
+        "coef0": [NOT_NEGATIVE],
+        "cache_size": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ZERO],
+    }
+
+    def _kernel(self, X: Floats) -> Kernel:
+        """Return the kernel; raise ValueError where its values, times dual variables of 1 / 2 lam, nearly overflow."""
+        kernel = Kernel(self.kernel, self.width, self.degree, self.coef0).check()
+        with np.errstate(over="ignore"):
+            if kernel.name == "rbf":
+                largest = float(Kernel("linear").diagonal(X).max()) / kernel.width / kernel.width
+            else:
+                largest = float(kernel.diagonal(X).max())
+            dual = max(1.0, 0.5 / float(self.lam))
+            largest *= dual * dual
+        if not largest < LARGEST:
+            raise ValueError(
+                f"the numbers of this fit overflow ({largest:.3g}): scale the features (each to unit variance, say), "
+                "or choose a lower degree, a greater width or a greater lam."
+            )
+        return kernel
+
+    def _advice(self) -> str:
+        if self.n_iter_ >= self.max_iter:
+            return super()._advice()
+        return (
+            "more would not help: rounding, or features of very different size. Scale the features (each to unit "
+            "variance, say), or loosen tol"
+        )
+
+    def _keep(self, X: Floats, weights: Floats, bias: float) -> None:
+        """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight."""
+        self.intercept_ = float(bias)
+        if self.kernel == "linear":
+            self.coef_ = weights @ X
+            return
+        support = np.flatnonzero(weights)
+        self.support_vectors_, self.dual_coef_ = X[support], weights[support]
+
+    def _score(self, X: Floats) -> Floats:
+        if self.kernel == "linear":
+            return X @ self.coef_ + self.intercept_
+        kernel = Kernel(self.kernel, self.width, self.degree, self.coef0)
+        values: Floats = kernel.combination(X, self.support_vectors_, self.dual_coef_)
+        return values + self.intercept_

@@ -1,0 +1,36 @@
+"""Ranges of constructor parameters, in the form that scikit-learn validates, and the labels that `y` may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+Constraints: TypeAlias = Mapping[str, list[Any]]
+Label: TypeAlias = bool | int | float | str
+RandomState: TypeAlias = int | np.random.RandomState | None
+
+
+class NumberIn(Interval):  # type: ignore[misc]
+    """A number in an interval; True and False are not numbers."""
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether `val` is such a number."""
+        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
+
+
+POSITIVE = NumberIn(Real, 0, None, closed="neither")
+NOT_NEGATIVE = NumberIn(Real, 0, None, closed="left")
+PROPORTION = NumberIn(Real, 0, 1, closed="neither")
+SHARE = NumberIn(Real, 0, 1, closed="both")
+FROM_ZERO = NumberIn(Integral, 0, None, closed="left")
+FROM_ONE = NumberIn(Integral, 1, None, closed="left")
+FROM_TWO = NumberIn(Integral, 2, None, closed="left")
+
+
+def one_of(*names: str) -> StrOptions:
+    """Return the constraint of a parameter that takes one of these words."""
+    return StrOptions(set(names))

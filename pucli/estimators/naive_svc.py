@@ -1,0 +1,136 @@
+"""The plain baseline: scikit-learn's SVC that takes unlabeled rows as negatives."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_random_state
+
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.parameters import POSITIVE, Constraints, Label, RandomState, one_of
+from pucli.estimators.base.prior import PRIOR, resolve_prior
+from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.svm import rbf_gamma
+from pucli.solvers.svm.biased import svm_gap
+
+OUT_OF_FOLD = 5
+
+
+class NaiveSVC(PUClassifier):
+    """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
+
+    Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
+    unlabeled ones, and weights w_i that give both kinds the same total.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss: larger fits more closely.
+    kernel : {"linear", "rbf"}, default="rbf"
+    width : float or None, default=None
+        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; None takes the root of half the total variance of X
+        (scikit-learn's ``gamma="scale"``).
+    prior : float in (0, 1), "estimate" or None, default=None
+        Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
+        training rows, scored out of fold, is positive; "estimate" estimates it first. None cuts at zero.
+    random_state : int, RandomState or None, default=None
+        Of the folds and of the estimate.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+
+    Attributes
+    ----------
+    cut_ : float
+        Subtracted from the SVC's score.
+    prior_ : float or None
+        The share used.
+    objective_ : float
+        Value of the objective above.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum.
+    svc_ : sklearn.svm.SVC
+        The fitted SVC.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import NaiveSVC
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = NaiveSVC(prior=1 / 3, random_state=0).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
+    """
+
+    saved_types = ("sklearn.svm._classes.SVC",)
+    _parameter_constraints: ClassVar[Constraints] = {
+        "C": [POSITIVE],
+        "kernel": [one_of("linear", "rbf")],
+        "width": [POSITIVE, None],
+        "prior": [*PRIOR, one_of("estimate")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        width: float | None = None,
+        prior: float | str | None = None,
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.width = width
+        self.prior = prior
+        self.random_state = random_state
+        self.pos_label = pos_label
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        self.svc_ = self._svc().fit(X, labelled)
+        self.cut_: float = 0.0
+        self.prior_: float | None = None
+        if self.prior is not None:
+            random = check_random_state(self.random_state)
+            given = None if isinstance(self.prior, str) else self.prior
+            self.prior_ = resolve_prior(given, X, labelled, random)
+            self.cut_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
+        self._certify(X, labelled)
+
+    def _svc(self) -> SVC:
+        gamma = "scale" if self.width is None else rbf_gamma(self.width)
+        return SVC(C=self.C, kernel=self.kernel, gamma=gamma, class_weight="balanced", max_iter=10_000_000)
+
+    def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
+        """Score each row by a model that has not seen it; by the model itself where folds are impossible."""
+        folds = min(OUT_OF_FOLD, int(np.count_nonzero(labelled)), int(np.count_nonzero(~labelled)))
+        if folds < 2:
+            return np.asarray(self.svc_.decision_function(X))
+        f = np.empty(len(X))
+        for train, valid in StratifiedKFold(folds, shuffle=True, random_state=random).split(X, labelled):
+            f[valid] = self._svc().fit(X[train], labelled[train]).decision_function(X[valid])
+        return f
+
+    def _certify(self, X: Floats, labelled: Bools) -> None:
+        svc = self.svc_
+        weights = self.C * np.where(labelled, svc.class_weight_[1], svc.class_weight_[0])
+        signs = np.where(labelled, 1.0, -1.0)
+        f = svc.decision_function(X)
+        dual = np.zeros(len(X))
+        dual[svc.support_] = np.abs(svc.dual_coef_[0])
+        norm2 = float((dual * signs) @ (f - svc.intercept_[0]))
+        self.objective_, self.dual_gap_ = svm_gap(f, norm2, dual, signs, weights, 1.0)
+        self.residual_ = np.nan
+        self.n_iter_ = max(int(np.max(svc.n_iter_)), 1)
+        self.converged_ = bool(svc.fit_status_ == 0)
+
+    def _score(self, X: Floats) -> Floats:
+        scores: Floats = self.svc_.decision_function(X)
+        return scores - self.cut_

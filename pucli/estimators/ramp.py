@@ -1,0 +1,128 @@
+"""PU classification with the ramp loss: not convex, fitted by the concave-convex procedure."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pucli.arrays import Bools, Floats
+from pucli.estimators.base.kernel_pu import KernelPU
+from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label
+from pucli.solvers.result import Certificate
+from pucli.solvers.rows.losses import relative_scale
+from pucli.solvers.usmo.ramp import solve_ramp
+
+
+class RampPU(KernelPU):
+    """PU classifier with the ramp loss, by the concave-convex procedure.
+
+    With f = g + b, R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and c2 = 1 / (2 lam n), it looks for a
+    stationary point of
+
+        2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
+
+    starting at f = 0. Every step solves a convex problem; the objective never rises.
+
+    Parameters
+    ----------
+    prior : float, default=0.5
+        Share of positives among the unlabeled rows, strictly between 0 and 1.
+    lam : float, default=0.01
+        Weight of the ridge on g; the bias is not regularised.
+    kernel : {"rbf", "linear", "polynomial"}, default="rbf"
+    width : float, default=1.0
+        Length scale of exp(-d^2 / (2 width^2)), in the units of the features.
+    degree : int, default=3
+        Of the polynomial kernel (x.y + coef0)^degree.
+    coef0 : float, default=1.0
+        Of the polynomial kernel.
+    cache_size : float, default=200
+        Size of the store of kernel rows in MB; it changes speed only.
+    tol : float, default=1e-4
+        Stop where the convex majorant at f cannot fall by more than this, relative to the objective.
+    max_iter : int, default=100
+        Largest number of convex problems.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+
+    Attributes
+    ----------
+    coef_, support_vectors_, dual_coef_, intercept_
+        The model, as in `USMO`.
+    objective_ : float
+        Value of the objective above.
+    dual_gap_ : float
+        NaN: the problem is not convex.
+    residual_ : float
+        How much lower the convex majorant at the solution may still reach; zero exactly at a stationary point.
+    objectives_ : ndarray of shape (steps + 1,)
+        The objective after each step.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `USMO`.
+
+    References
+    ----------
+    M. C. du Plessis, G. Niu, M. Sugiyama (2014). Analysis of learning from positive and unlabeled data. NIPS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from pucli.estimators import RampPU
+    >>> X, positive = make_moons(200, noise=0.1, random_state=0)
+    >>> y = positive.copy()
+    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> model = RampPU(prior=1 / 3, lam=0.001, width=0.5).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {**KernelPU._parameter_constraints, "max_iter": [FROM_ONE]}
+
+    def __init__(
+        self,
+        prior: float = 0.5,
+        lam: float = 0.01,
+        kernel: str = "rbf",
+        width: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_size: float = 200,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        pos_label: Label | None = None,
+    ) -> None:
+        self.prior = prior
+        self.lam = lam
+        self.kernel = kernel
+        self.width = width
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pos_label = pos_label
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        kernel = self._kernel(X)
+        solution = solve_ramp(
+            X,
+            labelled,
+            kernel,
+            float(self.prior),
+            float(self.lam),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_bytes=1e6 * self.cache_size,
+        )
+        self._keep(X, solution.weights, solution.bias)
+        self.objectives_ = solution.objectives
+        # what rounding of the kernel may hide counts as well
+        rounding = kernel.rounding(X, solution.weights)
+        scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior, 1.0) / (2.0 * self.lam))
+        self._keep_certificate(
+            Certificate(
+                objective=solution.objective,
+                residual=solution.residual + rounding,
+                n_iter=solution.n_iter,
+                converged=bool(solution.converged and rounding <= self.tol * scale),
+            )
+        )

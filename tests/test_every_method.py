@@ -1,0 +1,284 @@
+"""What holds for every method in `pucli.methods`: scikit-learn's checks, model files, seeds, certificates, errors."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pucli.methods import METHODS, estimator_class, make_estimator
+from pucli.persistence import SavedModel, load_model, make_pipeline, save_model
+
+OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.estimators.")]
+PU = [name for name in OURS if METHODS[name].kind == "pu"]
+SEMI_SUPERVISED = [name for name in OURS if METHODS[name].kind == "semi-supervised"]
+CERTIFICATE = ("objective_", "dual_gap_", "residual_", "n_iter_", "converged_")
+
+# Parameters that make a fit take less than a tenth of a second.
+_DEEP = {"hidden": (8,), "n_iterations": 10, "block": 5}
+QUICK: dict[str, dict[str, Any]] = {
+    "upu": {"n_epochs": 20},
+    "nnpu": {"n_epochs": 20},
+    "classtering": {"n_components": 3, "tol": 1e-3, "max_iter": 50},
+    **{name: _DEEP for name in OURS if METHODS[name].extra == "deep"},
+}
+
+# Settings that reach other code than the defaults do.
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("glpual", {"solver": "admm"}),
+    ("glpual", {"kernel": "rbf"}),
+    ("glpual", {"kernel": "rbf", "form": "thesis"}),
+    ("gllc", {"kernel": "rbf"}),
+    ("gllc", {"kernel": "rbf", "form": "thesis"}),
+    ("bsvm", {"kernel": "rbf"}),
+    ("blssvm", {"kernel": "rbf"}),
+    ("svc-naive", {"prior": "estimate"}),
+    ("e-glpual", {"solver": "admm", "tol": 1e-4}),
+    ("ekf-glpual", {"solver": "admm", "tol": 1e-3, "max_iter": 2000}),
+    ("cpb-glpual", {"prior": 0.3, "kernel": "rbf"}),
+    ("cpb-glpual", {"prior": 0.3, "kernel": "rbf", "form": "thesis"}),
+    ("cpb-glpual", {"prior": 0.3, "solver": "admm", "max_iter": 50}),
+    ("upu", {"loss": "squared"}),
+    ("upu", {"prior": 0.3, "loss": "double-hinge"}),
+    ("usmo", {"kernel": "linear"}),
+    ("cpls", {"lam": 1.0}),
+    ("mcpl", {"family": "gaussian-diagonal"}),
+    ("mcpl", {"family": "gaussian-fixed"}),
+    ("gaussian-mcpl", {"ridge": 0.1}),
+]
+
+# Checks of scikit-learn that fail because of what a method is, and why.
+_MINUS_ONE = (
+    "its last problem names a class -1, which marks an unlabeled row; scikit-learn exempts its own semi-supervised "
+    "classifiers from it by name"
+)
+_NO_POSITIVES = "its lesser class holds no positives, while the method takes the estimated share of its rows for them"
+_NOT_MONOTONE = "it hides random entries, which is no monotone pattern; the error says so"
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {
+    **{name: {"check_classifiers_classes": _MINUS_ONE} for name in SEMI_SUPERVISED},
+    "gaussian-mcpl": {"check_estimators_pickle": _NOT_MONOTONE},
+}
+
+
+def _quick(name: str, **params: Any) -> Any:
+    return make_estimator(name, **{**QUICK.get(name, {}), **params})
+
+
+def _needs(name: str) -> None:
+    if METHODS[name].extra == "deep" and importlib.util.find_spec("torch") is None:
+        pytest.skip("the extra [deep] is not installed: no torch")
+
+
+def _checked() -> list[Any]:
+    torch = importlib.util.find_spec("torch") is not None
+    return [_quick(name) for name in OURS if torch or METHODS[name].extra != "deep"]
+
+
+def _expected(estimator: Any) -> dict[str, str]:
+    names = {estimator_class(METHODS[name]): name for name in OURS}
+    return EXPECTED_FAILURES.get(names[type(estimator)], {})
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(_checked(), expected_failed_checks=_expected)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([_quick(name, **params) for name, params in VARIANTS], expected_failed_checks=_expected)
+def test_scikit_learn_checks_of_variants(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_every_expected_failure_belongs_to_a_method() -> None:
+    assert set(EXPECTED_FAILURES) <= set(OURS)
+    assert all(reason for reasons in EXPECTED_FAILURES.values() for reason in reasons.values())
+
+
+def rows(name: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows of two groups, and y as the method takes it."""
+    random = np.random.default_rng(0)
+    truth = np.arange(80) % 2
+    X = random.normal(size=(80, 3)) + 2.0 * truth[:, None]
+    kind = METHODS[name].kind
+    if kind == "pu":
+        return X, truth * (np.arange(80) < 40)
+    if kind == "density":
+        return X, None
+    return X, np.where(np.arange(80) < 30, truth, -1)
+
+
+def fitted(name: str, y: Any = None, **params: Any) -> Any:
+    _needs(name)
+    X, given = rows(name)
+    estimator = _quick(name, **params)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X, given if y is None else y)
+
+
+def outputs(model: Any, X: np.ndarray) -> list[np.ndarray]:
+    """Everything that a fitted model says about rows."""
+    names = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
+    return [np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_certificate_is_complete(name: str) -> None:
+    model = fitted(name)
+    for attribute in CERTIFICATE:
+        assert hasattr(model, attribute), attribute
+    assert type(model.objective_) is type(model.dual_gap_) is type(model.residual_) is float
+    assert type(model.n_iter_) is int and model.n_iter_ >= 1
+    assert type(model.converged_) is bool
+    assert not model.dual_gap_ < 0 and not model.residual_ < 0
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_same_seed_gives_the_same_bits(name: str) -> None:
+    X = rows(name)[0]
+    for one, other in zip(outputs(fitted(name), X), outputs(fitted(name), X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_saved_model_gives_the_same_bits(name: str, tmp_path: Any) -> None:
+    _needs(name)
+    X, y = rows(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipeline = make_pipeline(_quick(name), standardise=True).fit(X, y)
+    loaded = load_model(save_model(tmp_path / "m.model", SavedModel(pipeline, name, ["a", "b", "c"])))
+    Z = pipeline[:-1].transform(X)
+    for one, other in zip(outputs(pipeline[-1], Z), outputs(loaded.estimator, Z), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for attribute in CERTIFICATE:
+        np.testing.assert_equal(getattr(loaded.estimator, attribute), getattr(pipeline[-1], attribute))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_constructor_parameter_has_a_constraint_and_a_line_of_documentation(name: str) -> None:
+    cls = estimator_class(METHODS[name])
+    parameters = set(inspect.signature(cls).parameters) - {"pos_label"}
+    assert parameters <= set(cls._parameter_constraints), parameters - set(cls._parameter_constraints)
+    text = inspect.getdoc(cls) or ""
+    documented = text[text.index("Parameters\n") : text.index("Attributes\n")]
+    for parameter in inspect.signature(cls).parameters:
+        assert any(parameter in line.split(":")[0].replace(",", " ").split() for line in documented.splitlines()), (
+            parameter
+        )
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_parameters_of_a_wrong_kind_are_named(name: str) -> None:
+    _needs(name)
+    X, y = rows(name)
+    constraints = estimator_class(METHODS[name])._parameter_constraints
+    for parameter in inspect.signature(estimator_class(METHODS[name])).parameters:
+        if parameter == "pos_label":
+            continue
+        wrong: list[Any] = [object()]
+        if constraints[parameter] != ["boolean"]:
+            wrong.append(True)
+        if any("Interval" in type(c).__mro__[1].__name__ for c in constraints[parameter]):
+            wrong += [float("nan"), float("inf"), -3, "nonsense"]
+        for value in wrong:
+            if parameter == "random_state" and value is True:
+                continue  # numpy takes a boolean for the seed 1
+            with pytest.raises(ValueError, match=parameter):
+                _quick(name, **{parameter: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("name", PU)
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.zeros(80), "only one class"),
+        (np.arange(80) % 3, "takes two"),
+        (np.r_[np.nan, np.zeros(39), np.ones(40)], "NaN"),
+    ],
+    ids=["one label", "three labels", "a missing label"],
+)
+def test_bad_labels_of_pu_methods(name: str, y: np.ndarray, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        fitted(name, y=y)
+
+
+@pytest.mark.parametrize("name", SEMI_SUPERVISED)
+@pytest.mark.parametrize("missing", [None, ""])
+def test_a_missing_label_of_semi_supervised_methods_is_refused_with_its_row(name: str, missing: Any) -> None:
+    y = np.array(["a", "b"] * 40, dtype=object)
+    y[7] = missing
+    with pytest.raises(ValueError, match="row 7 has the label"):
+        fitted(name, y=y)
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_values_are_refused(name: str, value: float) -> None:
+    _needs(name)
+    X, y = rows(name)
+    X = X.copy()
+    X[3, 1] = value
+    with pytest.raises(ValueError, match="infinity"):
+        _quick(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_fit_leaves_its_arguments_alone(name: str) -> None:
+    X, y = rows(name)
+    X.flags.writeable = False
+    if y is not None:
+        y.flags.writeable = False
+    _needs(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _quick(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", PU)
+def test_scores_and_labels_follow_the_word_for_yes(name: str) -> None:
+    X, y = rows(name)
+    by_number = fitted(name)
+    for yes, no in (("positive", "unlabeled"), ("P", "U"), ("buyer", "unknown"), ("fraud", "legit")):
+        pos_label = None if yes in ("positive", "P") else yes
+        by_word = fitted(name, y=np.where(y == 1, yes, no), pos_label=pos_label)
+        assert by_word.classes_.tolist() == [no, yes]
+        np.testing.assert_array_equal(by_word.decision_function(X), by_number.decision_function(X))
+        np.testing.assert_array_equal(by_word.predict(X) == yes, by_number.predict(X) == 1)
+
+
+@pytest.mark.parametrize("name", PU)
+def test_shares_of_positive_training_rows(name: str) -> None:
+    X, y = rows(name)
+    model = fitted(name)
+    positive = model.predict(X) == 1
+    assert model.positive_share_ == pytest.approx(positive[y == 0].mean())
+    assert model.labelled_recall_ == pytest.approx(positive[y == 1].mean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OURS)
+def test_the_example_of_the_documentation_runs(name: str) -> None:
+    _needs(name)
+    cls = estimator_class(METHODS[name])
+    [example] = [test for test in doctest.DocTestFinder(recurse=False).find(cls, cls.__name__) if test.examples]
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_clones_are_equal(name: str) -> None:
+    estimator = _quick(name)
+    assert clone(estimator).get_params() == estimator.get_params()
