@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -56,13 +55,10 @@ def check_writable_format(path: Path) -> None:
 class _CsvWriter:
     def __init__(self, stream: IO[str], own: bool = False) -> None:
         self._stream, self._own, self._begun = stream, own, False
-        self._writer = csv.writer(stream, lineterminator="\n")
 
     def write(self, frame: pd.DataFrame) -> None:
-        if not self._begun:
-            self._writer.writerow(frame.columns)
-            self._begun = True
-        self._writer.writerows(zip(*(frame[name].tolist() for name in frame.columns), strict=True))
+        frame.to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
+        self._begun = True
 
     def __enter__(self) -> _CsvWriter:
         return self

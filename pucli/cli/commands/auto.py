@@ -46,14 +46,17 @@ def command(
     """
     from pucli.auto.scar import labelling_of
     from pucli.auto.summary import scored_rows, summary
-    from pucli.data.training_rows import training_rows
+    from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.models import fit
 
+    if where.columns:
+        show_columns(out, where.source)
+        return
     chosen = cut.chosen or ("f1", None)
     opt.output_file("--model", model, where.data, where.split)
     opt.output_file("--report", report, where.data, where.split)
     opt.output_file("--scored", scored, where.data, where.split)
-    rows = training_rows("pu", where.source)
+    rows = rows_to_learn_from(out, "pu", where.source)
     labelling = "single-training-set" if rows.denominator == "all" else "case-control"
     with out.progress("auto", lines=True) as show:
         params = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,63 +10,127 @@ import typer
 
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
+from pucli.errors import UsageError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pucli.persistence import SavedModel
 
 EXAMPLES = """
 pucli predict --model bought.model --data new.csv
-pucli predict --model bought.model --data new.csv --out scored.csv
+pucli predict --model bought.model --data new.csv --out scored.csv --id customer
+pucli predict --model bought.model --data new.parquet --top 100
+zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parquet
 """
 
 
 def command(
     out: Output,
     model: Annotated[Path, typer.Option("--model", help="Model written by `pucli train --model`.")],
-    data: Annotated[Path, typer.Option("--data", help="File with the model's feature columns; others are ignored.")],
+    data: Annotated[
+        Path, typer.Option("--data", help="File with the model's columns, others are ignored; - for stdin.")
+    ],
     destination: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV file to write instead of printing.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", help="File to write instead of printing, .csv or .parquet.", show_default=False),
+    ] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Column of --data to carry along; repeat for more. Default: those that `pucli train` was given.",
+            show_default=False,
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", metavar="N", help="Only the N rows of greatest score.", min=1, show_default=False),
     ] = None,
 ) -> None:
     """Predict the label of every row of a file.
 
-    Prints one line for each row: its number from 1, the predicted label, and the score. The greater the score, the
-    more likely the row is positive; above 0 it is predicted positive. A model of more than two classes gives the
-    probability of the predicted class instead, if the method has it, and classtering the cluster as well. A model of
-    a density gives the log-likelihood of each row; gaussian-mcpl, which is made for missing cells, also the row with
-    each missing cell at its expected value.
+    Gives for each row its number from 1, the columns of --id, the predicted label, and the score. The greater the
+    score, the more likely the row is positive; above 0 it is predicted positive. A method that has probabilities
+    gives that of the positive class too, and of more than two classes that of the predicted one; classtering gives
+    the cluster as well. A model of a density gives the log-likelihood of each row; gaussian-mcpl, which is made for
+    missing cells, also the row with each missing cell at its expected value.
+
+    CSV and Parquet are read, scored and written block by block, so that a file may be larger than memory.
     """
+    from pucli.data.writers import check_writable_format
     from pucli.persistence import load_model
 
+    destination = None if destination == Path("-") else destination
     output_file("--out", destination, data, model)
+    if destination is not None:
+        check_writable_format(destination)
     saved = load_model(model)
-    density = saved.metadata.get("kind") == "density"
-    columns, rows = _densities(saved, data) if density else _labels(saved, data)
-    out.document({"model": model, "data": data, "rows": len(rows), "file": destination})
-    if not density:
-        labels = [row[1] for row in rows]
-        counts = {label: labels.count(label) for label in sorted(set(labels))}
-        out.document({"counts": counts})
-    _write(out, columns, rows, destination)
-    if not density:
-        out.remark(", ".join(f"{count} rows predicted {label}" for label, count in counts.items()))
+    out.document({"model": model, "data": data, "file": destination})
+    if saved.metadata.get("kind") == "density":
+        if ids or top is not None:
+            raise UsageError("--id and --top belong to models that predict labels; this one models a density.")
+        columns, rows = _densities(saved, data)
+        out.document({"rows": len(rows)})
+        _write(out, columns, rows, destination)
+    else:
+        _labels(out, saved, data, destination, ids, top)
 
 
-def _labels(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the columns and lines of a model that predicts labels."""
-    from pucli.data import read_table
-    from pucli.models import clusters, decision_values, predicted_words
+def _labels(
+    out: Output, saved: SavedModel, data: Path, destination: Path | None, ids: list[str] | None, top: int | None
+) -> None:
+    """Write the predictions of a model that predicts labels."""
+    from collections import Counter
 
-    X, _, _ = read_table(data, features=saved.feature_names)
-    columns: dict[str, list[Any]] = {"prediction": predicted_words(saved, X)}
-    scores, groups = decision_values(saved.pipeline, X), clusters(saved.pipeline, X)
-    if scores is not None:
-        columns["score"] = scores.tolist()
-    elif hasattr(saved.pipeline, "predict_proba"):
-        columns["probability"] = saved.pipeline.predict_proba(X).max(axis=1).tolist()
-    if groups is not None:
-        columns["cluster"] = groups.tolist()
-    return ["row", *columns], list(zip(range(1, len(X) + 1), *columns.values(), strict=True))
+    from pucli.data.column_encoders import Tally
+    from pucli.predictions import predicted_blocks, top_rows
+
+    tally, counts = Tally(), Counter[str]()
+    carried = list(saved.metadata.get("id_columns", ())) if ids is None else ids
+
+    def counted() -> Iterator[pd.DataFrame]:
+        with out.progress("rows", lines=destination is not None) as bar:
+            for block in predicted_blocks(saved, data, ids=carried, tally=tally):
+                counts.update(block["prediction"].tolist())
+                yield block
+                bar(counts.total())
+
+    blocks: Iterable[pd.DataFrame] = counted() if top is None else [top_rows(counted(), top)]
+    written = _write_blocks(out, blocks, destination)
+    ordered = {label: counts[label] for label in sorted(counts)}
+    out.document({"rows": counts.total(), "counts": ordered})
+    for line in tally.lines():
+        out.warn(line)
+    if destination is not None:
+        out.text(f"{written} rows written to {destination}")
+    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in ordered.items()))
+
+
+def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None) -> int:
+    """Print blocks of predictions, or write them to a file; return the number of rows."""
+    if destination is not None:
+        from pucli.data.atomic import replacing
+        from pucli.data.writers import open_writer
+
+        written = 0
+        with replacing(destination) as path, open_writer(path) as writer:
+            for block in blocks:
+                writer.write(block)
+                written += len(block)
+        return written
+    records: list[dict[str, Any]] = []
+    written = 0
+    for block in blocks:
+        if out.as_json:
+            records += block.to_dict("records")
+        else:
+            text = block.to_csv(index=False, header=written == 0, lineterminator="\n")
+            out.write(text.rstrip("\n"))
+        written += len(block)
+    out.document({"predictions": records} if out.as_json else {})
+    return written
 
 
 def _densities(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:

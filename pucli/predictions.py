@@ -1,0 +1,129 @@
+"""What a saved model says about the rows of a file, block by block.
+
+A file of any length takes the memory of one block. Blocks are the same whatever the format of the file (see
+`pucli.data.blocks`), and so are the predictions, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.arrays import AnyArray, Floats
+from pucli.data.blocks import BLOCK, read_blocks
+from pucli.data.column_encoders import Tally
+from pucli.data.frames import TableError
+from pucli.errors import UsageError
+from pucli.models import clusters, decision_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.persistence import SavedModel
+
+OWN_COLUMNS = ("row", "prediction", "score", "probability", "cluster")
+"""Names of the columns that predictions have beside identifiers."""
+
+
+def predicted_blocks(
+    saved: SavedModel, path: Path, *, ids: Sequence[str] = (), tally: Tally | None = None, rows: int = BLOCK
+) -> Iterator[pd.DataFrame]:
+    """Predict the labels of the rows of a file.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A model that predicts labels.
+    path : Path
+        The file, or "-" for stdin.
+    ids : sequence of str
+        Columns of the file that are carried along.
+    tally : Tally, optional
+        Counts cells that are unlike anything in training.
+    rows : int, default=`BLOCK`
+        Rows of a block.
+
+    Yields
+    ------
+    predictions : pandas.DataFrame
+        Columns "row" (from 1), the identifiers, "prediction" (as the file of the training rows writes it), "score"
+        (above 0 for the last of two classes), "probability" (of the last of two classes, of the predicted one of more)
+        and "cluster", those that the model has.
+
+    Raises
+    ------
+    UsageError
+        The file, a column or a cell is missing or wrong, or an identifier has the name of a column of predictions.
+    """
+    import pandas as pd
+
+    _check_ids(ids)
+    encoder = saved.table_encoder
+    counted = Tally() if tally is None else tally
+    needed = list(dict.fromkeys([*encoder.needed, *ids]))
+    start = 0
+    for table in read_blocks(path, needed, as_text={*encoder.read_as_text, *ids}, rows=rows):
+        counted.place, counted.offset = table.place, start
+        frame = table.frame
+        try:
+            X = encoder.transform(frame, counted)
+        except TableError as error:
+            raise UsageError(f"{'stdin' if str(path) == '-' else path}: {error}") from error
+        found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
+        found |= {name: frame[name].to_numpy() for name in ids}
+        yield pd.DataFrame(found | _predicted(saved, X))
+        start += len(frame)
+
+
+def _check_ids(ids: Sequence[str]) -> None:
+    for name in ids:
+        if name in OWN_COLUMNS:
+            raise UsageError(f"--id {name}: the predictions have a column of that name; rename it in the file")
+
+
+def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
+    """Return the columns that a model gives for encoded rows."""
+    pipeline, words = saved.pipeline, saved.metadata.get("words", {})
+    labels, place = np.unique(pipeline.predict(X), return_inverse=True)
+    named = np.array([words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
+    found: dict[str, AnyArray] = {"prediction": named[place]}
+    scores, groups = decision_values(pipeline, X), clusters(pipeline, X)
+    if scores is not None:
+        found["score"] = scores
+    if hasattr(pipeline, "predict_proba"):
+        shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
+        found["probability"] = shares[:, -1] if shares.shape[1] == 2 else shares.max(axis=1)
+    if groups is not None:
+        found["cluster"] = groups
+    return found
+
+
+def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
+    """Return the rows with the greatest scores, the greatest first, equal ones in the order of the file.
+
+    Parameters
+    ----------
+    blocks : iterable of pandas.DataFrame
+        As `predicted_blocks` gives them; they are read one at a time.
+    count : int
+        How many rows.
+
+    Raises
+    ------
+    UsageError
+        The model has no scores.
+    """
+    import pandas as pd
+
+    best: pd.DataFrame | None = None
+    for block in blocks:
+        if "score" not in block and "probability" not in block:
+            raise UsageError("--top needs scores, and this model predicts labels alone")
+        by = "score" if "score" in block else "probability"
+        joined = block if best is None else pd.concat([best, block], ignore_index=True)
+        best = joined.iloc[np.argsort(-joined[by].to_numpy(), kind="stable")[:count]]
+    assert best is not None  # a file without rows is refused by its reader
+    return best.reset_index(drop=True)
