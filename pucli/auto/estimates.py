@@ -49,6 +49,11 @@ def estimates(
     return found
 
 
+def f1_of(recall: float, share: float, prior: float) -> float:
+    """Return the F1 of a share of the population that holds `recall` of its positives."""
+    return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
+
+
 def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:
     """Return the estimates of one bootstrap sample with the recall of as many positives as n rows hold."""
     hidden = max(1, round(prior * n))
@@ -58,6 +63,6 @@ def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generat
 def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float) -> dict[str, float]:
     recall, share = float(np.mean(positive > cut)), float(np.mean(population > cut))
     precision = min(1.0, prior * recall / share) if share > 0 else 0.0
-    f1 = min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
+    f1 = f1_of(recall, share, prior)
     ranking = float(true_auc(auc(positive, population), prior))
     return {"share": share, "recall": recall, "precision": precision, "f1": f1, "auc": ranking}

@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from pucli.auto import baseline
 from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import Cut, make_cut, recall_curve
-from pucli.auto.ensemble import Ensemble, fit_members
-from pucli.auto.estimates import Estimate, estimates
+from pucli.auto.ensemble import fit_members
+from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import MEMBERS, Member, make_views
 from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc, true_auc
@@ -67,7 +68,8 @@ class AutoPU(PUClassifier):
     estimates_ : dict of str to Estimate
         Prior, share above the cut, recall, precision, F1 and AUC, with 90 % intervals.
     leaderboard_ : list of dict
-        The ensemble and its members by PU-AUC, each with the AUC that follows from it and the prior.
+        The ensemble, its members and a naive SVC by PU-AUC, each with the AUC and F1 that follow from the prior: F1 of
+        the SVC at its own cut, of the others at the share that the ensemble calls positive.
     held_out_ : ndarray of shape (n,)
         Score of each training row by models that did not see it.
 
@@ -143,12 +145,14 @@ class AutoPU(PUClassifier):
         population = ~labelled if self.labelling == "case-control" else np.ones(len(X), bool)
         members = MEMBERS if self.members is None else tuple(self.members)
         with threadpool_limits(1):
+            views = make_views(X)
             self.ensemble_, scores = fit_members(
-                members, make_views(X), X, labelled, population, folds, seed, self.n_jobs, self.callback
+                members, views, X, labelled, population, folds, seed, self.n_jobs, self.callback
             )
+            naive = baseline.naive_svc(views.raw.of(X), labelled, folds[0], population, stream(seed, "naive"))
         held_out = scores.mean(axis=0)
         self._conclude(held_out[labelled], held_out[population], seed)
-        self.leaderboard_ = self._leaderboard(held_out, labelled)
+        self.leaderboard_ = self._leaderboard(scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[order] = held_out
         return self
@@ -172,14 +176,29 @@ class AutoPU(PUClassifier):
             self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")
         )
 
-    def _leaderboard(self, held_out: np.ndarray, labelled: np.ndarray) -> list[dict[str, Any]]:
-        ensemble: Ensemble = self.ensemble_
-        found = [("ensemble", pu_auc(held_out, labelled), {"members": len(ensemble.members)})]
-        found += [(member.name, member.pu_auc, member.parameters) for member in ensemble.members]
-        share = self.prior_ if self.labelling == "case-control" else self._hidden_share(labelled)
+    def _leaderboard(
+        self, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, float]
+    ) -> list[dict[str, Any]]:
+        """Return the ensemble, its members at the ensemble's share, and the naive SVC at its own cut, by PU-AUC."""
+        share = self.chosen_cut_.share
+        held_out = {"ensemble": scores.mean(axis=0)}
+        held_out |= {member.name: row for member, row in zip(self.ensemble_.members, scores, strict=True)}
+        parameters = {member.name: member.parameters for member in self.ensemble_.members}
+        found = []
+        for name, row in held_out.items():
+            recall = float(np.mean(row[labelled] > np.quantile(row[population], 1.0 - share)))
+            found.append((name, pu_auc(row, labelled), recall, share, parameters.get(name, {})))
+        found.append((baseline.NAME, naive["pu_auc"], naive["recall"], naive["share"], {}))
+        hidden = self.prior_ if self.labelling == "case-control" else self._hidden_share(labelled)
         return [
-            {"name": name, "pu_auc": value, "auc": float(true_auc(value, share)), "parameters": parameters}
-            for name, value, parameters in sorted(found, key=lambda entry: -entry[1])
+            {
+                "name": name,
+                "pu_auc": ranking,
+                "auc": float(true_auc(ranking, hidden)),
+                "f1": f1_of(recall, share, self.prior_),
+                "parameters": parameters,
+            }
+            for name, ranking, recall, share, parameters in sorted(found, key=lambda entry: -entry[1])
         ]
 
     def _hidden_share(self, labelled: np.ndarray) -> float:

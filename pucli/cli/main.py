@@ -178,7 +178,8 @@ def _report(error: Exception, *, as_json: bool) -> int:
     """Write the one message of `error` and return its exit code."""
     kind, message, code = _explain(error)
     if as_json:
-        document = {"error": {"kind": kind, "message": message, "exit_code": code}}
+        found = error.document if isinstance(error, Stopped) else {}
+        document = {**found, "error": {"kind": kind, "message": message, "exit_code": code}}
         Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         print(message if kind == "help" else f"pucli: {message}", file=sys.stderr)

@@ -73,6 +73,16 @@ SplitFile = Annotated[
     Path | None, typer.Option("--split", help="With --dataset: a file of `pucli split`.", show_default=False)
 ]
 Repeat = Annotated[int, typer.Option("--repeat", help="Which repeat of --split, from 0.")]
+RowLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--rows",
+        metavar="N",
+        min=2,
+        help="Train on N rows drawn at random, labelled and unlabeled in proportion, where there are more.",
+        show_default=False,
+    ),
+]
 Standardise = Annotated[
     bool,
     typer.Option("--standardise/--raw", help="Scale features to zero mean and unit variance."),
@@ -172,6 +182,7 @@ class Rows:
     seed: Seed = 0
     split: SplitFile = None
     repeat: Repeat = 0
+    rows: RowLimit = None
     mirror: Mirror = None
     offline: Offline = False
     kinds: ColumnKinds = None
@@ -193,15 +204,27 @@ class Rows:
     @property
     def words(self) -> str:
         """The options that give the same rows again, as a shell reads them; data files are in the cache by now."""
-        said: list[str] = []
-        for name in ("dataset", "data", "label", "positive", "split", "repeat", "scenario", "label_frequency", "seed"):
+        single = (
+            "dataset",
+            "data",
+            "label",
+            "positive",
+            "split",
+            "repeat",
+            "scenario",
+            "label_frequency",
+            "seed",
+            "rows",
+        )
+        words: list[str] = []
+        for name in single:
             value = getattr(self, name)
             if value != getattr(type(self), name):
-                said += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
+                words += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
         for option, values in (("as", self.kinds), ("drop", self.drop), ("only", self.only), ("id", self.ids)):
             for value in values or ():
-                said += [f"--{option}", shlex.quote(value)]
-        return " ".join(said)
+                words += [f"--{option}", shlex.quote(value)]
+        return " ".join(words)
 
 
 def scalar(text: str) -> Any:

@@ -22,9 +22,13 @@ from pucli.errors import PucliError
 
 
 class Stopped(PucliError):
-    """Ctrl-C (exit code 130); the message says how to go on."""
+    """Ctrl-C (exit code 130); the message says how to go on, `document` what was found before."""
 
     exit_code = 130
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.document: dict[str, Any] = {}
 
 
 def on_terminal(stream: TextIO) -> bool:
@@ -93,7 +97,9 @@ class Output:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._caught.__exit__(kind, error, trace)
-        if isinstance(error, KeyboardInterrupt) or (isinstance(error, Exception) and interrupts.seen):
+        if isinstance(error, Stopped):
+            error.document = plain(self._document)
+        elif isinstance(error, KeyboardInterrupt) or (isinstance(error, Exception) and interrupts.seen):
             raise Stopped(f"interrupted. {self.if_interrupted}") from None
         if error is None and self.as_json:
             if self.warnings:

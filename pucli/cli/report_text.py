@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
@@ -17,6 +16,8 @@ STYLES = {
     "reproduced by a variant": "green",
     "better": "cyan",
     "worse": "red",
+    "inconclusive": "yellow",
+    "degenerate": "yellow",
     "not reproduced": "yellow",
     "not run": "dim",
 }
@@ -45,7 +46,7 @@ def print_report(out: Output, report: Report) -> None:
     kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     _print_rows(out, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     out.text()
-    verdicts = verdict_counts(report)
+    verdicts = report.verdicts
     if verdicts:
         out.text("verdicts  " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
     counts = report.counts
@@ -56,6 +57,8 @@ def print_report(out: Output, report: Report) -> None:
         + "".join(f", {count} {flag}" for flag, count in report.flags.items())
     )
     out.text(f"files     {report.folder}: {', '.join(str(path.relative_to(report.folder)) for path in report.files)}")
+    if report.kept:
+        out.remark(f"kept from the run, since cells.csv has not what they need: {', '.join(report.kept)}")
     for error in report.errors[:5]:
         out.warn(f"failed: {error}")
     if len(report.errors) > 5:
@@ -75,11 +78,6 @@ def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
             [columns[i] for i in others], [[row[i] for i in others] for row in block], styles=STYLES, whole="method"
         )
         out.text()
-
-
-def verdict_counts(report: Report) -> dict[str, int]:
-    """Return how often each verdict was given, variants not told apart."""
-    return dict(Counter(row.verdict.partition(":")[0] for row in report.rows if row.verdict).most_common())
 
 
 def _plus_minus(mean: float, sd: float) -> str:

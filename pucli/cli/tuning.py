@@ -33,9 +33,9 @@ def choose(
         from pucli.data.preprocessing import Standardiser
 
         X = Standardiser().fit_transform(X)
-    out.if_interrupted = "Nothing was chosen; a smaller --grid or fewer --cv folds are faster."
+    out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."
     try:
-        with out.progress("tuning") as bar:
+        with out.progress("tuning", lines=True) as bar:
             result = tune(
                 method,
                 X,

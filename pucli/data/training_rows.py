@@ -15,6 +15,7 @@ from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, load_splits, make_split, split_stream
 from pucli.data.tables import read_labelled
 from pucli.errors import UsageError, unknown
+from pucli.seeding import stream
 
 if TYPE_CHECKING:
     from pucli.data.datasets import Dataset
@@ -49,6 +50,8 @@ class RowSource:
         File of splits that replaces `scenario`, `label_frequency` and `seed`.
     repeat : int
         Number of the split, from 0.
+    rows : int or None
+        Number of training rows to draw at random if there are more; None for all.
     mirror, offline : str or None, bool
         Where data files are taken from, see `pucli.data.fetch`.
     choice : ColumnChoice
@@ -64,6 +67,7 @@ class RowSource:
     seed: int = 0
     split: Path | None = None
     repeat: int = 0
+    rows: int | None = None
     mirror: str | None = None
     offline: bool = False
     choice: ColumnChoice = field(default_factory=ColumnChoice)
@@ -141,7 +145,7 @@ class Shape(NamedTuple):
 
 
 def training_rows(kind: str, source: RowSource) -> TrainingRows:
-    """Return the rows that a method of a `kind` is trained on.
+    """Return the rows that a method of a `kind` is trained on, a random part of them if `source.rows` says so.
 
     Parameters
     ----------
@@ -160,12 +164,30 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
         if source.label is not None or source.positive is not None:
             raise UsageError("--label and --positive belong to --data; a declared data set has its own labels.")
         _no_choice(source, "belong to --data; the columns of a declared data set are declared")
-        return _declared(kind, source)
+        return _drawn(_declared(kind, source), source)
     if source.split is not None:
         raise UsageError("--split belongs to --dataset; the label column of a file marks its labelled rows.")
     if source.label is None:
         raise UsageError(f"--data {source.data} needs --label COLUMN, the column that marks the labelled rows.")
-    return _own_file(kind, source)
+    return _drawn(_own_file(kind, source), source)
+
+
+def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
+    """Return at most `source.rows` rows in their order, labelled and unlabeled ones in proportion; test rows stay."""
+    n, most = len(rows.X), source.rows
+    if most is None or n <= most:
+        return rows
+    order = stream(source.seed, "rows").permutation(n)
+    labelled = order[rows.labelled[order]]
+    kept = labelled[: max(round(most * len(labelled) / n), 1)] if len(labelled) else labelled
+    kept = np.sort(np.concatenate([kept, order[~rows.labelled[order]][: most - len(kept)]]))
+    return replace(
+        rows,
+        X=rows.X[kept],
+        y=None if rows.y is None else rows.y[kept],
+        about={**rows.about, "rows_drawn": len(kept)},
+        title=f"{rows.title}, {len(kept)} of {n} rows",
+    )
 
 
 def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> TrainingRows:
@@ -190,15 +212,15 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
     if source.data is not None:
         X, _, names = read_labelled(source.data, allow_missing=allow_missing)
         about: dict[str, Any] = {"file": str(source.data)}
-        return TrainingRows(X, None, names, None, None, "all", about, title=str(source.data))
+        return _drawn(TrainingRows(X, None, names, None, None, "all", about, title=str(source.data)), source)
     dataset = _loaded(source, multiclass=False)
     train, test = held_out_rows(len(dataset.X), source.seed, source.repeat)
     about = {"dataset": dataset.name, "content_sha256": dataset.content_sha256}
     about |= {"seed": source.seed, "repeat": source.repeat}
     names = list(dataset.feature_names)
-    return TrainingRows(
-        dataset.X[train], None, names, dataset.X[test], None, "all", about, title=dataset.name, notes=dataset.notes
-    )
+    X, X_test = dataset.X[train], dataset.X[test]
+    found = TrainingRows(X, None, names, X_test, None, "all", about, title=dataset.name, notes=dataset.notes)
+    return _drawn(found, source)
 
 
 def training_split(kind: str, about: dict[str, Any], source: RowSource) -> TrainingRows:

@@ -2,6 +2,7 @@
 
 from pucli.report.build import FORMATS, assemble, build_report, collect, largest_profile, table_csv
 from pucli.report.comparisons import Comparison, Ranking
+from pucli.report.everything import report_all
 from pucli.report.model import Report
 from pucli.report.table import TableRow
 
@@ -15,5 +16,6 @@ __all__ = [
     "build_report",
     "collect",
     "largest_profile",
+    "report_all",
     "table_csv",
 ]

@@ -12,7 +12,7 @@ from pucli.metrics import get_metric
 from pucli.report.cells import FILE as CELLS
 from pucli.report.cells import cells_csv, read_cells_csv
 from pucli.report.comparisons import compare_pairs, rank_methods
-from pucli.report.extras import StoredRows, extras_of
+from pucli.report.extras import extras_of
 from pucli.report.files import PROVENANCE, csv_text, output_folder, write
 from pucli.report.model import Report
 from pucli.report.samples import Samples
@@ -20,9 +20,9 @@ from pucli.report.summary import summarise
 from pucli.report.table import TableRow, count_flags, table_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
+from pucli.runner.plan import describe, planned_cells, planned_scope, results_folder
 from pucli.runner.profiles import Scope
-from pucli.runner.run import describe, planned_cells, planned_scope, results_folder
-from pucli.runner.store import read_rows
+from pucli.runner.store import StoredRow, StoredRows, read_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,7 +83,7 @@ def collect(
     """
     folder = results_folder(experiment, results_dir)
     stored = read_rows(folder)
-    known: dict[str, Mapping[str, Any]] = {**read_cells_csv(folder), **stored}
+    known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
     if profile is None and not stored:
         profile = read_provenance(folder).get("profile") if known else None
     planned = planned_scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
@@ -190,7 +190,7 @@ def build_report(
     samples = Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
     report = assemble(experiment, scope, cells, stored, folder, samples=samples)
     report.folder = output_folder(folder, scope.profile_name, report.counts["done"])
-    drawable = {key: {**row, "details": {}} for key, row in stored.items()} if from_csv else stored
+    drawable = {key: StoredRow(**{**row, "details": {}}) for key, row in stored.items()} if from_csv else stored
     if figures:
         _draw(report, samples, cells, drawable, timed=not from_csv)
     _add_extras(report, experiment, cells, drawable, figures)

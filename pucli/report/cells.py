@@ -11,14 +11,15 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pucli.errors import UsageError
 from pucli.report.files import csv_text
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
+from pucli.runner.store import StoredRow, StoredRows
 
 FILE = "cells.csv"
 HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "params")
@@ -30,7 +31,7 @@ MISSING = "missing"
 SEPARATOR = "; "
 
 
-def cells_csv(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> str:
+def cells_csv(cells: Sequence[Cell], stored: StoredRows) -> str:
     """Return cells.csv, with every digit. Settings and parameters are JSON; repeats count from 0."""
     metrics = _names(stored, "metrics")
     seconds = _names(stored, "seconds")
@@ -58,7 +59,7 @@ def cells_csv(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) ->
     return csv_text(columns, lines)
 
 
-def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
     """Return the cells that a results folder's cells.csv has, as a store would; {} where there is no such file.
 
     Parameters
@@ -70,7 +71,7 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
 
     Returns
     -------
-    dict of str to dict
+    dict of str to StoredRow
         Key -> row, without trials, details, time and provenance.
 
     Raises
@@ -114,48 +115,44 @@ def _parts(columns: list[str], path: Path) -> dict[str, slice]:
     }
 
 
-def _row(columns: list[str], parts: dict[str, slice], line: list[str], path: Path, number: int) -> dict[str, Any]:
+def _row(columns: list[str], parts: dict[str, slice], line: list[str], path: Path, number: int) -> StoredRow:
     if len(line) != len(columns):
         raise UsageError(f"{path}: line {number} has {len(line)} values for {len(columns)} columns.")
     plain = dict(zip(columns, line, strict=True))
     try:
-        found: dict[str, Any] = {
-            part: {
-                name.removeprefix(METRIC if part == "metrics" else SECONDS): _value(text)
-                for name, text in zip(columns[places], line[places], strict=True)
-                if text
-            }
-            for part, places in parts.items()
-        }
-        return {
-            **found,
-            "key": plain["key"],
-            "dataset": plain["dataset"],
-            "setting": json.loads(plain["setting"]),
-            "repeat": int(plain["repeat"]),
-            "method": "/".join(filter(None, (plain["method"], plain["variant"]))),
-            "status": plain["status"],
-            "params": json.loads(plain["params"]),
-            "n_fits": int(plain["n_fits"]),
-            "flags": _listed(plain["flags"]),
-            "notes": _listed(plain["notes"]),
-            "error": plain["error"],
-            "details": {},
-            "provenance": {},
-            "finished": None,
-        }
+        return StoredRow(
+            key=plain["key"],
+            dataset=plain["dataset"],
+            setting=json.loads(plain["setting"]),
+            repeat=int(plain["repeat"]),
+            method="/".join(filter(None, (plain["method"], plain["variant"]))),
+            declared={},
+            status=plain["status"],
+            params=json.loads(plain["params"]),
+            metrics=dict(_values(columns, line, parts["metrics"], METRIC)),
+            certificate=dict(_values(columns, line, parts["certificate"], "")),
+            seconds=dict(_values(columns, line, parts["seconds"], SECONDS)),
+            n_fits=int(plain["n_fits"]),
+            error=plain["error"],
+            notes=_listed(plain["notes"]),
+            flags=_listed(plain["flags"]),
+            details={},
+            provenance={},
+            finished="",
+        )
     except ValueError as error:
         raise UsageError(f"{path}: line {number}: {error}.") from None
 
 
+def _values(columns: list[str], line: list[str], places: slice, prefix: str) -> Iterator[tuple[str, float]]:
+    """Yield name and number of the filled places; True and False stay what they are."""
+    for name, text in zip(columns[places], line[places], strict=True):
+        if text:
+            yield name.removeprefix(prefix), text == "True" if text in ("True", "False") else float(text)
+
+
 def _listed(text: str) -> list[str]:
     return text.split(SEPARATOR) if text else []
-
-
-def _value(text: str) -> float | bool:
-    if text in ("True", "False"):
-        return text == "True"
-    return float(text)
 
 
 def _exact(value: Any) -> Any:
@@ -165,7 +162,7 @@ def _exact(value: Any) -> Any:
     return value
 
 
-def _names(stored: Mapping[str, Mapping[str, Any]], part: str) -> list[str]:
+def _names(stored: StoredRows, part: Literal["metrics", "seconds", "certificate"]) -> list[str]:
     return list(dict.fromkeys(name for key in sorted(stored) for name in stored[key][part]))
 
 

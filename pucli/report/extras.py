@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pucli.runner.cells import Cell, protocol_module
 from pucli.runner.experiment import Experiment
-from pucli.runner.store import StoredRow
-from pucli.runner.store import StoredRows as StoredRows  # for the modules `report` of protocols
+from pucli.runner.store import StoredRow, StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

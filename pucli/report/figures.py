@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import io
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
 from pucli.report.published import setting_key
 from pucli.report.samples import Samples, setting_text
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import FigureSpec
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +36,7 @@ def render(figure: Figure) -> dict[str, bytes]:
     return drawn
 
 
-def timing(cells: Sequence[Cell], stored: Mapping[str, Mapping[str, Any]]) -> Figure | None:
+def timing(cells: Sequence[Cell], stored: StoredRows) -> Figure | None:
     """Draw mean seconds for tuning, the one fit, and prediction, by method; None before a cell is done."""
     seconds: dict[str, dict[str, list[float]]] = {}
     ways = set()

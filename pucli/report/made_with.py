@@ -12,6 +12,7 @@ from pucli.report.markdown import grid
 from pucli.runner.cells import Cell, canonical_json
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from pucli.report import Report
@@ -22,7 +23,7 @@ def made_with(
     experiment: Experiment,
     scope: Scope,
     cells: Sequence[Cell],
-    stored: Mapping[str, Mapping[str, Any]],
+    stored: StoredRows,
     before: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the content of provenance.json; it has no paths and no names of machines.

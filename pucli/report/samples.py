@@ -7,13 +7,14 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pucli.metrics import get_metric
 from pucli.report.published import setting_key
 from pucli.report.verdict import ONE_CLASS, Sample
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 SettingKey: TypeAlias = tuple[tuple[str, float | str], ...]
 Group: TypeAlias = tuple[str, SettingKey, str]
@@ -51,7 +52,7 @@ class Samples:
     parameters: list[str]
     keys: list[str]
     cells: dict[Group, list[Cell]]
-    stored: Mapping[str, Mapping[str, Any]]
+    stored: StoredRows
     whole: Mapping[Group, Sequence[str]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -59,11 +60,11 @@ class Samples:
         cls,
         experiment: Experiment,
         cells: Sequence[Cell],
-        stored: Mapping[str, Mapping[str, Any]],
+        stored: StoredRows,
         whole: Sequence[Cell] | None = None,
     ) -> Samples:
         """Group the cells of a plan; `whole` are those of the whole experiment, planned here when omitted."""
-        from pucli.runner.run import plan
+        from pucli.runner.plan import plan
 
         values: dict[str, set[str]] = {}
         whole = plan(experiment) if whole is None else whole

@@ -13,7 +13,8 @@ from pucli.report.published import PublishedFigure, read_published, setting_key
 from pucli.report.samples import Group, Samples, SettingKey, sample, setting_text
 from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED, Judgement, Sample, judge
 from pucli.runner.cells import Cell, json_values
-from pucli.runner.experiment import Experiment, base_name, variant_name
+from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
+from pucli.runner.store import StoredRows
 
 Place = tuple[str, SettingKey, str, str]
 
@@ -101,7 +102,7 @@ def table_rows(samples: Samples) -> list[TableRow]:
     return rows
 
 
-def count_flags(cells: Sequence[Cell], rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+def count_flags(cells: Sequence[Cell], rows: StoredRows) -> dict[str, int]:
     """Return how many finished cells carry each flag."""
     keys = {cell.key for cell in cells}
     # equally frequent flags by name: whatever the order in which cells finished
@@ -242,7 +243,7 @@ def _explain(row: TableRow, samples: Samples) -> None:
         row.cause = declared
 
 
-def _fitting(row: TableRow, experiment: Experiment) -> list[Any]:
+def _fitting(row: TableRow, experiment: Experiment) -> list[KnownNote]:
     """Return the declared notes for a row."""
     where = dict(row.setting_key)
     found = []
@@ -251,6 +252,7 @@ def _fitting(row: TableRow, experiment: Experiment) -> list[Any]:
         if (
             (note.dataset is None or note.dataset == row.dataset)
             and (note.method is None or note.method in (row.column, row.method))
+            and (note.metric is None or note.metric == row.metric)
             and all(where.get(key) == value for key, value in wanted)
             and (not note.verdicts or any(row.verdict.startswith(verdict) for verdict in note.verdicts))
         ):

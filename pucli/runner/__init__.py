@@ -9,15 +9,8 @@ from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.dry_run import DryRun, dry_run
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import experiment_names, experiment_schema, load_experiment, parse_experiment
-from pucli.runner.run import (
-    Event,
-    Interrupted,
-    RunSummary,
-    describe,
-    plan,
-    results_folder,
-    run,
-)
+from pucli.runner.plan import describe, plan, results_folder
+from pucli.runner.run import Event, Interrupted, RunSummary, merge, run
 from pucli.runner.store import StoredRow, StoredRows, read_rows, read_trials
 
 __all__ = [
@@ -36,6 +29,7 @@ __all__ = [
     "experiment_names",
     "experiment_schema",
     "load_experiment",
+    "merge",
     "parse_experiment",
     "plan",
     "read_rows",

@@ -9,13 +9,38 @@ from typing import Any
 
 from pucli.runner.experiment import Experiment
 from pucli.runner.pace import Pace
-from pucli.runner.run import number_of_jobs, planned_cells, planned_scope, results_folder
+from pucli.runner.plan import planned_cells, planned_scope, results_folder
+from pucli.runner.run import number_of_jobs
 from pucli.runner.store import read_rows
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """What would run; `to_json` for --json. `rows` has one dict for each data set and method."""
+    """What would run.
+
+    Parameters
+    ----------
+    experiment, profile : str
+        Names.
+    reductions : list of str
+        What the profile leaves out.
+    folder : Path
+        Results folder of the experiment.
+    total, done, failed, left : int
+        Cells planned, done, failed before, and without a result.
+    fits : int
+        That are left.
+    fits_at_least : bool
+        Whether more may follow, of refinements whose length is not known.
+    seconds : float or None
+        By the clock; None where nothing like it has run.
+    seconds_known_for : int
+        Cells that `seconds` was judged by.
+    n_jobs : int
+        Processes.
+    rows : list of dict
+        The same for each data set and column.
+    """
 
     experiment: str
     profile: str
@@ -33,6 +58,7 @@ class DryRun:
     rows: list[dict[str, Any]]
 
     def to_json(self) -> dict[str, Any]:
+        """Return the plan as JSON values."""
         return {**asdict(self), "folder": str(self.folder)}
 
 
@@ -45,7 +71,24 @@ def dry_run(
     n_jobs: int = 1,
     results_dir: str | Path | None = None,
 ) -> DryRun:
-    """Return what `run` would do: cells done and left, fits, and how long, judging by what has run."""
+    """Return what `run` would do: cells done and left, fits, and how long, judged by what has run.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    profile, methods, datasets
+        Which cells, see `pucli.runner.plan`.
+    n_jobs : int, default=1
+        Worker processes.
+    results_dir : path, optional
+        Folder of all experiments, see `pucli.runner.run`.
+
+    Returns
+    -------
+    DryRun
+        The plan.
+    """
     planned = planned_scope(experiment, profile, methods, datasets)
     cells = planned_cells(experiment, planned)
     folder = results_folder(experiment, results_dir)

@@ -158,6 +158,7 @@ class KnownNote(Strict):
     dataset: str | None = None
     setting: dict[str, Any] = {}
     method: str | None = Field(default=None, description="a label, or what stands before its /")
+    metric: str | None = None
     verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; always when empty")
     cause: Cause | None = Field(default=None, description="why the figures disagree; the text is the evidence")
 

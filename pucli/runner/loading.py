@@ -200,6 +200,7 @@ def _check_metrics(experiment: Experiment, file: str) -> None:
     known = all_metrics()
     named = {f"metrics.{number}": name for number, name in enumerate(experiment.metrics)}
     named |= {f"published.{number}.metric": source.metric for number, source in enumerate(experiment.published)}
+    named |= {f"notes.{number}.metric": note.metric for number, note in enumerate(experiment.notes) if note.metric}
     named |= {f"figures.{number}.metric": figure.metric for number, figure in enumerate(experiment.figures)}
     for key, name in named.items():
         if name not in known:

@@ -1,18 +1,42 @@
-"""What a result was made with: versions, processor, commit, threads. No paths, no names of machines or users."""
+"""What a result was made with: versions, processor, source, threads. No paths, no names of machines or users."""
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import subprocess
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pucli.errors import UsageError
+from pucli.runner.cells import canonical_json
+from pucli.runner.experiment import Experiment
+
 _PACKAGES = ["numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl"]
+_PACKAGE = Path(__file__).resolve().parents[1]
+# what a table depends on; results are what a run writes, so they do not count as changes
+_SOURCES = ("pucli", "datasets.yaml", "experiments")
 
 
-def provenance(*, n_jobs: int, backend: str, seed: int) -> dict[str, Any]:
-    """Return the description that is stored with each cell."""
+def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str, Any]:
+    """Return the description that is stored with each cell.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    n_jobs : int
+        Worker processes.
+    backend : str
+        "loky" or "dask".
+
+    Returns
+    -------
+    dict
+        JSON values. `source_sha256` and `experiment_sha256` survive a rewriting of the history, which `commit` does
+        not.
+    """
     import pucli
 
     versions = {"pucli": pucli.__version__, "python": platform.python_version()}
@@ -26,12 +50,31 @@ def provenance(*, n_jobs: int, backend: str, seed: int) -> dict[str, Any]:
         "blas": blas(),
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": cpu_name(),
+        "source_sha256": source_sha256(),
+        "experiment_sha256": experiment_sha256(experiment),
         "commit": commit(),
-        "seed": seed,
+        "seed": experiment.split.seed,
         "processes": n_jobs,
         "threads_per_process": 1,
         "backend": "in this process" if backend == "loky" and n_jobs == 1 else backend,
     }
+
+
+def source_sha256(package: Path = _PACKAGE) -> str:
+    """Return a hash of the package's Python files: of each path in the package and its bytes, in order."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py"), key=lambda path: path.relative_to(package).as_posix()):
+        name, content = path.relative_to(package).as_posix().encode(), path.read_bytes()
+        # lengths, so that no two sets of files run into the same bytes
+        digest.update(f"{len(name)} {len(content)} ".encode() + name + content)
+    return digest.hexdigest()
+
+
+def experiment_sha256(experiment: Experiment) -> str:
+    """Return the hash of the declared file, or of what is declared for an experiment that was made in Python."""
+    if experiment.path is not None and experiment.path.is_file():
+        return hashlib.sha256(experiment.path.read_bytes()).hexdigest()
+    return hashlib.sha256(canonical_json(experiment.model_dump(mode="json")).encode()).hexdigest()
 
 
 def cpu_name() -> str:
@@ -55,18 +98,54 @@ def blas() -> str:
     return ", ".join(sorted(found)) or "unknown"
 
 
-def commit() -> str:
+def commit(root: Path = _PACKAGE.parent) -> str:
     """Return the commit of the checkout that the package lies in, "+changes" where files differ from it."""
-    root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return "not a checkout"
     try:
         head = _git(root, "rev-parse", "--short=12", "HEAD")
-        # results are what a run writes, so they do not count as changes
-        changed = _git(root, "status", "--porcelain", "--", "pucli", "datasets.yaml", "experiments")
+        return head + ("+changes" if _changed(root) else "")
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return head + ("+changes" if changed else "")
+
+
+def check_committed(folder: Path, *, allow_changes: bool = False, root: Path = _PACKAGE.parent) -> None:
+    """Raise UsageError where a committed table would be written by code that is not.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the table goes. Only folders with files that are committed in the package's own checkout are guarded.
+    allow_changes : bool, default=False
+        Write it all the same; its provenance then says "+changes".
+    root : Path
+        The checkout; that of the package.
+
+    Raises
+    ------
+    UsageError
+        The folder is committed, and files of the package, datasets.yaml or experiments differ from the commit.
+    """
+    folder = folder.resolve()
+    if allow_changes or not (root / ".git").exists() or not folder.is_relative_to(root):
+        return
+    try:
+        if not _git(root, "ls-files", "--", str(folder)):
+            return
+        changed = _changed(root)
+    except (OSError, subprocess.SubprocessError):
+        return
+    if changed:
+        first = changed.splitlines()[0].split(maxsplit=1)[-1]
+        raise UsageError(
+            f"{folder.relative_to(root)} holds a committed table, and {first} differs from the last commit: the table "
+            "would name code that nobody can get. Commit first, give another folder with --results, or add "
+            "--allow-changes."
+        )
+
+
+def _changed(root: Path) -> str:
+    return _git(root, "status", "--porcelain", "--", *_SOURCES)
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pucli.errors import PucliError, UsageError
-from pucli.runner.cells import Cell, Context, protocol_module
+from pucli.runner.cells import Cell, Context
 from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
-from pucli.runner.pace import Pace
-from pucli.runner.profiles import Scope, scope
+from pucli.runner.pace import Pace, TimeLeft
+from pucli.runner.plan import describe, part_of, plan, results_folder
 from pucli.runner.store import Store, StoredRows
-
-DEFAULT_RESULTS = Path("results")
 
 
 class Interrupted(PucliError):
@@ -29,14 +27,24 @@ class Interrupted(PucliError):
 
 @dataclass(frozen=True)
 class Event:
-    """What `on_event` is told.
+    """What `on_event` is called with.
 
     Parameters
     ----------
-    kind : "plan" (before the first cell), "fetch" (a file comes in; `text` says which), "cell" (one is stored), "end".
-    done, failed, total : cells of the plan that have a result, that failed, in all.
-    cell, status, error, seconds : of the stored cell.
-    remaining_seconds : time to go, judged by this run, None before the first cell.
+    kind : str
+        "plan" (before the first cell), "fetch" (a file is fetched; `text` names it), "cell" (one is stored) or "end".
+    done, failed, total : int
+        Cells of the plan that have a result, that failed, in all.
+    cell : Cell or None, default=None
+        The stored cell.
+    text : str, default=""
+        The file that is fetched.
+    status, error : str, default=""
+        Of the stored cell.
+    seconds : float, default=0
+        That the stored cell took.
+    remaining_seconds : float or None, default=None
+        Time to go, from what each kind of cell has cost; None where a kind that is left has not run yet.
     """
 
     kind: str
@@ -51,9 +59,28 @@ class Event:
     remaining_seconds: float | None = None
 
 
+Listener = Callable[[Event], None]
+
+
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did; `to_json` for --json."""
+    """What a run did.
+
+    Parameters
+    ----------
+    experiment, profile : str
+        Names.
+    folder : Path
+        Results folder of the experiment.
+    total, already_done, ran, failed : int
+        Cells planned, done before, run now, failed now.
+    seconds : float
+        By the clock.
+    errors : list of str
+        Why cells failed.
+    left : int
+        Cells that still have no result: those beyond `max_cells`, of other shards, or failed.
+    """
 
     experiment: str
     profile: str
@@ -64,19 +91,11 @@ class RunSummary:
     failed: int
     seconds: float
     errors: list[str] = field(default_factory=list)
+    left: int = 0
 
     def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON values."""
         return {**asdict(self), "folder": str(self.folder)}
-
-
-def plan(
-    experiment: Experiment,
-    profile: str = "full",
-    methods: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-) -> list[Cell]:
-    """Return the cells of an experiment under a profile, narrowed to `methods` (labels or names) and `datasets`."""
-    return planned_cells(experiment, planned_scope(experiment, profile, methods, datasets))
 
 
 def run(
@@ -87,22 +106,47 @@ def run(
     datasets: Sequence[str] | None = None,
     n_jobs: int = 1,
     backend: str = "loky",
+    scheduler: str | None = None,
     results_dir: str | Path | None = None,
     mirror: str | Path | None = None,
     offline: bool | None = None,
-    on_event: Callable[[Event], None] | None = None,
+    only_failed: bool = False,
+    max_cells: int | None = None,
+    shard: tuple[int, int] | None = None,
+    on_event: Listener | None = None,
 ) -> RunSummary:
     """Run the cells that have no result yet; failed ones are tried again.
 
     Parameters
     ----------
-    profile, methods, datasets : which cells, see `plan`.
-    n_jobs : worker processes, each with one BLAS thread; -1 for as many as there are processors. Results are the
-        same, to the last bit, for any number.
-    backend : "loky" (this machine) or "dask" (a scheduler at DASK_SCHEDULER_ADDRESS, or local workers).
-    results_dir : folder of all experiments; this one's is `results_dir`/<name>. Default: results.
-    mirror, offline : where data files may come from, see `pucli.data.fetch`.
-    on_event : called in this process for each stored cell.
+    experiment : Experiment
+        The declared experiment.
+    profile, methods, datasets
+        Which cells, see `plan`.
+    n_jobs : int, default=1
+        Worker processes, each with one BLAS thread; -1 for as many as there are processors. Results are the same, to
+        the last bit, for any number.
+    backend : {"loky", "dask"}, default="loky"
+        Processes of this machine, or a Dask cluster.
+    scheduler : str, optional
+        Address of the Dask scheduler; default DASK_SCHEDULER_ADDRESS, else local workers.
+    results_dir : path, optional
+        Folder of all experiments; this one's is `results_dir`/<name>. Default: results.
+    mirror, offline : optional
+        Where data files may come from, see `pucli.data.fetch`.
+    only_failed : bool, default=False
+        Run only cells that failed before.
+    max_cells : int, optional
+        Stop after so many cells.
+    shard : (int, int), optional
+        ``(2, 8)`` runs the second of eight parts; `merge` puts the stores of all parts together.
+    on_event : callable, optional
+        Called in this process for each stored cell.
+
+    Returns
+    -------
+    RunSummary
+        What was done.
 
     Raises
     ------
@@ -113,76 +157,140 @@ def run(
     Interrupted
         Ctrl-C. Everything that finished is stored.
     """
-    tell = on_event or (lambda event: None)
     started = time.perf_counter()
-    cells = planned_cells(experiment, planned_scope(experiment, profile, methods, datasets))
+    by_key = {cell.key: cell for cell in plan(experiment, profile, methods, datasets)}
     n_jobs = number_of_jobs(n_jobs)
     folder = results_folder(experiment, results_dir)
-    by_key = {cell.key: cell for cell in cells}
     with Store(folder) as store:
-        known = store.rows()
-        missing = [cell for key, cell in by_key.items() if key not in known]
-        for other in experiment.reuses if missing else ():
-            if store.adopt(folder.with_name(other), missing):
-                known = store.rows()
+        known = _with_reused(store, by_key, experiment, folder)
         status = {key: known[key]["status"] for key in by_key if key in known}
         left = [cell for key, cell in by_key.items() if status.get(key) != "done"]
-        before = len(by_key) - len(left)
-        done, failed, ran, errors = before, 0, 0, []
-        tell(Event("plan", done, failed, len(by_key)))
+        todo = part_of(list(by_key.values()), shard) if shard else by_key.values()
+        wanted = {cell.key for cell in todo if not only_failed or status.get(cell.key) == "failed"}
+        groups = _ordered_groups([cell for cell in left if cell.key in wanted], known, max_cells)
+        cells = [cell for group in groups for cell in group]
+        progress = _Progress(len(by_key), len(by_key) - len(left), TimeLeft(Pace(known), cells, n_jobs), on_event)
+        progress.tell("plan", remaining_seconds=progress.time_left.seconds())
         try:
-            if left:
-                _check_packages(left)
-                _fetch(left, mirror, offline, lambda text: tell(Event("fetch", done, 0, len(by_key), text=text)))
+            if cells:
+                _check_packages(cells)
+                _fetch(cells, mirror, offline, lambda text: progress.tell("fetch", text=text))
                 made_by = store.provenance_id(_provenance(experiment, n_jobs, backend))
                 context = Context(None if mirror is None else str(mirror), offline)
-                todo = _ordered_groups(left, known)
-                # closing: the workers stop at once, whatever ends the loop
-                with contextlib.closing(execute(todo, context, n_jobs=n_jobs, backend=backend)) as results:
+                results = execute(groups, context, n_jobs=n_jobs, backend=backend, scheduler=scheduler)
+                with contextlib.closing(results):  # the workers stop at once, whatever ends the loop
                     for finished in results:
                         store.save(finished.cell, finished.result, finished.trials, made_by)
-                        ran += 1
-                        done += finished.result.status == "done"
-                        if finished.result.status == "failed":
-                            failed += 1
-                            errors.append(f"{describe(finished.cell)}: {finished.result.error}")
-                        elapsed = time.perf_counter() - started
-                        tell(_event(finished, done, failed, len(by_key), elapsed / ran * (len(left) - ran)))
+                        progress.stored(finished)
         except KeyboardInterrupt:
             raise Interrupted(
-                f"interrupted: {done} of {len(by_key)} cells are done and kept in {folder}. "
+                f"interrupted: {progress.done} of {len(by_key)} cells are done and kept in {folder}. "
                 "Run the same command again to go on."
             ) from None
-        tell(Event("end", done, failed, len(by_key)))
+        progress.tell("end")
     return RunSummary(
-        experiment.name, profile, folder, len(by_key), before, ran, failed, time.perf_counter() - started, errors
+        experiment.name,
+        profile,
+        folder,
+        total=len(by_key),
+        already_done=len(by_key) - len(left),
+        ran=progress.ran,
+        failed=len(progress.errors),
+        seconds=time.perf_counter() - started,
+        errors=progress.errors,
+        left=len(by_key) - progress.done,
     )
 
 
-def results_folder(experiment: Experiment, results_dir: str | Path | None = None) -> Path:
-    """Return the folder of an experiment's results."""
-    return Path(results_dir if results_dir is not None else DEFAULT_RESULTS) / experiment.name
+def merge(
+    experiment: Experiment,
+    folders: Iterable[str | Path],
+    *,
+    profile: str = "full",
+    results_dir: str | Path | None = None,
+) -> int:
+    """Take finished cells from other results folders, e.g. those of shards.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    folders : iterable of path
+        Results folders as given by `results_dir` to the other runs, or those of this experiment in them.
+    profile : str, default="full"
+        Whose cells to take.
+    results_dir : path, optional
+        Where they go, see `run`.
+
+    Returns
+    -------
+    int
+        How many cells were taken; those that are there already are left alone.
+
+    Raises
+    ------
+    UsageError
+        A folder without a store of this experiment.
+    """
+    from pucli.runner.store import STORE
+
+    sources = []
+    for folder in map(Path, folders):
+        source = next((path for path in (folder / experiment.name, folder) if (path / STORE).is_file()), None)
+        if source is None:
+            raise UsageError(f"{folder}: no store of {experiment.name}; give the --results folder of the other run.")
+        sources.append(source)
+    cells = plan(experiment, profile)
+    taken = 0
+    with Store(results_folder(experiment, results_dir)) as store:
+        for source in sources:
+            known = store.rows()
+            missing = [cell for cell in cells if cell.key not in known or known[cell.key]["status"] != "done"]
+            taken += store.adopt(source, missing)
+    return taken
 
 
-def describe(cell: Cell) -> str:
-    """Return a cell in words: data set, setting, method, repeat (counted from 1)."""
-    setting = ", ".join(f"{key} {value}" for key, value in cell.setting.items())
-    return f"{cell.dataset} ({setting}) {cell.method}, repeat {cell.repeat + 1}" if setting else (
-        f"{cell.dataset} {cell.method}, repeat {cell.repeat + 1}"
-    )  # fmt: skip
+class _Progress:
+    """Counts what a run has done, and tells it."""
+
+    def __init__(self, total: int, done: int, time_left: TimeLeft, listener: Listener | None) -> None:
+        self.total, self.done, self.time_left = total, done, time_left
+        self.ran = 0
+        self.errors: list[str] = []
+        self._listener = listener
+
+    def tell(self, kind: str, **more: Any) -> None:
+        if self._listener is not None:
+            self._listener(Event(kind, self.done, len(self.errors), self.total, **more))
+
+    def stored(self, finished: Finished) -> None:
+        """Count a stored cell and tell it."""
+        cell, result = finished.cell, finished.result
+        seconds = sum(result.seconds.values())
+        self.ran += 1
+        if result.status == "done":
+            self.done += 1
+        else:
+            self.errors.append(f"{describe(cell)}: {result.error}")
+        self.time_left.finish(cell, seconds, result.n_fits)
+        self.tell(
+            "cell",
+            cell=cell,
+            status=result.status,
+            error=result.error,
+            seconds=seconds,
+            remaining_seconds=self.time_left.seconds(),
+        )
 
 
-def planned_scope(
-    experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
-) -> Scope:
-    """Return what `profile` leaves of `experiment`, narrowed to `methods` and `datasets`."""
-    return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
-
-
-def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
-    """Return the cells that the experiment's protocol plans."""
-    cells: list[Cell] = protocol_module(experiment.protocol).cells(experiment, planned)
-    return cells
+def _with_reused(store: Store, by_key: dict[str, Cell], experiment: Experiment, folder: Path) -> StoredRows:
+    """Return the stored rows, with those that other experiments have finished."""
+    known = store.rows()
+    missing = [cell for key, cell in by_key.items() if key not in known]
+    for other in experiment.reuses if missing else ():
+        if store.adopt(folder.with_name(other), missing):
+            known = store.rows()
+    return known
 
 
 def number_of_jobs(n_jobs: int) -> int:
@@ -224,29 +332,27 @@ def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | Non
 def _provenance(experiment: Experiment, n_jobs: int, backend: str) -> dict[str, Any]:
     from pucli.runner.provenance import provenance
 
-    return provenance(n_jobs=n_jobs, backend=backend, seed=experiment.split.seed)
+    return provenance(experiment, n_jobs=n_jobs, backend=backend)
 
 
-def _event(finished: Finished, done: int, failed: int, total: int, remaining: float) -> Event:
-    result = finished.result
-    return Event(
-        "cell",
-        done,
-        failed,
-        total,
-        cell=finished.cell,
-        status=result.status,
-        error=result.error,
-        seconds=sum(result.seconds.values()),
-        remaining_seconds=remaining,
-    )
+def _ordered_groups(cells: Sequence[Cell], known: StoredRows, max_cells: int | None) -> list[list[Cell]]:
+    """Return up to `max_cells` cells in groups: lower repeats first, so that a partial table is even, then long groups.
 
-
-def _ordered_groups(cells: Sequence[Cell], known: StoredRows) -> list[list[Cell]]:
-    """Group cells; lower repeats first, so that a partial table is even, and long groups first among them."""
+    A group that goes beyond the limit is cut.
+    """
+    if max_cells is not None and max_cells < 1:
+        raise UsageError(f"--max-cells must be at least 1, got {max_cells}.")
     pace = Pace(known)
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.group, []).append(cell)
     longest = {name: sum(pace.seconds(cell) or cell.n_fits * 1e-4 for cell in group) for name, group in groups.items()}
-    return [groups[name] for name in sorted(groups, key=lambda name: (groups[name][0].repeat, -longest[name], name))]
+    ordered = [groups[name] for name in sorted(groups, key=lambda name: (groups[name][0].repeat, -longest[name], name))]
+    if max_cells is None:
+        return ordered
+    kept, room = [], max_cells
+    for group in ordered:
+        if room > 0:
+            kept.append(group[:room])
+            room -= len(kept[-1])
+    return kept

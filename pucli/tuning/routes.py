@@ -8,8 +8,10 @@ and give the same counts.
 from __future__ import annotations
 
 import importlib
+import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,12 +19,38 @@ import numpy as np
 from pucli.arrays import Bools, Floats, Ints
 from pucli.errors import DegenerateModelWarning, UsageError, unknown
 from pucli.methods import Method, estimator_class
+from pucli.processes import ignore_interrupts, interrupts_held_back
 from pucli.tuning.folds import Fold
 
 Progress = Callable[[int, int], None]
 Point = Mapping[str, Any]
 Counts = tuple[int, int, int, int]
 ROUTES = ("auto", "generic", "path")
+
+
+class Partial(KeyboardInterrupt):
+    """Ctrl-C before all counts were there.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_points, repeats, folds, 4)
+        The counts so far.
+    there : ndarray of bool, shape (n_points, repeats, folds)
+        Which of them are final.
+    """
+
+    def __init__(self, counts: Ints, there: Bools) -> None:
+        super().__init__()
+        self.counts, self.there = counts, there
+
+
+@contextmanager
+def keeping(counts: Ints, there: Bools) -> Iterator[None]:
+    """Hand over what is there when Ctrl-C interrupts the work within."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Partial(counts, there) from None
 
 
 class Route(Protocol):
@@ -43,15 +71,17 @@ class GenericRoute:
     def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
         """Return the counts (n_points, repeats, folds, 4)."""
         result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
-        for p, point in enumerate(points):
-            for r, folds in enumerate(self.folds):
-                for f, (train, valid) in enumerate(folds):
-                    with warnings.catch_warnings():  # a point of a grid may well be of no use
-                        warnings.simplefilter("ignore", DegenerateModelWarning)
+        there = np.zeros(result.shape[:3], dtype=bool)
+        with keeping(result, there), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateModelWarning)  # a point of a grid may well be of no use
+            for p, point in enumerate(points):
+                for r, folds in enumerate(self.folds):
+                    for f, (train, valid) in enumerate(folds):
                         model = self.estimator(**{**self.params, **point}).fit(self.X[train], self.s[train])
-                    result[p, r, f] = count_positive(model.predict(self.X[valid]) == 1, self.s[valid])
-            if progress is not None:
-                progress(p + 1, len(points))
+                        result[p, r, f] = count_positive(model.predict(self.X[valid]) == 1, self.s[valid])
+                        there[p, r, f] = True
+                if progress is not None:
+                    progress(p + 1, len(points))
         return result
 
 
@@ -67,16 +97,20 @@ class FoldsInParallel:
 
         flat = [route for repeat in self.routes for route in repeat]
         result = np.empty((len(points), len(self.routes), len(self.routes[0]), 4), dtype=np.int64)
-        with parallel_config("loky", n_jobs=self.n_jobs, inner_max_num_threads=1):
-            found = Parallel(return_as="generator")(delayed(_counts)(route, points) for route in flat)
+        there = np.zeros(result.shape[:3], dtype=bool)
+        with keeping(result, there), parallel_config("loky", n_jobs=self.n_jobs, inner_max_num_threads=1):
+            with interrupts_held_back():
+                found = Parallel(return_as="generator")(delayed(_counts)(route, points, os.getpid()) for route in flat)
             for done, counts in enumerate(found):
-                result[:, done // len(self.routes[0]), done % len(self.routes[0])] = counts[:, 0, 0]
+                place = divmod(done, len(self.routes[0]))
+                result[:, *place], there[:, *place] = counts[:, 0, 0], True
                 if progress is not None:
                     progress((done + 1) * len(points) // len(flat), len(points))
         return result
 
 
-def _counts(route: Route, points: Sequence[Point]) -> Ints:
+def _counts(route: Route, points: Sequence[Point], parent: int) -> Ints:
+    ignore_interrupts(parent)
     return route.counts(points)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from pucli.errors import unknown
 from pucli.methods import Method, check_value, estimator_class, get_method
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
-from pucli.tuning.routes import Point, Progress, Route, make_route
+from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import Rule, check_rule, choose, score_counts
 from pucli.tuning.trials import Trials
 
@@ -48,6 +48,20 @@ class TuneResult:
     seconds: float
 
 
+class TuningInterrupted(KeyboardInterrupt):
+    """Ctrl-C while parameters are tuned.
+
+    Attributes
+    ----------
+    so_far : TuneResult or None
+        The choice among the points that are done, or from the folds that are done; None where nothing is.
+    """
+
+    def __init__(self, so_far: TuneResult | None) -> None:
+        super().__init__()
+        self.so_far = so_far
+
+
 class _Choice(NamedTuple):
     """A point, with its score, the standard error, and whether it predicts one class only."""
 
@@ -55,6 +69,59 @@ class _Choice(NamedTuple):
     score: float
     standard_error: float
     constant: bool
+
+
+@dataclass
+class _Search:
+    """Points tried so far and the choice among them."""
+
+    fixed: Mapping[str, Any]
+    grid: Mapping[str, list[Any]]
+    rule: Rule
+    started: float
+    points: list[Point] = field(default_factory=list)
+    counts: list[Ints] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    n_grid: int = 0
+    choice: _Choice | None = None
+
+    def take_grid(self, points: Sequence[Point], counts: Ints) -> None:
+        """Choose among the points of the grid."""
+        scores = score_counts(counts, self.rule)
+        best = choose(points, scores, self.rule)
+        self.points, self.counts, self.n_grid = list(points), [counts], len(points)
+        self.choice = _Choice(dict(points[best]), *scores.of(best))
+        self.notes = _edge_notes(self.grid, points[best])
+
+    def take_part(self, points: Sequence[Point], part: Partial) -> None:
+        """Choose among the points that are done on all folds, or else from the folds that are done for all points."""
+        whole = part.there.all(axis=(1, 2))
+        folds = part.there.all(axis=0)
+        if whole.any():
+            self.take_grid([points[p] for p in np.flatnonzero(whole).tolist()], part.counts[whole])
+        elif folds.any():
+            self.take_grid(points, part.counts[:, None, folds])
+
+    def take_move(self, point: Point, counts: Ints, better: _Choice | None) -> None:
+        """Add a point of the refinement."""
+        self.points.append(point)
+        self.counts.append(counts[None])
+        self.choice = better or self.choice
+
+    def result(self) -> TuneResult:
+        """Return what was found."""
+        assert self.choice is not None
+        counts = np.concatenate(self.counts)
+        one_class = ["the chosen point predicts one class only on the validation rows"] * self.choice.constant
+        return TuneResult(
+            params={**self.fixed, **self.choice.point},
+            score=self.choice.score,
+            score_se=self.choice.standard_error,
+            trials=Trials.of(self.points, counts, self.n_grid, self.rule),
+            notes=[*self.notes, *one_class],
+            n_fits=counts.shape[0] * counts.shape[1] * counts.shape[2],
+            seconds=time.perf_counter() - self.started,
+        )
 
 
 def tune(
@@ -120,6 +187,8 @@ def tune(
     ------
     UsageError
         Unknown names, a value out of its range, an empty grid, or fewer labelled rows than folds.
+    TuningInterrupted
+        Ctrl-C; a KeyboardInterrupt that holds the best choice so far.
 
     Examples
     --------
@@ -140,29 +209,20 @@ def tune(
     _check_parameters(entry, fixed, grid)
     s = np.asarray(s).astype(np.int8)
     evaluator = make_route(route, entry, X, s, pu_folds(s, folds, seed, cv_repeats), fixed, cache, n_jobs)
+    search = _Search(fixed, grid, by, started)
     points = expand(grid)
-    counts = evaluator.counts(points, progress)
-    scores = score_counts(counts, by)
-    best = choose(points, scores, by)
-    notes = _edge_notes(grid, points[best])
-    choice = _Choice(dict(points[best]), *scores.of(best))
-    tried, tried_counts = list(points), [counts]
-    if greedy_step is not None:
-        for point, extra, better in _refined(evaluator, choice, greedy_step, entry.refine, stay_on_grid or {}, by):
-            tried.append(point)
-            tried_counts.append(extra[None])
-            choice = better or choice
-    if choice.constant:
-        notes.append("the chosen point predicts one class only on the validation rows")
-    return TuneResult(
-        params={**fixed, **choice.point},
-        score=choice.score,
-        score_se=choice.standard_error,
-        trials=Trials.of(tried, np.concatenate(tried_counts), len(points), by),
-        notes=notes,
-        n_fits=len(tried) * folds * cv_repeats,
-        seconds=time.perf_counter() - started,
-    )
+    try:
+        search.take_grid(points, evaluator.counts(points, progress))
+        if greedy_step is not None:
+            assert search.choice is not None
+            steps = _refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
+            for point, counts, better in steps:
+                search.take_move(point, counts, better)
+    except Partial as stop:
+        if search.choice is None:
+            search.take_part(points, stop)
+        raise TuningInterrupted(search.result() if search.choice else None) from None
+    return search.result()
 
 
 def _refined(

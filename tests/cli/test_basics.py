@@ -249,7 +249,7 @@ def completed(line):
     [
         ("pucli t", {"train", "tune"}),
         ("pucli train --method gl", {"glpual", "gllc"}),
-        ("pucli train --method gllc --param m", {"max_iter=", "max_rank=", "mu="}),
+        ("pucli train --method glpual --param m", {"max_iter=", "max_rank=", "mu="}),
         ("pucli train --dataset wi", {"wifi", "wine"}),
         ("pucli split wi", {"wifi", "wine"}),
         ("pucli reproduce table-3.", {"table-3.1", "table-3.3"}),

@@ -682,3 +682,59 @@ def test_few_labelled_rows_and_constant_features_are_said(pucli, tmp_path):
     (tmp_path / "constant.csv").write_text("a,b,bought\n" + rows)
     done = pucli("train", "--method", "gllc", "--data", "constant.csv", "--label", "bought", "--positive", "yes")
     assert "every feature is constant" in done.err and "only 1 labelled row:" in done.err
+
+
+def test_the_seed_reaches_the_estimator(pucli, customers, tmp_path):
+    words = (
+        "train",
+        "--method",
+        "nnpu",
+        "--data",
+        customers.pu,
+        *LABELLED,
+        "--param",
+        "n_epochs=2",
+        "--param",
+        "prior=0.3",
+    )
+    for name, seed in (("a", 7), ("b", 7), ("c", 8)):
+        assert pucli(*words, "--seed", seed, "--model", f"{name}.model").code == 0
+        pucli("predict", "--model", f"{name}.model", "--data", customers.new, "--out", f"{name}.csv")
+    a, b, c = ((tmp_path / f"{name}.csv").read_text() for name in "abc")
+    assert a == b != c
+
+
+def test_rows_draws_so_many_in_proportion(pucli, customers):
+    words = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED, "--json")
+    document = pucli(*words, "--rows", 60).document
+    assert (document["rows"], document["labelled"]) == (60, 8)
+    assert document["data"]["rows_drawn"] == 60
+    assert pucli(*words, "--rows", 60).document["objective"] == document["objective"]
+    assert pucli(*words, "--rows", 60, "--seed", 1).document["objective"] != document["objective"]
+    assert pucli(*words, "--rows", 1000).document["objective"] == pucli(*words).document["objective"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_json):
+    from pucli.cli.output import Progress
+
+    def third(self, done, total, text, seconds_left):
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    words = ("--method", "svc-naive", "--data", customers.pu, *LABELLED)
+    whole = pucli("tune", *words, "--grid", "C=0.01,0.1,1", "--json").document
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "show", third)
+        patch.setattr("pucli.cli.output.Lines.show", third)
+        done = pucli("tune", *words, *(["--json"] if as_json else []))  # C = 0.01, 0.1, 1, 10, 100
+        trained = pucli("train", *words, "--tune", "--model", "m.model")
+    assert done.code == trained.code == 130
+    assert "Traceback" not in done.err
+    chosen = whole["chosen"]["C"]
+    assert f"Best choice among the points that were done: --param C={chosen}" in trained.err
+    if as_json:
+        assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"
+    else:
+        assert f"--param C={chosen}" in done.err and "interrupted" in done.err
+        assert "3 points" in done.out

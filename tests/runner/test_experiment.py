@@ -109,6 +109,17 @@ def test_wrong_references(tmp_path):
     assert "mean_p3" in refused(tmp_path, profiles__quick={"parameters": {"mean_p3": [1]}})
 
 
+def test_defaults_of_columns(tmp_path):
+    assert "defaults.bsvm: no column has this method" in refused(tmp_path, defaults={"bsvm": {"tol": 0.1}})
+    message = refused(tmp_path, defaults={"glpual": {"tolerance": 0.1}})
+    assert "defaults.glpual.tolerance: glpual has no such parameter" in message
+    assert "defaults.glpual.tol: " in refused(tmp_path, defaults={"glpual": {"tol": -1.0}})
+    former = {cell.key for cell in plan(load(tmp_path))}
+    assert {cell.key for cell in plan(load(tmp_path, defaults={"glpual": {"tol": 1e-6}}))} == former
+    changed = {cell.key: cell for cell in plan(load(tmp_path, defaults={"glpual": {"tol": 1e-3}}))}
+    assert {cell.method for key, cell in changed.items() if key not in former} == {"glpual"}
+
+
 def test_yaml_mistakes(tmp_path):
     file = tmp_path / "broken.yaml"
     file.write_text("title: a\ntitle: b\n")

@@ -117,5 +117,5 @@ def _print(out: Output, fitted: Fitted, document: dict[str, Any]) -> None:
     ]
     out.table(["estimate", "value", "from", "to (90 %)", ""], estimates)
     out.text()
-    board = [[line["name"], line["pu_auc"], line["auc"]] for line in document["leaderboard"]]
-    out.table(["member", "PU-AUC", "AUC estimated"], board)
+    board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
+    out.table(["member", "PU-AUC", "AUC estimated", "F1 estimated"], board)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,19 +12,28 @@ from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.errors import UsageError, unknown
 
-if TYPE_CHECKING:
-    from pucli.runner import Experiment
-
 EXAMPLES = """
 pucli report table-3.1
 pucli report table-3.1 --profile quick --format md,csv,tex,html
 pucli report table-3.3 --method glpual --dataset wifi --json
+pucli report --all
 """
 
 
 def command(
     out: Output,
-    experiment: opt.ExperimentName,
+    experiment: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Name (`pucli list experiments`) or a .yaml file.",
+            autocompletion=completion.experiments,
+            show_default=False,
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every experiment with results, and the counts in their README.md.")
+    ] = False,
     formats: Annotated[str, typer.Option("--format", "-f", help="Of md, csv, tex, html, with commas.")] = "md,csv,tex",
     profile: Annotated[
         str | None,
@@ -41,9 +50,10 @@ def command(
 ) -> int:
     """Print the table of an experiment as far as it has been run.
 
-    Runs nothing, and may be used while `pucli reproduce` is running. Exit code 1 says that some cell failed.
+    Runs nothing, and may be used while `pucli reproduce` is running. Where there is no store, as in a fresh clone, the
+    table is made from cells.csv. Exit code 1 says that some cell failed.
     """
-    from pucli.cli.report_text import print_report, verdict_counts
+    from pucli.cli.report_text import print_report
     from pucli.report import FORMATS, collect
     from pucli.runner import load_experiment
 
@@ -51,27 +61,31 @@ def command(
     for name in wanted:
         if name not in FORMATS:
             raise unknown("format", name, FORMATS)
+    if (experiment is None) != everything:
+        raise UsageError("give either EXPERIMENT (`pucli list experiments`) or --all.")
+    if experiment is None:
+        if profile or method or dataset:
+            raise UsageError("--profile, --method and --dataset go with one EXPERIMENT, not with --all.")
+        return _report_all(out, results, wanted)
     declared = load_experiment(experiment)
     opt.output_folder("--results", results)
-    chosen = profile or _largest_profile(declared, results)
-    report = collect(declared, profile=chosen, methods=method, datasets=dataset, results_dir=results, formats=wanted)
-    out.document({"verdicts": verdict_counts(report), "report": report.to_json()})
+    report = collect(declared, profile=profile, methods=method, datasets=dataset, results_dir=results, formats=wanted)
+    out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
     return 1 if report.counts["failed"] else 0
 
 
-def _largest_profile(experiment: Experiment, results: Path) -> str:
-    """Return the profile of which most cells are stored."""
-    from pucli.runner import dry_run, results_folder
+def _report_all(out: Output, results: Path, formats: list[str]) -> int:
+    """Report on every experiment, one line each."""
+    from pucli.report import report_all
 
-    stored = {
-        name: (plan := dry_run(experiment, profile=name, results_dir=results)).done + plan.failed
-        for name in experiment.profiles
-    }
-    best = max(stored, key=lambda name: stored[name], default="")
-    if not best or not stored[best]:
-        raise UsageError(
-            f"nothing of {experiment.name} has been run in {results_folder(experiment, results)}; "
-            f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it."
-        )
-    return best
+    opt.output_folder("--results", results)
+    reports = report_all(results, formats=formats, on_report=lambda report: out.remark(f"{report.name}: done"))
+    lines = [
+        [report.name, report.profile, f"{report.counts['done']}/{report.counts['total']}",
+         ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())]
+        for report in reports
+    ]  # fmt: skip
+    out.table(["experiment", "profile", "cells", "verdicts"], lines)
+    out.document({"reports": [report.to_json() for report in reports]})
+    return 1 if any(report.counts["failed"] for report in reports) else 0

@@ -83,10 +83,10 @@ def command(
             f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} were there already"
             + (f", {summary.failed} failed" if summary.failed else "")
         )
-    from pucli.cli.report_text import print_report, verdict_counts
+    from pucli.cli.report_text import print_report
 
     report = collect(declared, **which)
-    out.document({"verdicts": verdict_counts(report), "report": report.to_json()})
+    out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
     return 1 if report.counts["failed"] else 0
 

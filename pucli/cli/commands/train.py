@@ -109,12 +109,19 @@ def _tuned(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters that `pucli tune` would choose, and its notes."""
     from pucli.cli.tuning import choose
+    from pucli.tuning import TuningInterrupted
 
     grid = {key: values for key, values in entry.grid.items() if key not in params}
     if not grid:
         why = "--param fixes every parameter of its grid" if entry.grid else "it has no grid"
         raise UsageError(f"--tune has nothing to choose for {entry.name}: {why}; leave --tune out.")
-    result = choose(out, entry.name, rows, params, grid, folds=folds, seed=seed, standardise=standardise)
+    try:
+        result = choose(out, entry.name, rows, params, grid, folds=folds, seed=seed, standardise=standardise)
+    except TuningInterrupted as stop:
+        if stop.so_far is not None:
+            chosen = " ".join(f"--param {key}={stop.so_far.params[key]}" for key in grid)
+            out.if_interrupted = f"Nothing was trained. Best choice among the points that were done: {chosen}"
+        raise
     return result.params, list(result.notes)
 
 
@@ -144,7 +151,7 @@ def _report(out: Output, fitted: Fitted, where: opt.Rows, notes: list[str], mode
 
     document = {**document_of(fitted), "model": model, "notes": notes}
     out.document(document)
-    for note in notes:
+    for note in fitted.rows.notes:
         out.remark(f"note: {note}")
     print_model(out, document, fitted)
     if model is None:

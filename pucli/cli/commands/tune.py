@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pucli.cli import options as opt
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output, Stopped, number
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def command(
     from pucli.cli.tuning import choose
     from pucli.methods import get_method
     from pucli.models import seeded
+    from pucli.tuning import TuningInterrupted
 
     if where.columns:
         show_columns(out, where.source)
@@ -79,20 +80,23 @@ def command(
     params = {**entry.params, **opt.method_parameters(method, param)}
     chosen_grid = _grid(entry, params, opt.method_grid(method, grid))
     rows = rows_to_learn_from(out, "pu", where.source)
-    result = choose(
-        out,
-        method,
-        rows,
-        seeded(method, params, where.seed),
-        chosen_grid,
-        folds=folds,
-        cv_repeats=cv_repeats,
-        rule=score,
-        greedy_step=greedy,
-        seed=where.seed,
-        standardise=standardise,
-        n_jobs=n_jobs,
-    )
+    how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}
+    interrupted = False
+    try:
+        result = choose(
+            out,
+            method,
+            rows,
+            seeded(method, params, where.seed),
+            chosen_grid,
+            seed=where.seed,
+            standardise=standardise,
+            **how,
+        )
+    except TuningInterrupted as stop:
+        if stop.so_far is None:
+            raise
+        result, interrupted = stop.so_far, True
     chosen = {key: value for key, value in result.params.items() if key in chosen_grid}
     _report(out, method, rows, result, chosen, score, trials)
     words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
@@ -100,6 +104,8 @@ def command(
     out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
     if trials is not None:  # last, so that a full disk does not cost the choice
         _write_trials(trials, result)
+    if interrupted:
+        raise Stopped("interrupted. What is printed is the best choice among the points that were done.")
 
 
 def _grid(entry: Method, params: dict[str, Any], given: dict[str, Any] | None) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

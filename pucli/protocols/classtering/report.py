@@ -6,9 +6,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     found: list[Extra] = []
     done = [(cell, row) for cell, row in done_rows(cells, rows) if cell.repeat == 0]
     for dataset in dict.fromkeys(cell.dataset for cell, _ in done):
-        own = {cell.method: row["details"] for cell, row in done if cell.dataset == dataset}
+        own: Details = {cell.method: row["details"] for cell, row in done if cell.dataset == dataset}
         for key, draw, title in (
             ("generated", plane, "Generated rows"),
             ("counts", histogram, "Generated rows of each mode"),

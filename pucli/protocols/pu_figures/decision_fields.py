@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +68,8 @@ def _draw(experiment: Experiment, figure: FieldFigure, cells: Sequence[Cell], st
             axes.scatter(*X[y == label].T, s=5, c=colour, linewidths=0)
         axes.set_xlim(left, right)
         axes.set_ylim(left, right)
-        axes.set_title(f"{method}, {_setting(experiment, cell)}: F1 {100 * row['metrics']['f1']:.1f}", fontsize=8)
+        f1 = 100 * (row["metrics"]["f1"] or 0.0)
+        axes.set_title(f"{method}, {_setting(experiment, cell)}: F1 {f1:.1f}", fontsize=8)
         axes.tick_params(labelsize=7)
     return drawn
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.advice import APART, BETWEEN
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,8 @@ def _details(done: Rows, panel: Panel) -> Mapping[str, Any] | None:
     """Return what any method's cell kept of the panel's rows: the map is the same for all."""
     for (data, frequency, _), row in done.items():
         if data == panel.data and frequency == panel.label_frequency:
-            return row["details"]
+            found: Mapping[str, Any] = row["details"]
+            return found
     return None
 
 

@@ -9,14 +9,16 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Curves = dict[tuple[str, str], list[dict[str, list]]]
+Curve = Mapping[str, list[Any]]
+Curves = dict[tuple[str, str], list[Curve]]
 COUNTS = {"worse_loss": "own loss", "worse_error": "error on the training rows", "worse_test_error": "test error"}
 HARM_COLUMNS = (
     "dataset",
@@ -146,12 +148,12 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     ]
 
 
-def _last_mean(repeats: Sequence[Mapping[str, list]], name: str) -> float:
+def _last_mean(repeats: Sequence[Curve], name: str) -> float:
     values = [curve[name][-1] for curve in repeats if curve[name][-1] is not None]
     return statistics.fmean(values) if values else float("nan")
 
 
-def _mean_curve(repeats: Sequence[Mapping[str, list]]) -> tuple[list[int], list[float], list[float]]:
+def _mean_curve(repeats: Sequence[Curve]) -> tuple[list[int], list[float], list[float]]:
     """Return numbers of unlabeled rows, and the means over repeats of test error and own loss there.
 
     Where all rows are unlabeled their number differs by a few between repeats: points are averaged by position.

@@ -11,11 +11,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pucli.report.extras import Extra, StoredRows
+from pucli.report.extras import Extra
 from pucli.report.files import csv_text
-from pucli.report.table import Samples, TableRow, table_rows
+from pucli.report.samples import Samples
+from pucli.report.table import TableRow, table_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 # metric -> its heading
 SCORINGS = {"f_published": "as published", "f_majority": "aligned majority", "f1": "aligned positive"}

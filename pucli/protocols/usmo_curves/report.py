@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.extras import Extra, StoredRows, done_rows
+from pucli.report.extras import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,7 +124,7 @@ def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], list
 
 
 def _kernel(cell: Cell) -> str:
-    return cell.declared["method"]["params"].get("kernel", "rbf")
+    return str(cell.declared["method"]["params"].get("kernel", "rbf"))
 
 
 def _curve_lines(cells: Sequence[Cell], rows: StoredRows) -> list[list[Any]]:

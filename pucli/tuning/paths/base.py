@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from pucli.arrays import Floats, Ints
 from pucli.methods import Method, estimator_class
 from pucli.tuning.folds import Fold
-from pucli.tuning.routes import Counts, Point, Progress
+from pucli.tuning.routes import Counts, Point, Progress, keeping
 
 # (repeat, fold)
 Place = tuple[int, int]
@@ -60,15 +60,28 @@ class PathRoute(ABC):
     def fold_counts(self, points: Sequence[Point], place: Place) -> Ints | list[Counts]:
         """Return the counts (n_points, 4) of complete points on one fold."""
 
+    def batch(self, point: Point) -> Hashable:
+        """Return a key that points share which have to be evaluated together; by default all of them."""
+        return None
+
     def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`."""
+        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`, one batch after the other."""
         full = [{**self.defaults, **point} for point in points]
+        batches: dict[Hashable, list[int]] = {}
+        for p, point in enumerate(full):
+            batches.setdefault(self.batch(point), []).append(p)
         places = [(r, f) for r, folds in enumerate(self.folds) for f in range(len(folds))]
         result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
-        for done, place in enumerate(places, start=1):
-            result[:, place[0], place[1]] = self.fold_counts(full, place)
-            if progress is not None:
-                progress(done * len(points) // len(places), len(points))
+        there = np.zeros(result.shape[:3], dtype=bool)
+        done = 0
+        with keeping(result, there):
+            for members in batches.values():
+                chosen = [full[p] for p in members]
+                for place in places:
+                    result[members, *place], there[members, *place] = self.fold_counts(chosen, place), True
+                    done += len(members)
+                    if progress is not None:
+                        progress(done // len(places), len(points))
         return result
 
     def fold(self, place: Place) -> Fold:

@@ -30,6 +30,10 @@ class CPBPath(PathRoute):
             and params.get("prior") is not None
         )
 
+    def batch(self, point: Point) -> tuple[str, float | None]:
+        """Points that share their features are evaluated together."""
+        return point["kernel"], point["width"]
+
     def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
         """Fit the points to the training rows, each from its neighbour, and count on the validation rows."""
         train, valid = self.fold(place)

@@ -72,14 +72,17 @@ class GlobalLocalPath(PathRoute):
         found: Floats = squared_distances(self.X)
         return found
 
+    def batch(self, point: Point) -> Group:
+        """Points that share their features are evaluated together."""
+        return point["form"], point["kernel"], None if point["kernel"] == "linear" else float(point["width"])
+
     def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
-        """Return the counts (n_points, 4); points that share their features are evaluated together."""
+        """Return the counts (n_points, 4)."""
         data = self._fold_data(place)
         result = np.zeros((len(points), 4), dtype=np.int64)
         groups: dict[Group, list[int]] = {}
         for p, point in enumerate(points):
-            width = None if point["kernel"] == "linear" else float(point["width"])
-            groups.setdefault((point["form"], point["kernel"], width), []).append(p)
+            groups.setdefault(self.batch(point), []).append(p)
         for group, members in groups.items():
             result[members] = self._evaluate(group, [points[p] for p in members], place, data)
         return result

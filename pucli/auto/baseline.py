@@ -1,0 +1,35 @@
+"""What the ensemble is measured against: an SVC that takes unlabeled rows for negatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pucli.auto.ranking import pu_auc
+from pucli.auto.ridge import CHOOSING_ROWS, pick_landmarks
+
+NAME = "SVC, unlabeled as negative"
+
+
+def naive_svc(
+    X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return PU-AUC, recall and share at its own cut, zero, of a class-balanced SVC, from held-out scores.
+
+    X : (n, m) standardised; at most `CHOOSING_ROWS` rows are used. population : (n,) bool.
+    """
+    from sklearn.svm import SVC
+
+    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
+    X, s, fold = X[rows], labelled[rows], fold[rows]
+    scores = np.empty(len(rows))
+    for b in np.unique(fold):
+        kept = fold != b
+        scores[~kept] = SVC(class_weight="balanced").fit(X[kept], s[kept]).decision_function(X[~kept])
+    said = scores > 0
+    return {
+        "pu_auc": pu_auc(scores, s),
+        "recall": float(said[s].mean()),
+        "share": float(said[population[rows]].mean()),
+    }

@@ -1,0 +1,108 @@
+"""The page about a fitted `AutoPU`: one HTML file that needs no network and no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli import __version__
+from pucli.auto.cut import SHARES
+from pucli.auto.drawings import dependence_line, histogram, precision_recall
+from pucli.auto.estimates import f1_of
+from pucli.auto.importance import dependence, importances
+from pucli.auto.prior import resampled, shares_above
+from pucli.data.atomic import replacing
+from pucli.seeding import stream
+
+if TYPE_CHECKING:
+    from pucli.auto.estimator import AutoPU
+
+TEMPLATE = Path(__file__).with_name("report.html.j2")
+SHOWN_ROWS, SHOWN_FEATURES, SHOWN_DEPENDENCES = 10, 12, 4
+RECALLS = np.linspace(0.02, 1.0, 50)
+
+
+def write_report(
+    path: Path,
+    model: AutoPU,
+    X: np.ndarray,
+    labelled: np.ndarray,
+    names: Sequence[str],
+    about: dict[str, Any],
+    title: str,
+) -> None:
+    """Write the page.
+
+    Parameters
+    ----------
+    path : the file. model : fitted. X, labelled : its training rows (n, m) and who is labelled (n,).
+    names : of the m features. about : see `pucli.auto.summary.summary`. title : what the rows are.
+    """
+    from jinja2 import Environment
+
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
+        TEMPLATE.read_text(encoding="utf-8")
+    )
+    text = template.render(**_content(model, X, labelled, names), about=about, title=title, version=__version__)
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def _content(model: AutoPU, X: np.ndarray, labelled: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
+    rng = stream(0, "report")
+    fall = importances(model, X, labelled, rng)
+    used = [int(j) for j in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")[:SHOWN_FEATURES]]
+    used = [j for j in used if fall[j] > 0]
+    curves = [dependence(model, X[~labelled], j, rng) for j in used[:SHOWN_DEPENDENCES]]
+    scores = model.held_out_
+    return {
+        "scores": histogram(scores[labelled], scores[~labelled], model.cut_),
+        "curve": precision_recall(RECALLS, *_precision_band(model)),
+        "importances": [(names[j], float(fall[j]), float(fall[j] / fall[used[0]])) for j in used],
+        "dependences": [dependence_line(c.values, c.probabilities, names[c.feature]) for c in curves],
+        "if_prior": _if_prior(model),
+        "rows": _rows(model, labelled),
+    }
+
+
+def _precision_band(model: AutoPU) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the 5 %, 50 % and 95 % quantiles of the precision at each of `RECALLS`, over bootstrap samples."""
+    found = []
+    samples = resampled(model._positive, model._population, stream(0, "curve"), len(model.prior_estimate_.draws))
+    for (p, u), prior in zip(samples, model.prior_estimate_.draws, strict=True):
+        q_p, q_u = shares_above(p, u)
+        share = np.maximum(np.interp(RECALLS, q_p, q_u), SHARES[0])
+        found.append(np.minimum(1.0, prior * RECALLS / share))
+    low, middle, high = np.quantile(found, [0.05, 0.5, 0.95], axis=0)
+    return low, middle, high
+
+
+def _if_prior(model: AutoPU) -> list[dict[str, float]]:
+    """Return precision and F1 at this cut, were the prior at the ends and the middle of its interval."""
+    recall, share = model.estimates_["recall"].value, model.estimates_["share"].value
+    return [
+        {
+            "prior": prior,
+            "precision": min(1.0, prior * recall / share) if share > 0 else 0.0,
+            "f1": f1_of(recall, share, prior),
+        }
+        for prior in (model.prior_interval_[0], model.prior_, model.prior_interval_[1])
+    ]
+
+
+def _rows(model: AutoPU, labelled: np.ndarray) -> dict[str, list[dict[str, float]]]:
+    """Return the rows to look at: the likeliest, the least certain, and labelled ones that look least like it."""
+    p = model.calibration_.of(model.held_out_)
+    unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
+    orders = {
+        "likeliest": unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")],
+        "uncertain": unlabeled[np.argsort(np.abs(p[unlabeled] - 0.5), kind="stable")],
+        "odd": marked[np.argsort(model.held_out_[marked], kind="stable")],
+    }
+    return {
+        name: [{"row": int(i) + 1, "probability": float(p[i])} for i in order[:SHOWN_ROWS]]
+        for name, order in orders.items()
+    }

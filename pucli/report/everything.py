@@ -1,0 +1,151 @@
+"""The reports of all experiments, and the counts of their verdicts on the front page of the results."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pucli.errors import UsageError
+from pucli.report.build import collect
+from pucli.report.causes import CAUSES
+from pucli.report.cells import FILE as CELLS
+from pucli.report.files import write
+from pucli.report.markdown import grid
+from pucli.report.model import Report
+from pucli.report.verdict import NOT_RUN, VERDICTS
+from pucli.runner.experiment import base_name
+from pucli.runner.loading import experiment_names, load_experiment
+from pucli.runner.run import DEFAULT_RESULTS
+from pucli.runner.store import STORE
+
+PAGE = "README.md"
+BEGIN = "<!-- verdicts: begin; written by `pucli report --all` -->"
+END = "<!-- verdicts: end -->"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One row of a table.csv that has a verdict; `primary` where it stands for a published figure.
+
+    That is so where its variant stands for the method, and the figure rests on its metric.
+    """
+
+    experiment: str
+    metric: str
+    verdict: str
+    cause: str
+    primary: bool
+
+
+def report_all(
+    results_dir: str | Path | None = None,
+    *,
+    formats: Iterable[str] = ("md", "csv", "tex"),
+    figures: bool = True,
+    on_report: Callable[[Report], None] | None = None,
+) -> list[Report]:
+    """Build the report of every experiment that has results, and bring the counts on the front page up to date.
+
+    Parameters
+    ----------
+    results_dir : str or Path, optional
+        Folder of all experiments. Default: results.
+    formats : iterable of str
+        Of md, csv, tex, html.
+    figures : bool
+        Whether to draw.
+    on_report : callable, optional
+        Called with each report as it is done.
+
+    Returns
+    -------
+    list of Report
+
+    Raises
+    ------
+    UsageError
+        No declared experiment has results there.
+    """
+    results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
+    reports = []
+    for name in with_results(results):
+        experiment = load_experiment(name, check_methods=False)
+        reports.append(collect(experiment, results_dir=results, formats=list(formats), figures=figures))
+        if on_report is not None:
+            on_report(reports[-1])
+    if not reports:
+        raise UsageError(
+            f"no declared experiment has results in {results}; `pucli reproduce EXPERIMENT --profile quick` makes some."
+        )
+    page = results / PAGE
+    if page.is_file():
+        write(page, with_counts(page.read_text(encoding="utf-8"), judged_rows(results)))
+    return reports
+
+
+def with_results(results: Path) -> list[str]:
+    """Return the names of the declared experiments that have cells in the folder `results`."""
+    return [name for name in experiment_names() if any((results / name / file).is_file() for file in (CELLS, STORE))]
+
+
+def judged_rows(results: Path) -> list[Judged]:
+    """Return every row with a verdict of the table.csv files in the folder `results`."""
+    found = []
+    for name in with_results(results):
+        experiment = load_experiment(name, check_methods=False)
+        primary = {experiment.primary_label(base_name(column)) for column in experiment.methods}
+        # the same printed figures may be held against several metrics; they rest on the first
+        rests_on = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
+        path = results / name / "table.csv"
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8", newline="") as handle:
+            for row in csv.DictReader(handle):
+                column = "/".join(filter(None, (row["method"], row["variant"])))
+                if row["verdict"]:
+                    verdict = row["verdict"].partition(":")[0]
+                    stands = column in primary or column not in experiment.methods
+                    stands = stands and row["metric"].partition(" ")[0] in rests_on.values()
+                    found.append(Judged(name, row["metric"], verdict, row["cause"], stands))
+    return found
+
+
+def counts_text(rows: Sequence[Judged]) -> str:
+    """Return the counts of verdicts by table and in all, and of causes, as Markdown."""
+    shown = [verdict for verdict in VERDICTS if any(row.verdict == verdict for row in rows)]
+    lines = []
+    for name, metric in dict.fromkeys((row.experiment, row.metric) for row in rows):
+        own = [row for row in rows if (row.experiment, row.metric) == (name, metric)]
+        lines.append([f"[{name}]({name}/table.md)", metric, *_counted(own, shown)])
+    lines.append(["**all rows**", "", *_counted(rows, shown)])
+    lines.append(["of these, one for each published figure", "", *_counted([r for r in rows if r.primary], shown)])
+    causes = Counter(row.cause for row in rows if row.cause)
+    of_primary = Counter(row.cause for row in rows if row.cause and row.primary)
+    reasons = [[cause, CAUSES[cause], str(number), str(of_primary[cause])] for cause, number in causes.most_common()]
+    return "\n\n".join(
+        [
+            grid(["Table", "Metric", "rows", *shown], lines, "ll" + "r" * (len(shown) + 1)),
+            "Causes of the rows that are neither reproduced nor left out:",
+            grid(["Cause", "Meaning", "rows", "of published figures"], reasons, "llrr"),
+        ]
+    )
+
+
+def with_counts(page: str, rows: Sequence[Judged]) -> str:
+    """Return the text of the front page with the counts between its marks; unchanged where it has none."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        return page
+    return f"{before}{BEGIN}\n\n{counts_text(rows)}\n\n{END}{after}"
+
+
+def _counted(rows: Sequence[Judged], shown: Sequence[str]) -> list[str]:
+    counts = Counter(row.verdict for row in rows)
+    return [
+        str(sum(counts[verdict] for verdict in VERDICTS if verdict != NOT_RUN)),
+        *(str(counts[v] or "") for v in shown),
+    ]

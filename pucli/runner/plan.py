@@ -1,0 +1,89 @@
+"""The cells of an experiment: which there are, where their results go, and how they are divided into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pucli.errors import UsageError
+from pucli.runner.cells import Cell, protocol_module
+from pucli.runner.experiment import Experiment
+from pucli.runner.profiles import Scope, scope
+
+DEFAULT_RESULTS = Path("results")
+
+
+def plan(
+    experiment: Experiment,
+    profile: str = "full",
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+) -> list[Cell]:
+    """Return the cells of an experiment under a profile.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    profile : str, default="full"
+        Name of one of its profiles.
+    methods, datasets : sequence of str, optional
+        Only these: columns, or what stands before their slash; data sets.
+
+    Returns
+    -------
+    list of Cell
+        In the order of the table.
+    """
+    return planned_cells(experiment, planned_scope(experiment, profile, methods, datasets))
+
+
+def results_folder(experiment: Experiment, results_dir: str | Path | None = None) -> Path:
+    """Return the folder of an experiment's results."""
+    return Path(results_dir if results_dir is not None else DEFAULT_RESULTS) / experiment.name
+
+
+def describe(cell: Cell) -> str:
+    """Return a cell in words: data set, setting, method, repeat (counted from 1)."""
+    setting = ", ".join(f"{key} {value}" for key, value in cell.setting.items())
+    return f"{cell.dataset}{f' ({setting})' if setting else ''} {cell.method}, repeat {cell.repeat + 1}"
+
+
+def planned_scope(
+    experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
+) -> Scope:
+    """Return what `profile` leaves of `experiment`, narrowed to `methods` and `datasets`."""
+    return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
+
+
+def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
+    """Return the cells that the experiment's protocol plans."""
+    cells: list[Cell] = protocol_module(experiment.protocol).cells(experiment, planned)
+    return cells
+
+
+def part_of(cells: Sequence[Cell], shard: tuple[int, int]) -> list[Cell]:
+    """Return one part of a plan: cells that share their rows stay together, and parts are of about the same size.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The plan.
+    shard : (int, int)
+        Number of the part, counted from 1, and how many parts there are.
+
+    Returns
+    -------
+    list of Cell
+        The union over all parts is the plan.
+
+    Raises
+    ------
+    UsageError
+        A number outside 1..parts.
+    """
+    number, parts = shard
+    if not 1 <= number <= parts:
+        raise UsageError(f"shard {number}/{parts}: the first number counts from 1 to the second.")
+    groups = {group: place for place, group in enumerate(dict.fromkeys(cell.group for cell in cells))}
+    return [cell for cell in cells if groups[cell.group] % parts == number - 1]

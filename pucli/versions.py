@@ -1,0 +1,47 @@
+"""Versions and hardware, for a bug report."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+# what results and error messages depend on; optional packages are shown as missing
+PACKAGES = (
+    "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "typer", "rich", "pydantic", "matplotlib",
+    "threadpoolctl", "torch", "dask", "pyarrow",
+)  # fmt: skip
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of pucli, Python and the packages, with the processor and the linear algebra library.
+
+    Returns
+    -------
+    dict of str
+        No path, no name of a machine or a user is among the values.
+    """
+    import pucli
+    from pucli.runner.provenance import blas, cpu_name
+
+    found = {"pucli": pucli.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return {**found, "system": f"{platform.system()} {platform.machine()}", "cpu": cpu_name(), "blas": blas()}
+
+
+def show_versions() -> None:
+    """Print `versions`, one a line: paste it into a bug report.
+
+    Examples
+    --------
+    >>> import pucli
+    >>> pucli.show_versions()  # doctest: +ELLIPSIS
+    pucli ...
+    """
+    found = versions()
+    width = max(map(len, found))
+    for name, version in found.items():
+        print(f"{name:<{width}}  {version}")

@@ -1,0 +1,130 @@
+"""Parts of a run: shards and their merging, limits, failed cells alone, and the time that is left."""
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pucli.errors import UsageError
+from pucli.runner import load_experiment, merge, plan, read_rows, run
+from pucli.runner.cells import Cell
+from pucli.runner.pace import Pace, TimeLeft
+from pucli.runner.plan import part_of
+
+SMALL = {
+    "title": "Small",
+    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": [50, 200]}},
+    "split": {"scenario": "single-training-set", "label_frequencies": [0.25], "repeats": 2, "seed": 1},
+    "methods": {
+        "glpual": {"method": "glpual", "grid": {}},
+        "gllc": {"method": "gllc", "grid": {}},
+    },
+}
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(SMALL))
+    return load_experiment(tmp_path / "small.yaml")
+
+
+def test_shards_together_are_the_whole_run(experiment, tmp_path):
+    whole = run(experiment, results_dir=tmp_path / "whole")
+    parts = [run(experiment, results_dir=tmp_path / str(n), shard=(n, 3)) for n in (1, 2, 3)]
+    assert sum(part.ran for part in parts) == whole.ran == 8
+    assert [part.left for part in parts] == [8 - part.ran for part in parts]
+    assert merge(experiment, [tmp_path / "1", tmp_path / "2" / "small"], results_dir=tmp_path / "all") == (
+        parts[0].ran + parts[1].ran
+    )
+    assert merge(experiment, [tmp_path / "3", tmp_path / "1"], results_dir=tmp_path / "all") == parts[2].ran
+    rows = [read_rows(tmp_path / name / "small") for name in ("whole", "all")]
+    assert {k: (r["metrics"], r["params"]) for k, r in rows[0].items()} == {
+        k: (r["metrics"], r["params"]) for k, r in rows[1].items()
+    }
+    assert run(experiment, results_dir=tmp_path / "all").ran == 0
+
+
+def test_merging_names_a_folder_without_a_store(experiment, tmp_path):
+    with pytest.raises(UsageError, match=r"nothing: no store of small"):
+        merge(experiment, [tmp_path / "nothing"], results_dir=tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
+@given(st.lists(st.integers(0, 5), max_size=12), st.integers(1, 5))
+def test_parts_are_disjoint_and_keep_groups_together(groups, parts):
+    cells = [Cell("d", {}, n, "m", {"n": n}, str(group)) for n, group in enumerate(groups)]
+    found = [part_of(cells, (number, parts)) for number in range(1, parts + 1)]
+    assert sorted(cell.key for part in found for cell in part) == sorted(cell.key for cell in cells)
+    for part in found:
+        assert {c.group for c in part}.isdisjoint(c.group for other in found if other is not part for c in other)
+    sizes = [len({cell.group for cell in part}) for part in found]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_a_part_that_is_not_there(experiment):
+    for shard in ((0, 2), (3, 2)):
+        with pytest.raises(UsageError, match="shard"):
+            part_of(plan(experiment), shard)
+
+
+def test_a_limit_stops_after_so_many_cells_and_the_next_run_goes_on(experiment, tmp_path):
+    first = run(experiment, results_dir=tmp_path, max_cells=3)
+    assert (first.ran, first.left) == (3, 5)
+    second = run(experiment, results_dir=tmp_path, max_cells=100)
+    assert (second.ran, second.already_done, second.left) == (5, 3, 0)
+    with pytest.raises(UsageError, match="--max-cells"):
+        run(experiment, results_dir=tmp_path, max_cells=0)
+
+
+def test_only_failed_cells_run_again(experiment, tmp_path, monkeypatch):
+    from pucli.protocols.pu import protocol
+
+    works = protocol.run_cell
+
+    def fails(cell, context):
+        if cell.method == "gllc":
+            raise ValueError("on purpose")
+        return works(cell, context)
+
+    monkeypatch.setattr(protocol, "run_cell", fails)
+    assert run(experiment, results_dir=tmp_path, max_cells=4).failed == 2
+    monkeypatch.setattr(protocol, "run_cell", works)
+    again = run(experiment, results_dir=tmp_path, only_failed=True)
+    assert (again.ran, again.failed, again.left) == (2, 0, 4)
+    assert run(experiment, results_dir=tmp_path, only_failed=True).ran == 0
+
+
+def cells_of(costs):
+    """One cell for each (method, number), in groups of one."""
+    return [
+        Cell("d", {}, n, method, {"method": {"name": method}, "n": n}, f"{method}{n}")
+        for method, count in costs.items()
+        for n in range(count)
+    ]
+
+
+def test_time_left_is_counted_by_kind_of_cell():
+    """After the one slow cell has run, the quick ones that are left are not taken for slow ones."""
+    cells = cells_of({"slow": 1, "quick": 100})
+    left = TimeLeft(Pace({}), cells, n_jobs=1)
+    assert left.seconds() is None
+    left.finish(cells[0], 40.0, 1)
+    assert left.seconds() == pytest.approx(100 * 40.0)  # nothing is known of the quick ones
+    left.finish(cells[1], 0.1, 1)
+    assert left.seconds() == pytest.approx(99 * 0.1)
+    for cell in cells[2:]:
+        left.finish(cell, 0.1, 1)
+    assert left.seconds() == 0
+
+
+def test_time_left_knows_processes_and_groups():
+    cells = cells_of({"m": 8})
+    for n_jobs, expected in ((1, 70.0), (4, 17.5), (100, 10.0)):
+        left = TimeLeft(Pace({}), cells, n_jobs)
+        left.finish(cells[0], 10.0, 1)
+        assert left.seconds() == pytest.approx(expected)
+
+
+def test_a_scheduler_is_for_dask(experiment, tmp_path):
+    with pytest.raises(UsageError, match="--backend dask"):
+        run(experiment, results_dir=tmp_path, scheduler="tcp://somewhere:8786")

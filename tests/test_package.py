@@ -1,0 +1,58 @@
+"""The face of the package: everyday names, versions, and a start that imports nothing heavy."""
+
+import doctest
+import subprocess
+import sys
+
+import pytest
+
+import pucli
+from pucli.methods import METHODS, estimator_class
+
+
+def test_everyday_names_are_importable_from_the_top():
+    from pucli import GLPUAL, load_dataset, split, tune
+    from pucli.data import load_dataset as of_data
+    from pucli.data import make_split
+    from pucli.estimators.glpual import GLPUAL as of_estimators
+    from pucli.tuning import tune as of_tuning
+
+    assert (GLPUAL, load_dataset, split, tune) == (of_estimators, of_data, make_split, of_tuning)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_estimator_of_the_house_is_importable_from_the_top(name):
+    method = METHODS[name]
+    if not method.extra:
+        class_name = method.estimator.partition(":")[2]
+        assert getattr(pucli, class_name) is estimator_class(method)
+        assert class_name in dir(pucli)
+
+
+def test_a_wrong_name_is_an_attribute_error():
+    for name in ("GLPAUL", "tunes"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(pucli, name)
+
+
+def test_versions_name_packages_and_no_machine(capsys):
+    pucli.show_versions()
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert shown["pucli"] == pucli.__version__ and {"numpy", "scikit-learn", "blas", "cpu"} <= set(shown)
+    assert "/" not in "".join(shown.values()).replace("not installed", "")
+
+
+@pytest.mark.parametrize("module", ["pucli", "pucli.versions"])
+def test_the_examples_run(module):
+    __import__(module)
+    result = doctest.testmod(sys.modules[module], optionflags=doctest.ELLIPSIS)
+    assert result.attempted and not result.failed
+
+
+def test_importing_the_package_or_its_command_line_imports_nothing_heavy():
+    code = (
+        "import sys, pucli, pucli.cli.main; "
+        "print([name for name in ('numpy', 'numba', 'sklearn', 'pandas', 'scipy', 'torch') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
