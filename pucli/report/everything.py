@@ -18,7 +18,7 @@ from pucli.report.model import Report
 from pucli.report.verdict import NOT_RUN, VERDICTS
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment
-from pucli.runner.run import DEFAULT_RESULTS
+from pucli.runner.plan import DEFAULT_RESULTS
 from pucli.runner.store import STORE
 
 PAGE = "README.md"
