@@ -1,5 +1,6 @@
-"""Class-balanced kernel ridge regression with exact scores of rows left out: the least squares of BLS-SVM and GLLC
-(Ke et al. 2018) without graph.
+"""Class-balanced kernel ridge regression with exact scores of rows left out.
+
+It is the least squares of BLS-SVM and GLLC (Ke et al. 2018) without graph.
 
 With features Z (n, r) of the kernel, weights W and targets y = +-1 it minimises |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
 One eigendecomposition of Z'WZ gives all ridges. With A = W^(1/2) Z and the hat matrix H = A (A'A + ridge)^(-1) A', the

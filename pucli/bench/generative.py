@@ -135,7 +135,7 @@ def _advance(trainer: Any, steps: int) -> None:
 
 
 def _products(torch: Any, steps: int) -> None:
-    """The forward product and the two backward ones of every layer of encoder and decoder."""
+    """Make the forward product and the two backward ones of every layer of encoder and decoder."""
     layers = list(itertools.pairwise(SIZES)) * 2
     inputs = [(torch.rand(BATCH, a), torch.rand(a, b), torch.rand(BATCH, b)) for a, b in layers]
     for _ in range(steps):

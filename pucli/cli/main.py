@@ -79,11 +79,11 @@ def _shared_options(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")] = False,
 ) -> None:
-    """The options that every command has."""
+    """Hold the options that every command has."""
 
 
 def examples_text(examples: str) -> str:
-    """Return `examples` as the end of a help page, its line breaks kept (that is what ``\\b`` asks for)."""
+    r"""Return `examples` as the end of a help page, its line breaks kept (that is what ``\b`` asks for)."""
     return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
 
 
@@ -91,9 +91,11 @@ class CommandGroup(TyperGroup):
     """Imports a command's module when the command is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of the help page."""
         return command_names()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command, None if there is none of that name."""
         if cmd_name not in command_names():
             return None
         module = importlib.import_module(f"pucli.cli.commands.{cmd_name.replace('-', '_')}")
@@ -106,6 +108,7 @@ class CommandGroup(TyperGroup):
         return typer.main.get_command(single)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the words name; the error suggests the nearest names."""
         command = self.get_command(ctx, args[0])
         if command is None and not ctx.resilient_parsing:
             raise unknown("command", args[0], command_names(), listing="pucli --help")

@@ -27,8 +27,8 @@ _CENTRE_ROWS = 1000
 class Kernel(NamedTuple):
     """A kernel function.
 
-        Attributes
-        ----------
+    Attributes
+    ----------
         name : {"linear", "rbf", "polynomial"}
             x.y, exp(-|x - y|^2 / (2 width^2)), or (x.y + coef0)^degree.
         width : float, default 1.0
@@ -38,8 +38,8 @@ class Kernel(NamedTuple):
         coef0 : float, default 1.0
             Constant term of "polynomial".
 
-        Examples
-        --------
+    Examples
+    --------
         >>> import numpy as np
     from numba import njit
         >>> from pucli.kernels.functions import Kernel

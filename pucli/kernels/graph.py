@@ -131,26 +131,26 @@ def _mutual(neighbours: Ints) -> tuple[Ints, Ints]:
 def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     """Build the mutual K-NN graph of some rows.
 
-        Parameters
-        ----------
+    Parameters
+    ----------
         X : ndarray of shape (n, m)
             Rows.
         n_neighbors : int, default 5
             K, the number of neighbours of each row, not counting itself.
 
-        Returns
-        -------
+    Returns
+    -------
         Graph
             Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are
             broken as scikit-learn's search does.
 
-        Raises
-        ------
+    Raises
+    ------
         ValueError
             If a row has fewer than `n_neighbors` others.
 
-        Examples
-        --------
+    Examples
+    --------
         >>> import numpy as np
     from numba import njit
         >>> from pucli.kernels.graph import mutual_knn

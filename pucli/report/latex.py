@@ -21,7 +21,7 @@ _MARKS = {
 
 
 def latex(report: Report) -> str:
-    """Return table.tex, to be read in with \\input; it needs the packages booktabs and longtable."""
+    r"""Return table.tex, to be read in with \input; it needs the packages booktabs and longtable."""
     parts = ["% Needs \\usepackage{booktabs,longtable}.", f"% {report.name}, profile {report.profile}"]
     for metric in dict.fromkeys(row.metric for row in report.rows):
         parts.append(_table(report, metric))

@@ -151,7 +151,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
 
 
 def _by_variants(rows: list[TableRow]) -> None:
-    """A primary variant that does not agree, where another one does, is "reproduced by a variant: which"."""
+    """Mark primary variants that do not agree where another one does: "reproduced by a variant: which"."""
     for row in rows:
         if row.primary and row.verdict not in ("", REPRODUCED, NOT_RUN):
             agreeing = [

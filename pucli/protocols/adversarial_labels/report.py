@@ -59,7 +59,7 @@ def _densities(found: Mapping[str, Any]) -> Figure:
 
 
 def _draw_densities(axes: Axes, found: Mapping[str, Any]) -> None:
-    """Unit variance: the supervised density of each class, and its labelled points."""
+    """Draw the supervised density of each class with unit variance, and its labelled points."""
     u, labelled, classes = np.array(found["u"]), np.array(found["labelled"]), np.array(found["classes"])
     for k in np.unique(classes):
         mean = labelled[classes == k].mean()

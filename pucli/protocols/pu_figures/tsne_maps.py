@@ -87,7 +87,7 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
 
 
 def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figure:
-    """A row for each map, a column for each method: test rows, with a cross on those predicted wrong."""
+    """Draw test rows, with a cross on those predicted wrong: a row for each map, a column for each method."""
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=(4.0 * len(methods), 3.4 * len(panels)), layout="constrained")

@@ -18,8 +18,10 @@ from scipy.linalg import solve
 
 
 class Solution(NamedTuple):
-    """alpha : (n,) weights of the rows; b : offset; objective : J; gap : proven bound on J minus the optimum;
-    n_iter : Newton steps; converged : gap within tolerance."""
+    """Weights `alpha` (n,) of the rows, offset `b`, and the certificate.
+
+    `objective` is J, `gap` a proven bound on J minus the optimum, `n_iter` counts Newton steps.
+    """
 
     alpha: np.ndarray
     b: float
