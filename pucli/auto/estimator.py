@@ -168,9 +168,9 @@ class AutoPU(PUClassifier):
         self._cut_for(self.goal, self.wanted)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
-        self.chosen_cut_: Cut = make_cut(
-            goal, wanted, self._positive, self._population, self.prior_, self._curve, self.calibration_.even()
-        )
+        """Set the cut and its estimates."""
+        even = self.calibration_.even()
+        self.chosen_cut_: Cut = make_cut(goal, wanted, self._positive, self._population, self.prior_, self._curve, even)
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(
             self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")
@@ -207,7 +207,18 @@ class AutoPU(PUClassifier):
         return float(np.clip((self.prior_ * n - p) / (n - p), 0.0, 1.0))
 
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
-        """Return the same fitted classifier with another cut; nothing is trained again. See `goal` and `wanted`."""
+        """Return the same fitted classifier with another cut; nothing is trained again.
+
+        Parameters
+        ----------
+        goal, wanted : str, float
+            As in the constructor.
+
+        Raises
+        ------
+        UsageError
+            The goal is unknown, or its value missing, out of range, or out of reach.
+        """
         check_is_fitted(self)
         moved = copy.copy(self)
         moved.goal, moved.wanted = goal, wanted

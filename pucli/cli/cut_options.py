@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.persistence import SavedModel
 
 Goal = Annotated[str, typer.Option("--for", help="What to cut the scores for: f1.", show_default=False)]
 Recall = Annotated[
@@ -22,26 +25,44 @@ Top = Annotated[int | None, typer.Option("--top", help="Call this many rows posi
 
 
 @dataclass(frozen=True)
-class CutOptions:
-    """At most one of them; without any, F1 is what the cut is made for."""
+class MovedCut:
+    """At most one of them; without any, the cut stays as it is."""
 
     goal: Goal = ""
     recall: Recall = None
     precision: Precision = None
     share: Share = None
-    top: Top = None
 
     @property
     def chosen(self) -> tuple[str, float | None] | None:
         """The goal and the wanted value; None if no option is given."""
-        wanted = {name: getattr(self, name) for name in ("recall", "precision", "share", "top")}
+        wanted = {name: getattr(self, name, None) for name in ("recall", "precision", "share", "top")}
         given = [(name, value) for name, value in wanted.items() if value is not None]
         if self.goal:
             if self.goal != "f1":
-                raise UsageError(
-                    f"--for {self.goal}: only f1; for others give --recall, --precision, --share or --top."
-                )
+                raise UsageError(f"--for {self.goal}: only f1; the other options give another aim and its value.")
             given.append(("f1", None))
         if len(given) > 1:
             raise UsageError(f"--{given[0][0]} and --{given[1][0]} both say where to cut; keep one.")
         return given[0] if given else None
+
+    def moved(self, saved: SavedModel) -> SavedModel:
+        """Return a model of `pucli auto` with the cut that is asked for."""
+        if self.chosen is None:
+            return saved
+        if saved.method != "auto":
+            raise UsageError(
+                f"only a model of `pucli auto` has a cut that can be moved; this one was trained with {saved.method}."
+            )
+        from sklearn.pipeline import Pipeline
+
+        name, model = saved.pipeline.steps[-1]
+        steps = [*saved.pipeline.steps[:-1], (name, model.with_cut(*self.chosen))]
+        return replace(saved, pipeline=Pipeline(steps))
+
+
+@dataclass(frozen=True)
+class CutOptions(MovedCut):
+    """The same, and a number of rows."""
+
+    top: Top = None

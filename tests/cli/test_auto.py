@@ -48,6 +48,24 @@ def test_a_wanted_number_of_rows_is_called_positive(pucli, customers: Path) -> N
     assert result.document["cut"]["goal"] == "top"
 
 
+def test_predict_moves_the_cut_of_a_saved_model(pucli, customers: Path) -> None:
+    pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model", "m.model")
+    words = ("predict", "--model", "m.model", "--data", customers, "--json")
+    few, many = (pucli(*words, "--share", share).document["counts"]["yes"] for share in (0.1, 0.5))
+    assert 0 < few < many
+    result = pucli("predict", "--model", "m.model", "--data", customers, "--recall", 2)
+    assert result.code == 2
+    assert "between" in result.err
+
+
+def test_only_the_automatic_classifier_moves_its_cut(pucli, customers: Path) -> None:
+    words = ("--data", customers, "--label", "bought", "--positive", "yes")
+    pucli("train", "--method", "svc-naive", *words, "--model", "svc.model")
+    result = pucli("predict", "--model", "svc.model", "--data", customers, "--share", 0.3)
+    assert result.code == 2
+    assert "pucli auto" in result.err
+
+
 def test_two_goals_are_refused(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     result = pucli(*words, "--recall", 0.9, "--share", 0.1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli.cut_options import MovedCut
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -21,6 +22,7 @@ EXAMPLES = """
 pucli predict --model bought.model --data new.csv
 pucli predict --model bought.model --data new.csv --out scored.csv --id customer
 pucli predict --model bought.model --data new.parquet --top 100
+pucli predict --model bought.model --data new.csv --recall 0.9
 zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parquet
 """
 
@@ -31,6 +33,7 @@ def command(
     data: Annotated[
         Path, typer.Option("--data", help="File with the model's columns, others are ignored; - for stdin.")
     ],
+    cut: MovedCut,
     destination: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="File to write instead of printing, .csv or .parquet.", show_default=False),
@@ -55,7 +58,8 @@ def command(
     score, the more likely the row is positive; above 0 it is predicted positive. A method that has probabilities
     gives that of the positive class too, and of more than two classes that of the predicted one; classtering gives
     the cluster as well. A model of a density gives the log-likelihood of each row; gaussian-mcpl, which is made for
-    missing cells, also the row with each missing cell at its expected value.
+    missing cells, also the row with each missing cell at its expected value. --for, --recall, --precision and --share
+    move the cut of a model of `pucli auto` without training again.
 
     CSV and Parquet are read, scored and written block by block, so that a file may be larger than memory.
     """
@@ -66,7 +70,7 @@ def command(
     output_file("--out", destination, data, model)
     if destination is not None:
         check_writable_format(destination)
-    saved = load_model(model)
+    saved = cut.moved(load_model(model))
     out.document({"model": model, "data": data, "file": destination})
     if saved.metadata.get("kind") == "density":
         if ids or top is not None:
