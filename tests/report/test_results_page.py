@@ -1,0 +1,199 @@
+"""Every number of results/README.md that the committed files can give is computed here from them.
+
+First the publications of Wang; test_results_page_others.py has the rest.
+"""
+
+# ruff: noqa: E501 - sentences of the page stand on one line
+
+import itertools
+import json
+
+import pytest
+import yaml
+
+from pucli.report.everything import judged_rows, with_counts
+from tests.helpers import ROOT
+from tests.report.page_numbers import HALF, PAGE, QUARTER, RESULTS, ahead, cells, counted, mean, table, wide
+
+
+def claims_3_1():
+    n = "table-3.1"
+    for base in ("glpual", "gllc"):
+        three = " | ".join(f"{mean(n, f'{base}/{v}'):.2f}" for v in ("linear", "thesis", "rkhs"))
+        yield f"| {base.upper()} | {mean(n, f'{base}/linear', of='published'):.2f} | {three} |"
+    linear = table(n)[table(n)["column"] == "glpual/linear"].set_index("setting")["obtained_mean"]
+    yield f"{linear['mean_p2=50']:.1f} at distance 50, falling to {linear['mean_p2=1000']:.1f} at 1000"
+    thesis = table(n)[table(n)["column"] == "glpual/thesis"]
+    low, high = thesis["obtained_mean"].min(), thesis["obtained_mean"].max()
+    there = thesis["published_mean"]
+    yield f"({low:.1f} to {high:.1f} against {there.min():.1f} to {there.max():.1f})"
+    assert set(thesis["verdict"]) == {"reproduced"}
+    gllc = table(n)[table(n)["column"] == "gllc/linear"].set_index("setting")
+    below = gllc[gllc["verdict"] == "worse"].eval("published_mean - obtained_mean")
+    assert list(below.index) == ["mean_p2=200", "mean_p2=1000"]
+    yield f"three of its five figures are inconclusive, the other two (1000 and 200) are {below.iloc[1]:.1f} and {below.iloc[0]:.1f} points above ours"
+    yield f"has {mean(n, 'svc-naive/kernel'):.2f} with the same kernel and {mean(n, 'svc-naive/linear'):.2f} in linear form"
+    exact = cells(n)[cells(n)["column"].isin(["glpual/linear", "gllc/linear"])]
+    assert exact["converged"].all() and (exact["dual_gap"] <= 1e-6 * exact["objective"]).all()
+    assert ahead(n, "glpual/thesis", "gllc/thesis")[2] == ahead(n, "glpual/linear", "gllc/linear")[2] == 0
+
+
+def claims_3_3():
+    n = "table-3.3"
+    for setting, base in itertools.product((HALF, QUARTER), ("glpual", "gllc")):
+        two = " | ".join(f"{mean(n, f'{base}/{v}', setting):.2f}" for v in ("thesis", "rkhs"))
+        published = mean(n, f"{base}/thesis", setting, of="published")
+        yield f"| {setting.partition('=')[2]} | {base.upper()} | {published:.2f} | {two} |"
+    yield f"Of its 32 figures {counted(n, 'glpual/thesis')}"
+    rkhs = cells(n)[cells(n)["variant"] == "rkhs"]
+    stopped = rkhs[rkhs["flags"].str.contains("not converged")].eval("dual_gap / objective")
+    yield f"{len(stopped)} of {len(rkhs)} fits stopped above the tolerance (on SSMCR, at relative gaps of {stopped.min():.1e} to {stopped.max():.1e})".replace(
+        "e-0", "e-"
+    )
+    assert set(rkhs.loc[stopped.index, "dataset"]) == {"ssmcr"}
+    grid = yaml.safe_load((ROOT / "experiments" / f"{n}.yaml").read_text())["methods"]["glpual/rkhs"]["grid"]
+    chosen = [json.loads(text) for text in rkhs["params"]]
+    left = {name: sum(params[name] not in grid[name] for params in chosen) for name in ("width", "lam")}
+    yield f"{left['width']} widths and {left['lam']} ridges of the {len(rkhs)} cells left it"
+    gains = [
+        mean(n, f"{base}/rkhs", s) - mean(n, f"{base}/thesis", s)
+        for base in ("glpual", "gllc")
+        for s in (HALF, QUARTER)
+    ]
+    yield "({:+.1f} and {:+.1f} for GLPUAL) should be read with that in mind; for GLLC it is larger ({:+.1f}, {:+.1f})".format(
+        *gains
+    )
+    thesis, rows, _ = ahead(n, "glpual/thesis", "gllc/thesis")
+    yield f"ahead in {thesis} of {rows} rows in thesis form, in {ahead(n, 'glpual/rkhs', 'gllc/rkhs')[0]} in rkhs form; no single row differs"
+    assert ahead(n, "glpual/thesis", "gllc/thesis")[2] == ahead(n, "glpual/rkhs", "gllc/rkhs")[2] == 0
+    for name, label in (("upu", "uPU"), ("nnpu", "nnPU")):
+        here = [mean(n, name, s) for s in (HALF, QUARTER)]
+        there = [mean(n, name, s, of="published") for s in (HALF, QUARTER)]
+        yield f"{label} {here[0]:.1f} and {here[1]:.1f} (published {there[0]:.1f}, {there[1]:.1f})"
+    yield f"svc-naive {mean(n, 'svc-naive', HALF):.1f} and {mean(n, 'svc-naive', QUARTER):.1f}"
+    yield f"uPU: {counted(n, 'upu')}; nnPU: {counted(n, 'nnpu')}"
+    place = ["dataset", "setting", "repeat"]
+    equal = [cells(n)[cells(n)["method"] == m].set_index(place)["f1"] for m in ("upu", "nnpu")]
+    yield f"their F1 is equal in {int((equal[0] == equal[1]).sum())} of {len(equal[0])} cells"
+    w = wide(n)
+    counts = [int((w["svc-naive"] > w[f"glpual/{v}"]).sum()) for v in ("thesis", "rkhs")]
+    yield f"than the thesis form of GLPUAL in {counts[0]} of 32 rows, than its rkhs form in {counts[1]}"
+
+
+def claims_figures():
+    text = (RESULTS / "wang-figures" / "maps.md").read_text()
+    rows = {line.split("|")[2].strip(): line.split("|") for line in text.splitlines() if line.startswith("| figure")}
+    same = {name: float(row[8]) for name, row in rows.items()}
+    yield f"two parts (silhouette {float(rows['wifi'][9]):.2f})"
+    assert round(float(rows["wifi"][10]), 2) == 0.76  # three quarters
+    yield f"({min(same[name] for name in ('or1', 'or2', 'pen')):.1f} % and more of the ten nearest rows"
+    shares = {name: float(rows[name][4]) / float(rows[name][3]) for name in ("ld", "avila")}
+    strewn = [100 * (shares[name] ** 2 + (1 - shares[name]) ** 2) for name in ("ld", "avila")]
+    yield f"same-class share {same['ld']:.1f} % and {same['avila']:.1f} %, where classes strewn at random have {strewn[0]:.1f} % and {strewn[1]:.1f} %"
+    f1 = wide("wang-figures", index=("dataset",))
+    pairs = [
+        f"{label} ({f1.loc[d, 'glpual/thesis']:.1f} against {f1.loc[d, 'gllc/thesis']:.1f})"
+        for d, label in (("pen", "Pen"),)
+    ]
+    pairs += [
+        f"{label} ({f1.loc[d, 'glpual/thesis']:.1f}, {f1.loc[d, 'gllc/thesis']:.1f})"
+        for d, label in (("or2", "OR2"), ("ecoli", "Ecoli"), ("avila", "Avila"))
+    ]
+    yield f"{', '.join(pairs)} and RD ({f1.loc['rd', 'glpual/thesis']:.1f}, {f1.loc['rd', 'gllc/thesis']:.1f})"
+    at = wide("wang-figure-3.4", "crossing", index=("setting",)).loc[
+        [f"mean_p2={m}" for m in (50, 100, 200, 500, 1000)]
+    ]
+    for column, shown in (("glpual/linear", "10.5, 17, 0, 38, 199"), ("gllc/linear", "6, 8, 17, 45, 203"),
+                          ("glpual/thesis", "8, 8, 9, 7, 11"), ("gllc/thesis", "8, 12, 11, 9, 12")):  # fmt: skip
+        assert [abs(float(a) - b) <= 0.5 for a, b in zip(shown.split(", "), at[column], strict=True)] == [True] * 5
+        yield shown
+    thesis = table("wang-figure-3.4", "f1").query("variant == 'thesis'")["obtained_mean"]
+    yield f"F1 {thesis.min():.0f} to {thesis.max():.0f}"
+
+
+def claims_4():
+    n, z = "table-4.1", "table-4.2"
+    shares = {
+        c: [mean(z, c, of=o, metric="irrelevant") for o in ("published", "obtained")] for c in ("e-glpual", "glpual")
+    }
+    for column, label in (("e-glpual", "E-GLPUAL"), ("glpual", "GLPUAL, linear")):
+        f1 = [mean(n, column, of=o) for o in ("published", "obtained")]
+        yield f"| {label} | {f1[0]:.2f} | {f1[1]:.2f} | {shares[column][0]:.0f} % | {shares[column][1]:.0f} % |"
+    yield f"| GLPUAL, kernel, thesis form | {mean(n, 'glpual/thesis', of='published'):.2f} | {mean(n, 'glpual/thesis'):.2f} |"
+    yield f"| svc-naive, linear, cut at zero | | {mean(n, 'svc-naive'):.2f} |"
+    yield f"E-GLPUAL is ahead of GLPUAL in {ahead(n, 'e-glpual', 'glpual')[0]} of 5 rows"
+    assert set(table(n)[(table(n)["setting"] == "mean_p2=50")]["verdict"]) == {"inconclusive", ""}
+    yield f"Of the five shares of E-GLPUAL {counted(z, 'e-glpual', 'irrelevant')}"
+    n, z = "table-4.4", "table-4.5"
+    for column, label in (("ekf-glpual", "EKF-GLPUAL"), ("glpual", "GLPUAL")):
+        for setting in (HALF, QUARTER):
+            f1 = [mean(n, column, setting, of=o, published_only=True) for o in ("published", "obtained")]
+            yield f"| {setting.partition('=')[2]} | {label} | {f1[0]:.2f} | {f1[1]:.2f} |"
+    for setting in (HALF, QUARTER):
+        both = [
+            mean(z, "ekf-glpual", setting, of=o, metric="irrelevant", published_only=True)
+            for o in ("published", "obtained")
+        ]
+        yield f"| {setting.partition('=')[2]} | share of irrelevant features dropped (%) | {both[0]:.2f} | {both[1]:.2f} |"
+    yield f"EKF-GLPUAL: {counted(n, 'ekf-glpual')}; GLPUAL: {counted(n, 'glpual')}"
+    yield f"EKF-GLPUAL is ahead of GLPUAL in {ahead(n, 'ekf-glpual', 'glpual')[0]} of 32 rows"
+    ekf = cells(n)[cells(n)["method"] == "ekf-glpual"]
+    assert len(ekf) == 640 and ekf["converged"].all()
+    share = ekf[ekf["variant"] == ""]["irrelevant_zeroed"]
+    yield f"In {100 * (share == 0).mean():.0f} % of the cells none is dropped and in {100 * (share == 1).mean():.0f} % all are"
+    here = [mean(n, m, s, published_only=True) for s in (HALF, QUARTER) for m in ("upu", "nnpu")]
+    there = [mean(n, m, s, of="published", published_only=True) for s in (HALF, QUARTER) for m in ("upu", "nnpu")]
+    yield "({:.1f} and {:.1f} against {:.1f} and {:.1f}; {:.1f} and {:.1f} against {:.1f} and {:.1f})".format(
+        *here[:2], *there[:2], *here[2:], *there[2:]
+    )
+    svc = [mean(n, "svc-naive", s, published_only=True) for s in (HALF, QUARTER)]
+    yield f"The plain SVC has {svc[0]:.1f} and {svc[1]:.1f} on the same sets"
+
+
+def claims_5():
+    n = "table-5.1"
+    yield f"| CPB-GLPUAL, linear, the declared grid | {mean(n, 'cpb-glpual', of='published'):.2f} | {mean(n, 'cpb-glpual'):.2f} |"
+    for column, label in (("cpb-glpual/weak-ridge", "CPB-GLPUAL, linear, weaker ridges"), ("cpb-glpual/estimated", "CPB-GLPUAL, linear, prior estimated"),
+                          ("cpb-glpual/kernel", "CPB-GLPUAL, kernel"), ("glpual/thesis", "GLPUAL, kernel, thesis form"), ("svc-naive", "svc-naive, linear, cut at the prior")):  # fmt: skip
+        yield f"| {label} | | {mean(n, column):.2f} |"
+    yield f"| GLPUAL, linear | {mean(n, 'glpual', of='published'):.2f} | {mean(n, 'glpual'):.2f} |"
+    near = cells(n)[(cells(n)["column"] == "cpb-glpual") & cells(n)["setting"].str.contains('"mean_p2":50,')]
+    off = near[~near["flags"].str.contains("edge of the grid")]
+    assert len(near) == 5 and len(off) == 1
+    yield f"calls next to nothing positive (F1 {off['f1'].iloc[0]:.2f})"
+    yield f"{100 * near['f1'].mean():.0f} was obtained"
+    n = "table-5.3"
+    for setting in (HALF, QUARTER):
+        forms = " | ".join(f"{mean(n, f'cpb-glpual/{v}', setting):.2f}" for v in ("rkhs", "thesis", "thesis-penalty"))
+        yield f"| {setting.partition('=')[2]} | {mean(n, 'cpb-glpual/rkhs', setting, of='published'):.2f} | {forms} |"
+    yield f"of its 32 figures {counted(n, 'cpb-glpual/rkhs')}"
+    printed = (
+        table(n).query("published_mean.notna()", engine="python").drop_duplicates(["dataset", "setting", "method"])
+    )
+    printed = printed.pivot_table(index=["dataset", "setting"], columns="method", values="published_mean")
+    yield f"its own table has {int((printed['cpb-glpual'] > printed['glpual']).sum())} of {len(printed)}"
+    yield f"the rkhs form is ahead in {ahead(n, 'cpb-glpual/rkhs', 'glpual')[0]} of 32 rows"
+    yield f"GLPUAL has {mean(n, 'glpual', HALF):.1f} and {mean(n, 'glpual', QUARTER):.1f} on the same splits"
+    yield f"The plain SVC, which is not told the prior, has {mean(n, 'svc-naive', HALF):.1f} and {mean(n, 'svc-naive', QUARTER):.1f}"
+    same = (
+        table("table-3.3").drop_duplicates(["dataset", "setting", "method"]).set_index(["dataset", "setting", "method"])
+    )
+    for place, row in table(n).set_index(["dataset", "setting", "method"]).iterrows():
+        if place[2] in ("glpual", "upu", "nnpu"):
+            assert row["published_mean"] == same.loc[place, "published_mean"]
+
+
+@pytest.mark.parametrize("claims", [claims_3_1, claims_3_3, claims_figures, claims_4, claims_5])
+def test_the_page_says_what_the_cells_give(claims):
+    text = " ".join(PAGE.split())
+    missing = [claim for claim in claims() if claim not in text]
+    assert not missing, "\n".join(missing)
+
+
+def test_the_counts_of_verdicts_are_those_of_the_tables():
+    assert with_counts(PAGE, judged_rows(RESULTS)) == PAGE, "run `pucli report --all`"
+
+
+def test_every_folder_with_results_is_on_the_page():
+    for path in RESULTS.glob("*/cells.csv"):
+        assert path.parent.name in PAGE, path.parent.name

@@ -1,0 +1,200 @@
+"""Numbers of results/README.md on Sansone, Bertazzi and the USMO paper, computed from the committed files."""
+
+# ruff: noqa: E501 - sentences of the page stand on one line
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.report.page_numbers import PAGE, RESULTS, cells, table, wide
+
+
+def usmo_rows(name, metric, methods):
+    rows = table(name, metric).copy()
+    rows["kind"] = rows["column"].str.partition("-")[0]
+    return rows[rows["kind"].isin(methods)]
+
+
+def claims_usmo():
+    both = ("usmo-table-iii", "usmo-table-iv")
+    worst = [cells(n)["objective_difference_ppm"] for n in both]
+    yield f"over {worst[0].notna().sum()} + {worst[1].notna().sum()} comparisons"
+    yield f"is {1e-6 * worst[0].max():.1e} (Table III) and {1e-6 * worst[1].max():.1e} (Table IV)".replace("e-0", "e-")
+    far = {
+        m: [usmo_rows(n, m, ("qp", "usmo")).eval("obtained_mean - published_mean").abs().mean() for n in both]
+        for m in ("f_pub", "f_maj", "f1")
+    }
+    corr = [usmo_rows(n, "f_pub", ("qp", "usmo"))[["obtained_mean", "published_mean"]].corr().iloc[0, 1] for n in both]
+    yield f"is {far['f_pub'][0]:.1f} points in Table III and {far['f_pub'][1]:.1f} in Table IV (correlation {corr[0]:.2f} and {corr[1]:.2f})"
+    yield f"it is {far['f_maj'][0]:.1f} and {far['f_maj'][1]:.1f} for the F of the majority class, {far['f1'][0]:.1f} and {far['f1'][1]:.1f} for that of the positive class"
+    for n, name in zip(both, ("III", "IV"), strict=True):
+        said = []
+        for kind in ("qp", "usmo", "ramp", "init"):
+            counts = usmo_rows(n, "f_pub", (kind,))["verdict"].value_counts()
+            said.append(f"{kind} {counts.get('reproduced', 0)} ({counts.get('inconclusive', 0)})")
+        yield f"Table {name}: {', '.join(said)}"
+    for kind in ("init",):
+        most = max(usmo_rows(n, "f_pub", (kind,)).eval("obtained_mean - published_mean").abs().max() for n in both)
+        yield f"off by up to {most:.0f} points"
+
+
+def speeds():
+    curves = pd.read_csv(RESULTS / "usmo-figures-4-7" / "curves.csv")
+    return curves.pivot_table(index=["dataset", "unlabeled"], columns="method", values="seconds")
+
+
+def ratio(rows, a, b, digits=0):
+    r = rows[a] / rows[b]
+    return f"{r.min():.{digits}f} to {r.max():.{digits}f}"
+
+
+def claims_usmo_figures():
+    s = speeds().swaplevel()
+    yield f"at 4000 unlabeled rows {ratio(s.loc[4000], 'qp/linear', 'usmo/linear')} times faster than the QP solver and {ratio(s.loc[4000], 'ramp/linear', 'usmo/linear')} times faster than ramp"
+    yield f"USMO is {ratio(s.loc[1000], 'qp/gaussian', 'usmo/gaussian')} times faster than the QP solver and {ratio(s.loc[1000], 'svr/gaussian', 'usmo/gaussian')} times faster than SVR at 1000 rows"
+    yield f"ramp takes {ratio(s.loc[4000], 'ramp/gaussian', 'usmo/gaussian', 1)} times as long as USMO at 4000 rows, {ratio(s.loc[250], 'ramp/gaussian', 'usmo/gaussian', 1)} times at 250"
+    curves = pd.read_csv(RESULTS / "usmo-figures-4-7" / "curves.csv").set_index(
+        ["dataset", "repeat", "unlabeled", "method"]
+    )
+    apart, f1 = [], []
+    for kernel in ("linear", "gaussian"):
+        pair = [curves.xs(f"{m}/{kernel}", level="method") for m in ("usmo", "qp")]
+        common = pair[0].index.intersection(pair[1].index)
+        a, b = (p.loc[common] for p in pair)
+        apart.append(
+            ((a["objective"] - b["objective"]).abs() / np.maximum(a["objective"].abs(), b["objective"].abs())).max()
+        )
+        f1.append((a["f1"] - b["f1"]).abs().max())
+    assert max(apart) <= 1e-5
+    yield f"objectives to {max(apart):.0e}, F to {max(f1):.4f}".replace("e-0", "e-")
+
+
+def claims_safe():
+    harm = pd.read_csv(RESULTS / "safe-learning-curves" / "harm.csv")
+    total = harm.groupby("method")[["fits", "worse_loss", "worse_test_error"]].sum()
+    assert (total["fits"] == 8300).all() and harm["dataset"].nunique() == 14 and (harm["repeats"] == 100).all()
+    yield "14 data sets, 100 repeats"
+    yield "8300 fits a method"
+    assert (total.loc[["least-squares/cpls", "ridge/cpls", "lda/mcpl"], "worse_loss"] == 0).all()
+    loss, test = (100 * total[name] / total["fits"] for name in ("worse_loss", "worse_test_error"))
+    gain = harm.assign(gain=100 * (harm["reference_error"] - harm["error"])).groupby("method")["gain"].mean()
+    yield f"ICLS in {loss['least-squares/icls']:.1f} % ({loss['ridge/icls']:.1f} % with the ridge; it has no such guarantee), EM in {loss['lda/em']:.1f} %, self-training in {loss['lda/self-training']:.1f} %"
+    yield f"in {test['least-squares/cpls']:.1f} % of the fits of CPLS ({test['ridge/cpls']:.1f} % with the ridge), {test['lda/mcpl']:.1f} % of MCPL-LDA, {test['least-squares/icls']:.1f} % of ICLS, {test['lda/self-training']:.1f} % of self-training and {test['lda/em']:.1f} % of EM"
+    yield f"{gain['least-squares/cpls']:+.1f} ({abs(gain['ridge/cpls']):.1f}), {gain['lda/mcpl']:+.1f}, {gain['least-squares/icls']:+.1f}, {gain['lda/self-training']:+.1f} and {gain['lda/em']:+.1f}"
+    oracle = gain[gain.index.str.endswith("oracle")]
+    yield f"gains {oracle.min():.0f} to {oracle.max():.0f}"
+    two = cells("safe-figures-4").set_index("method")["orthogonal_share_of_two"].dropna()
+    yield f"in {100 * two['fixed']:.0f} % (fixed variances) and {100 * two['free']:.0f} % (free)"
+    assert (cells("safe-figures-4")["orthogonal_share"] == 1).all() and (
+        cells("safe-figures-4")["least_improvement"] >= 0
+    ).all()
+
+
+def claims_classtering():
+    w = wide("classtering-clustering", "nmi", index=("setting",))
+    columns = ["classtering/collapsed", "classtering/thesis", "label-spreading", "gaussian-mixture", "k-means"]
+    for labels in (0, 10, 30, 90):
+        values = [w.loc[f"labels={labels}", c] for c in columns]
+        yield (
+            f"| {labels} | "
+            + " | ".join("" if np.isnan(v) else f"{v:.2f}" for v in values).replace("|  |", "| |")
+            + " |"
+        )
+    by = wide("classtering-clustering", "nmi").swaplevel()
+    ours, others = by["classtering/collapsed"], by[["k-means", "gaussian-mixture"]]
+    at = ours["labels=90"]
+    behind = [d for d in at.index if at[d] <= others.loc[("labels=90", d), "k-means"] + 0.005]
+    assert sorted(behind) == ["g50c", "spiral"]
+    fewer = [others.loc[(f"labels={k}", "g50c"), "k-means"] - ours[f"labels={k}", "g50c"] for k in (10, 30)]
+    assert [round(value, 2) for value in fewer] == [0.02, 0.02]
+    yield f"G50C ({at['g50c']:.2f} both; k-means is ahead by {fewer[0]:.2f} with 10 and 30 labels) and Spiral ({at['spiral']:.0f} both)"
+    gm = others["gaussian-mixture"]["labels=90"]
+    yield f"TOES ({at['toes']:.2f} against {gm['toes']:.2f}), CAKE ({at['cake']:.2f}, {gm['cake']:.2f}), Atom and Ring ({at['atom']:.2f}, {gm['atom']:.2f} and {gm['ring']:.2f})"
+    yield f"NMI rises from {ours['labels=0', 'cake']:.2f} without labels to {at['cake']:.2f}"
+    none = cells("classtering-clustering").query("setting == '{\"labels\":0}' and column == 'classtering/collapsed'")
+    found = none.set_index("dataset")["n_components"].astype(int)
+    yield f"({found['cake']} in CAKE, {found['usmo-isolet']} in Isolet, {found['mnist-t10k']} in the digits)"
+    yield f"each of the {found['spiral']} components"
+    first = [
+        next(k for k in (0, 10, 30, 90) if round(ours[f"labels={k}", d], 2) == 1) for d in ("atom", "chainlink", "ring")
+    ]
+    yield "from {}, {} and {} labels on".format(*first)
+    e = 100 * wide("classtering-classification", "error", index=("setting",))
+    for labels in (1, 10, 50):
+        columns = ("classtering/collapsed", "classtering/thesis", "laplacian-svm", "label-spreading")
+        yield f"| {labels} | " + " | ".join(f"{e.loc[f'labels={labels}', c]:.0f}" for c in columns) + " |"
+    each = 100 * wide("classtering-classification", "error").swaplevel()
+    few = [
+        (k, d)
+        for k in (1, 10)
+        for d, row in each.loc[f"labels={k}"].iterrows()
+        if row["classtering/collapsed"] > row["laplacian-svm"]
+    ]
+    assert few == [(1, "iris"), (10, "cake")]
+    most = each.loc["labels=50"]
+    assert [d for d, row in most.iterrows() if row.max() - row.min() > 4] == ["cake"]
+    cake = [each.loc[(f"labels={k}", "cake")] for k in (10, 50)]
+    yield "({:.1f} and {:.1f} per cent against {:.1f} and {:.1f})".format(
+        *(row[c] for c in ("classtering/collapsed", "laplacian-svm") for row in cake)
+    )
+    g50c = each.xs("g50c", level="dataset")["classtering/collapsed"]
+    yield f"({g50c['labels=1']:.0f} and {g50c['labels=10']:.0f} per cent, Bayes 5)"
+
+
+def pae(name, metric):
+    rows = table(name, metric)
+    return rows.set_index("method")[["obtained_mean", "published_mean", "published_sd"]]
+
+
+def claims_pae():
+    ll, near = (
+        pae("pae-table-4.1", "log_likelihood")["obtained_mean"].dropna(),
+        pae("pae-table-4.1", "near")["obtained_mean"],
+    )
+    yield f"lie between {ll.max():.1f} and {ll.min():.1f}"
+    yield f"{100 * near.min():.0f} to {100 * near.max():.0f} %"
+    assert (pae("pae-table-4.1", "modes")["obtained_mean"] == 25).all()
+    order, name = ("PAE", "CouGAN", "WGAN", "VAE", "AAE"), "pae-table-4.2"
+    ll, modes, near = (pae(name, metric) for metric in ("log_likelihood", "modes", "near"))
+    printed = [
+        f"{ll.loc[m, 'published_mean']:.0f} +- {ll.loc[m, 'published_sd']:.0f}" if m != "CouGAN" else "failure"
+        for m in order
+    ]
+    yield "| published log-likelihood | " + " | ".join(printed) + " |"
+    yield "one run | " + " | ".join(f"{ll.loc[m, 'obtained_mean']:.0f}" for m in order) + " |"
+    yield "| modes of 10 | " + " | ".join(f"{modes.loc[m, 'obtained_mean']:.0f}" for m in order) + " |"
+    yield "| near a centre (%) | " + " | ".join(f"{100 * near.loc[m, 'obtained_mean']:.0f}" for m in order) + " |"
+    ends = {
+        (m, d): pae(f"pae-iterations-{d}", "log_likelihood").loc[m, "obtained_mean"]
+        for m, d in (("PAE", "4.2"), ("VAE", "4.2"), ("PAE", "4.1"), ("VAE", "4.1"), ("AAE", "4.1"))
+    }
+    for (m, d), value in ends.items():
+        place = "embedding" if d == "4.2" else "grid"
+        assert re.search(rf"\| {m}, {place} \|.* \| {value:.{0 if d == '4.2' else 2}f} \|", PAGE), (m, d)
+    speed = pae("pae-table-4.3", "iterations")
+    yield "| published | " + " | ".join(f"{speed.loc[m, 'published_mean']:.1f}" for m in order) + " |"
+    yield (
+        "| obtained, one thread of a shared processor | "
+        + " | ".join(f"{speed.loc[m, 'obtained_mean']:.2f}" for m in order)
+        + " |"
+    )
+    for of, label in (("published", "published"), ("obtained", "obtained")):
+        values = speed[f"{of}_mean"] / speed.loc["VAE", f"{of}_mean"]
+        yield (
+            f"| {label}, relative to VAE | "
+            + " | ".join("1" if m == "VAE" else f"{values[m]:.2f}" for m in order)
+            + " |"
+        )
+    modes = pae("pae-figures-4.4-4.5", "modes")["obtained_mean"]
+    yield "fall into {:.0f}, {:.0f}, {:.0f} and {:.0f} of the 1,000 stacked classes".format(
+        *modes[["AAE", "VAE", "PAE", "CouGAN"]]
+    )
+
+
+@pytest.mark.parametrize("claims", [claims_usmo, claims_usmo_figures, claims_safe, claims_classtering, claims_pae])
+def test_the_page_says_what_the_cells_give(claims):
+    text = " ".join(PAGE.split())
+    missing = [claim for claim in claims() if claim not in text]
+    assert not missing, "\n".join(missing)
