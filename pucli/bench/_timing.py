@@ -1,18 +1,41 @@
-"""Timing one call: the best of several, after one that is not counted."""
+"""Timing calls: the best of several, after one that is not counted."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
+
+Result = TypeVar("Result")
+# (done, in all)
+Progress = Callable[[int, int], None]
 
 
-def best_of(call: Callable[[], Any], repeats: int = 7, clock: Callable[[], float] = time.perf_counter) -> float:
+def teller(progress: Progress | None) -> Progress:
+    """Return `progress`, or a function that does nothing."""
+    return progress or (lambda done, total: None)
+
+
+def best_of(call: Callable[[], object], repeats: int = 7, clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the shortest time of `call` in seconds, after one warm-up, by the wall clock or another one."""
-    call()
+    return timed(call, repeats, clock)[0]
+
+
+def timed(
+    call: Callable[[], Result], repeats: int = 5, clock: Callable[[], float] = time.process_time
+) -> tuple[float, Result]:
+    """Return the shortest time of `call`, after one that is not counted, and what it returned."""
+    result = call()
     times = []
     for _ in range(repeats):
         started = clock()
-        call()
+        result = call()
         times.append(clock() - started)
-    return min(times)
+    return min(times), result
+
+
+def once(call: Callable[[], Result], clock: Callable[[], float] = time.process_time) -> tuple[float, Result]:
+    """Return the time of one call without warm-up, and what it returned."""
+    started = clock()
+    result = call()
+    return clock() - started, result

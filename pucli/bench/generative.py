@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.bench._timing import best_of
+from pucli.bench._timing import Progress, best_of, teller
 
 SWEEP_ROWS = (2500, 5000, 10_000)
 FEATURES, COMPONENTS, FACTORS = 50, 20, 3
@@ -20,12 +20,14 @@ BATCH, STEPS = 128, 200
 PUBLISHED_RATIO = 40.4 / 48.4
 
 
-def run(progress=None, *, sweep_rows: tuple[int, ...] = SWEEP_ROWS, steps: int = STEPS) -> dict[str, Any]:
+def run(
+    progress: Progress | None = None, *, sweep_rows: tuple[int, ...] = SWEEP_ROWS, steps: int = STEPS
+) -> dict[str, Any]:
     """Return the table of `pucli bench generative`.
 
     sweep_rows : numbers of rows for a sweep; steps : training steps that are timed together.
     """
-    tell = progress or (lambda done, total: None)
+    tell = teller(progress)
     total = len(sweep_rows) + 2
     rows: list[dict[str, Any]] = []
     seconds = []

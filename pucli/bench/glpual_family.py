@@ -7,15 +7,16 @@ fits.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats
+from pucli.bench._timing import Progress, once, teller, timed
 from pucli.estimators.cpb import CPBGLPUAL
 from pucli.estimators.glpual import GLPUAL
-from pucli.kernels.graph import mutual_knn
+from pucli.kernels.graph import Edges, mutual_knn
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_map
 from pucli.kernels.quadratic_surface import surface_features, surface_ridge
@@ -23,7 +24,7 @@ from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.surface.admm import solve_surface_admm
-from pucli.solvers.surface.problem import surface_problem
+from pucli.solvers.surface.problem import SurfaceFit, surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 
 ELASTIC = {"n": 1000, "m": 50}
@@ -39,11 +40,11 @@ CPB_PENALTIES = (1e-3, 1e-2, 1e-1)
 CPB_RIDGES = (1e-2, 1e-1, 1.0)
 
 
-def run(progress=None) -> dict[str, Any]:
+def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench glpual_family`."""
     from threadpoolctl import threadpool_limits
 
-    tell = progress or (lambda done, total: None)
+    tell = teller(progress)
     rows: list[dict[str, Any]] = []
     parts = (_elastic, _surface, _surface_path, _surface_growth, _cpb)
     with threadpool_limits(1):
@@ -54,24 +55,7 @@ def run(progress=None) -> dict[str, Any]:
     return {"title": title, "rows": rows}
 
 
-def _seconds(call, repeats: int = 5) -> tuple[float, Any]:
-    """Return the least CPU time of `call`, after one that is not counted, and what it returned."""
-    result = call()
-    times = []
-    for _ in range(repeats):
-        started = time.process_time()
-        result = call()
-        times.append(time.process_time() - started)
-    return min(times), result
-
-
-def _once(call) -> tuple[float, Any]:
-    started = time.process_time()
-    result = call()
-    return time.process_time() - started, result
-
-
-def _rows(n: int, m: int, shift: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def _rows(n: int, m: int, shift: float = 1.0) -> tuple[Floats, Bools]:
     """Return rows, half of them positive by a shift of a fifth of the features, and which are labelled."""
     rng = np.random.default_rng([n, m])
     X = rng.normal(size=(n, m))
@@ -79,7 +63,7 @@ def _rows(n: int, m: int, shift: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     return X, np.arange(n) < n // 4
 
 
-def _ball(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+def _ball(n: int, m: int) -> tuple[Floats, Bools]:
     """Return rows whose positives are the half nearest the origin in three features, and which are labelled."""
     rng = np.random.default_rng([n, m])
     X = rng.normal(size=(n, m))
@@ -87,7 +71,7 @@ def _ball(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.arange(n) < min(n // 4, 150)
 
 
-def _edges(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _edges(X: Floats) -> Edges:
     graph = mutual_knn(X, 5)
     return graph.edges(float(X.shape[1]))
 
@@ -97,9 +81,9 @@ def _elastic() -> list[dict[str, Any]]:
     edges, Z = _edges(X), with_intercept(X)
     rows = []
     for lam1, lam2, c_u in ELASTIC_POINTS:
-        ours, fit = _seconds(lambda a=lam1, b=lam2, c=c_u: solve_elastic(Z, labelled, edges, a, b, 1.0, c))
+        ours, fit = timed(partial(solve_elastic, Z, labelled, edges, lam1, lam2, 1.0, c_u))
         task = _elastic_in_cvxpy(X, labelled, edges, lam1, lam2, c_u)
-        theirs, value = _once(lambda t=task: t.solve(solver="CLARABEL"))
+        theirs, value = once(partial(task.solve, solver="CLARABEL"))
         rows.append(
             {
                 "name": f"E-GLPUAL, n = 1000, m = 50, lam1 = {lam1:g}, lam2 = {lam2:g}, c_u = {c_u:g}: Clarabel / ours",
@@ -113,7 +97,7 @@ def _elastic() -> list[dict[str, Any]]:
     return rows
 
 
-def _elastic_in_cvxpy(X, labelled, edges, lam1, lam2, c_u):
+def _elastic_in_cvxpy(X: Floats, labelled: Bools, edges: Edges, lam1: float, lam2: float, c_u: float) -> Any:
     import cvxpy as cp
 
     i, j, weight = edges
@@ -124,7 +108,7 @@ def _elastic_in_cvxpy(X, labelled, edges, lam1, lam2, c_u):
     return cp.Problem(cp.Minimize(goal))
 
 
-def _surface_parts(n: int, m: int):
+def _surface_parts(n: int, m: int) -> tuple[Floats, Floats, Bools, Edges]:
     X, labelled = _ball(n, m)
     return with_intercept(surface_features(X)), surface_ridge(X), labelled, _edges(X)
 
@@ -134,14 +118,14 @@ def _surface() -> list[dict[str, Any]]:
     rows = []
     for lam1, lam2, c_u in SURFACE_POINTS:
 
-        def fit(a=lam1, b=lam2, c=c_u):
+        def fit(a: float = lam1, b: float = lam2, c: float = c_u) -> SurfaceFit:
             return solve_surface(surface_problem(Z, G, labelled, edges, b, 1.0, c), a)
 
-        ours, ours_fit = _seconds(fit, 3)
+        ours, ours_fit = timed(fit, 3)
         for mu in PRINTED_PENALTIES:
-            theirs, printed = _once(
-                lambda a=lam1, b=lam2, c=c_u, d=mu: solve_surface_admm(
-                    Z, G, labelled, edges, a, b, 1.0, c, d, max_iter=PRINTED_ITERATIONS
+            theirs, printed = once(
+                partial(
+                    solve_surface_admm, Z, G, labelled, edges, lam1, lam2, 1.0, c_u, mu, max_iter=PRINTED_ITERATIONS
                 )
             )
             stopped = f", stopped at a gap of {printed.gap / printed.objective:.0e}: the ratio is a lower bound"
@@ -161,17 +145,17 @@ def _surface() -> list[dict[str, Any]]:
 def _surface_path() -> list[dict[str, Any]]:
     Z, G, labelled, edges = _surface_parts(**SURFACE)
 
-    def cold():
+    def cold() -> SurfaceFit:
         return solve_surface(surface_problem(Z, G, labelled, edges, 0.01, 1.0, 0.1), 1.0)
 
-    def path():
+    def path() -> SurfaceFit | None:
         problem, fit = surface_problem(Z, G, labelled, edges, 0.01, 1.0, 0.1), None
         for lam1 in np.logspace(4, -4, 9):
             fit = solve_surface(problem, lam1, start=fit)
         return fit
 
-    one, _ = _seconds(cold, 5)
-    nine, _ = _seconds(path, 5)
+    one, _ = timed(cold, 5)
+    nine, _ = timed(path, 5)
     name = "EKF-GLPUAL: a path of nine lam1, 1e4 to 1e-4, over one cold fit at lam1 = 1"
     return [{"name": name, "seconds": nine, "ratio": nine / one, "target": "<= 3"}]
 
@@ -181,7 +165,7 @@ def _surface_growth() -> list[dict[str, Any]]:
     for n_u in SURFACE_UNLABELED:
         Z, G, labelled, edges = _surface_parts(n_u + 150, 12)
         problem = surface_problem(Z, G, labelled, edges, 0.01, 1.0, 50.0 / n_u)
-        took, fit = _seconds(lambda p=problem: solve_surface(p, 1.0))
+        took, fit = timed(partial(solve_surface, problem, 1.0))
         seconds.append(took / fit.n_iter)
     name = f"EKF-GLPUAL: time of an iteration at {SURFACE_UNLABELED[1]} unlabeled rows over {SURFACE_UNLABELED[0]}"
     note = "150 labelled rows"
@@ -193,8 +177,8 @@ def _cpb() -> list[dict[str, Any]]:
     for n, m, kernel in CPB_SIZES:
         X, labelled = _rows(n, m, 2.0)
         settings: dict[str, Any] = {"kernel": kernel, "width": 2.0, "lam": 0.1}
-        ours, model = _seconds(partial(CPBGLPUAL(prior=1 / 3, **settings).fit, X, labelled))
-        glpual, _ = _seconds(partial(GLPUAL(c_u=0.1, **settings).fit, X, labelled))
+        ours, model = timed(partial(CPBGLPUAL(prior=1 / 3, **settings).fit, X, labelled))
+        glpual, _ = timed(partial(GLPUAL(c_u=0.1, **settings).fit, X, labelled))
         row = {
             "name": f"CPB-GLPUAL, n = {n}, m = {m}, {kernel}: fit over GLPUAL's fit",
             "seconds": ours,
@@ -207,7 +191,7 @@ def _cpb() -> list[dict[str, Any]]:
     return rows
 
 
-def _cpb_objectives(Z, labelled, edges, what) -> dict[str, Any]:
+def _cpb_objectives(Z: Floats, labelled: Bools, edges: Edges, what: str) -> dict[str, Any]:
     """Compare with the lowest objective that the printed updates meet on their way, at any of the penalties."""
     worst = -np.inf
     for lam in CPB_RIDGES:

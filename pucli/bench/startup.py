@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pucli.bench._timing import best_of
+from pucli.bench._timing import Progress, best_of, teller
 
 
-def run(progress=None) -> dict[str, Any]:
+def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench startup`; the data set wifi must be at hand (`pucli fetch wifi`)."""
-    tell = progress or (lambda done, total: None)
+    tell = teller(progress)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model.skops")

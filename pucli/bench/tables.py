@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from pucli.bench._timing import Progress, best_of, teller
+
 WORKERS = 2
 # Experiment, repeats, target; every column of the table.
 FAMILY = (("table-4.1", 5, "under 10 min"), ("table-5.1", 5, "under 10 min"), ("table-5.3", 10, "under 30 min"))
 
 
-def run(progress=None) -> dict[str, Any]:
+def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench tables`; the data of Table 3.3 must be at hand (`pucli fetch`)."""
     steps = 4 + len(FAMILY)
-    tell = progress or (lambda done, total: None)
+    tell = teller(progress)
     rows: list[dict[str, Any]] = []
     seconds, _ = _timed("table-3.1", ["glpual/linear", "gllc/linear"], None)
     fits = 2 * 25 * 80_000
@@ -117,8 +119,6 @@ def _factorisation_floor() -> float:
 def _cholesky_rate(r: int = 400) -> float:
     """Operations per second of LAPACK's Cholesky factorisation at order r, one thread."""
     from scipy.linalg.lapack import dpotrf
-
-    from pucli.bench._timing import best_of
 
     A = np.eye(r) * r + np.ones((r, r))
     return r**3 / 3 / best_of(lambda: dpotrf(A, lower=1), 30)

@@ -12,13 +12,21 @@ import json
 import resource
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.arrays import Bools, Floats
+from pucli.bench._timing import Progress, once, teller
 from pucli.errors import RunError
+
+if TYPE_CHECKING:
+    from pucli.solvers.rows.linear import LinearSolution
+    from pucli.solvers.usmo.blocks import KernelSolution
+    from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 LABELLED, FEATURES, PRIOR, LAM, WIDTH = 100, 20, 0.4, 0.01, 3.0
 GAP = 1e-4
@@ -32,7 +40,7 @@ SVR_TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
 
 
 def run(
-    progress=None,
+    progress: Progress | None = None,
     *,
     sizes: tuple[int, ...] = SIZES,
     qp_rows: int = QP_ROWS,
@@ -47,7 +55,7 @@ def run(
     """
     from threadpoolctl import threadpool_limits
 
-    tell = progress or (lambda done, total: None)
+    tell = teller(progress)
     steps = len(sizes) + len(memory_rows) + 2
     rows = []
     with threadpool_limits(1):
@@ -87,7 +95,7 @@ def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
     }
 
 
-def _data(n: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
+def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
     """Return rows of two Gaussians and which of them are labelled."""
     rng = np.random.default_rng(n)
     centre = np.ones(features) / np.sqrt(features)
@@ -97,7 +105,7 @@ def _data(n: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
     return X, np.arange(LABELLED + n) < LABELLED
 
 
-def _problem(n: int):
+def _problem(n: int) -> DoubleHingeProblem:
     from pucli.kernels.functions import Kernel
     from pucli.solvers.usmo.problem import double_hinge_problem
 
@@ -105,7 +113,7 @@ def _problem(n: int):
     return double_hinge_problem(X, labelled, Kernel("rbf", WIDTH), PRIOR, LAM)
 
 
-def _usmo(problem):
+def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
     """Solve from the default start; what an estimator's fit does once its input is checked."""
     from pucli.solvers.usmo.blocks import solve_kernel
     from pucli.solvers.usmo.start import subsample_start
@@ -125,7 +133,7 @@ def _usmo(problem):
     )
 
 
-def _relative_gap(problem, sigma: np.ndarray) -> float:
+def _relative_gap(problem: DoubleHingeProblem, sigma: Floats) -> float:
     from pucli.solvers.rows.losses import bias_and_gap, dual_value, relative_scale
 
     G = problem.kernel.combination(problem.X_u, problem.X_u, sigma) - problem.a_X
@@ -134,16 +142,9 @@ def _relative_gap(problem, sigma: np.ndarray) -> float:
     return gap / relative_scale(dual + gap, gap, problem.trivial)
 
 
-def _timed(call) -> tuple[float, Any]:
-    """Return (CPU seconds, result); with one thread they are what the clock shows on an idle machine."""
-    started = time.process_time()
-    result = call()
-    return time.process_time() - started, result
-
-
-def _best(problem, n: int) -> tuple[float, Any]:
+def _best(problem: DoubleHingeProblem, n: int) -> tuple[float, KernelSolution]:
     """Return the shortest of a few runs of USMO, one for large n."""
-    runs = [_timed(lambda: _usmo(problem)) for _ in range(5 if n <= 2000 else 2 if n <= 5000 else 1)]
+    runs = [once(lambda: _usmo(problem)) for _ in range(5 if n <= 2000 else 2 if n <= 5000 else 1)]
     return min(runs, key=lambda pair: pair[0])
 
 
@@ -157,7 +158,7 @@ def _against_svr(n: int) -> list[dict[str, Any]]:
     else:
         far = 10.0
     for tol in SVR_TOLERANCES if n <= 2000 else SVR_TOLERANCES[1:]:
-        theirs, (sigma, used) = _timed(lambda tol=tol: solve_svr(problem, tol=tol, first_target=far))
+        theirs, (sigma, used) = once(partial(solve_svr, problem, tol=tol, first_target=far))
         gap = _relative_gap(problem, sigma)
         if gap <= GAP:
             break
@@ -179,7 +180,7 @@ def _against_qp(n: int) -> list[dict[str, Any]]:
 
     problem = _problem(n)
     ours, solution = _best(problem, n)
-    theirs, sigma = _timed(lambda: solve_qp(problem, tol=GAP))
+    theirs, sigma = once(lambda: solve_qp(problem, tol=GAP))
     return [
         {"name": f"USMO, n = {n}", "seconds": ours, "note": f"gap {_relative_gap(problem, solution.dual):.1e}"},
         {
@@ -192,13 +193,14 @@ def _against_qp(n: int) -> list[dict[str, Any]]:
     ]
 
 
-def _apart(child, n: int) -> dict[str, Any]:
+def _apart(child: Callable[[int], dict[str, Any]], n: int) -> dict[str, Any]:
     """Run `child(n)` in a process of its own, so that its peak memory is its own."""
     code = f"import json; from pucli.bench.usmo import {child.__name__} as child; print(json.dumps(child({n})))"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if finished.returncode:
         raise RunError(f"the benchmark's process of its own failed: {finished.stderr.strip()[-500:]}")
-    return json.loads(finished.stdout)
+    found: dict[str, Any] = json.loads(finished.stdout)
+    return found
 
 
 def _peak_mb() -> float:
@@ -223,14 +225,14 @@ def _linear_child(n: int) -> dict[str, Any]:
     X[:LABELLED, 1::2] = np.sort(X[:LABELLED, 1::2], axis=1)
     labelled = np.arange(n + LABELLED) < LABELLED
 
-    def solve(rows: slice):
+    def solve(rows: slice) -> LinearSolution:
         problem = double_hinge_problem(X[rows], labelled[rows], Kernel("linear"), PRIOR, LAM)
         a = problem.c1 * problem.X_p.sum(axis=0)
         return solve_linear(problem.X_u, problem.losses, problem.total, a, tol=GAP, trivial=problem.trivial)
 
     with threadpool_limits(1):
         solve(slice(0, 1000))
-        seconds, solution = _timed(lambda: solve(slice(None)))
+        seconds, solution = once(lambda: solve(slice(None)))
     peak = _peak_mb()
     return {
         "name": f"USMO, linear kernel, n = {n} x 10",
@@ -248,7 +250,7 @@ def _memory_child(n: int) -> dict[str, Any]:
     X, labelled = _data(n, MEMORY_FEATURES)
     model = USMO(prior=PRIOR, lam=LAM, width=20.0, tol=1e-3, random_state=0)
     with threadpool_limits(1):
-        seconds, _ = _timed(lambda: model.fit(X, labelled))
+        seconds, _ = once(lambda: model.fit(X, labelled))
     peak = _peak_mb()
     return {
         "name": f"USMO, Gaussian kernel, n = {n} x {MEMORY_FEATURES}",
