@@ -182,3 +182,20 @@ def test_friedman_nemenyi_edges():
 def test_adjusted_p_values():
     assert adjust_p_values([0.01, 0.02, 0.03]) == pytest.approx([0.03, 0.03, 0.03])
     assert np.isnan(adjust_p_values([np.nan, 0.2])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("n_zeros", [2, 5, 8])
+def test_zeros_of_a_larger_sample_are_split_between_the_signs(n_zeros):
+    """Against the definition: ranks of all absolute differences, half of those of the zeros to each side."""
+    rng = np.random.default_rng(n_zeros)
+    d = np.r_[np.zeros(n_zeros), rng.normal(0.4, 1.0, 22 - n_zeros)]
+    ranks = stats.rankdata(np.abs(d))
+    of_zeros = ranks[d == 0].sum() / 2
+    test = wilcoxon_paired(d, np.zeros(len(d)))
+    plus, minus = ranks[d > 0].sum() + of_zeros, ranks[d < 0].sum() + of_zeros
+    assert test.statistic == pytest.approx(min(plus, minus))
+    signs = rng.choice([0, 1], size=(100_000, len(d)))
+    null = np.where(d == 0, 0, signs * ranks).sum(axis=1) + of_zeros
+    middle = ranks.sum() / 2
+    simulated = np.mean(np.abs(null - middle) >= abs(plus - middle))
+    assert test.p == pytest.approx(simulated, abs=0.03)
