@@ -29,22 +29,21 @@ class Kernel(NamedTuple):
 
     Attributes
     ----------
-        name : {"linear", "rbf", "polynomial"}
-            x.y, exp(-|x - y|^2 / (2 width^2)), or (x.y + coef0)^degree.
-        width : float, default 1.0
-            Length scale of "rbf", in the units of the features.
-        degree : int, default 3
-            Degree of "polynomial".
-        coef0 : float, default 1.0
-            Constant term of "polynomial".
+    name : {"linear", "rbf", "polynomial"}
+        x.y, exp(-|x - y|^2 / (2 width^2)), or (x.y + coef0)^degree.
+    width : float, default 1.0
+        Length scale of "rbf", in the units of the features.
+    degree : int, default 3
+        Degree of "polynomial".
+    coef0 : float, default 1.0
+        Constant term of "polynomial".
 
     Examples
     --------
-        >>> import numpy as np
-    from numba import njit
-        >>> from pucli.kernels.functions import Kernel
-        >>> Kernel("polynomial", degree=2).matrix(np.array([[1.0], [2.0]]), np.array([[3.0]])).ravel().tolist()
-        [16.0, 49.0]
+    >>> import numpy as np
+    >>> from pucli.kernels.functions import Kernel
+    >>> Kernel("polynomial", degree=2).matrix(np.array([[1.0], [2.0]]), np.array([[3.0]])).ravel().tolist()
+    [16.0, 49.0]
     """
 
     name: str = "rbf"

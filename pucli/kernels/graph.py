@@ -133,30 +133,29 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
 
     Parameters
     ----------
-        X : ndarray of shape (n, m)
-            Rows.
-        n_neighbors : int, default 5
-            K, the number of neighbours of each row, not counting itself.
+    X : ndarray of shape (n, m)
+        Rows.
+    n_neighbors : int, default 5
+        K, the number of neighbours of each row, not counting itself.
 
     Returns
     -------
-        Graph
-            Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are
-            broken as scikit-learn's search does.
+    Graph
+        Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken
+        as scikit-learn's search does.
 
     Raises
     ------
-        ValueError
-            If a row has fewer than `n_neighbors` others.
+    ValueError
+        If a row has fewer than `n_neighbors` others.
 
     Examples
     --------
-        >>> import numpy as np
-    from numba import njit
-        >>> from pucli.kernels.graph import mutual_knn
-        >>> graph = mutual_knn(np.array([[0.0], [1.0], [5.0], [7.0]]), n_neighbors=1)
-        >>> graph.i.tolist(), graph.j.tolist(), graph.squared_distance.tolist()
-        ([0, 2], [1, 3], [1.0, 4.0])
+    >>> import numpy as np
+    >>> from pucli.kernels.graph import mutual_knn
+    >>> graph = mutual_knn(np.array([[0.0], [1.0], [5.0], [7.0]]), n_neighbors=1)
+    >>> graph.i.tolist(), graph.j.tolist(), graph.squared_distance.tolist()
+    ([0, 2], [1, 3], [1.0, 4.0])
     """
     n = len(X)
     check_n_neighbors(n, n_neighbors)
