@@ -91,7 +91,7 @@ def _elastic() -> list[dict[str, Any]]:
                 "ratio": theirs / ours,
                 "target": ">= 50",
                 "note": f"relative gap {fit.gap / fit.objective:.0e}, above Clarabel by "
-                f"{(fit.objective - value) / value:.0e}, {np.count_nonzero(fit.w[:-1] == 0)} zeros",
+                f"{(fit.objective - value) / value:.0e}, {np.count_nonzero(fit.coef[:-1] == 0)} zeros",
             }
         )
     return rows

@@ -166,14 +166,14 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
             )
         else:
             result = solve_cpb(Z, labelled, edges, self.prior_, self.lam, self.tol, self.max_iter or DC_STEPS)
-        self._keep_coef(result.w)
+        self._keep_coef(result.coef)
         self._keep_certificate(result)
 
     def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
         K = rbf_from_distances(squared_distances(X), self.width)
         result = solve_cpb_thesis(K, labelled, self.prior_, self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS)
         self.landmarks_ = X
-        self.coef_, self.intercept_ = result.omega, float(result.intercept)
+        self.coef_, self.intercept_ = result.coef, float(result.intercept)
         self._keep_certificate(
             Certificate(objective=np.nan, residual=result.residual, n_iter=result.n_iter, converged=result.converged)
         )

@@ -145,7 +145,7 @@ class ElasticGLPUAL(PUClassifier):
             result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         else:
             result = solve_elastic(*arguments, self.tol, self.max_iter or SWEEPS)
-        self.coef_, self.intercept_ = result.w[:-1], float(result.w[-1])
+        self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
 
     def _score(self, X: Floats) -> Floats:
@@ -276,8 +276,8 @@ class EKFGLPUAL(PUClassifier):
         else:
             problem = surface_problem(Z, G, labelled, edges, self.lam2, self.c_p, self.c_u)
             result = solve_surface(problem, self.lam1, self.tol, self.max_iter or NEWTON_STEPS)
-        self.quadratic_, self.coef_ = surface_matrix(result.w[:-1], X.shape[1])
-        self.intercept_ = float(result.w[-1])
+        self.quadratic_, self.coef_ = surface_matrix(result.coef[:-1], X.shape[1])
+        self.intercept_ = float(result.coef[-1])
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)
         self._keep_certificate(result)
 

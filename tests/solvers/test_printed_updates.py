@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.quadratic_surface import surface_features, surface_groups, surface_ridge
 from pucli.solvers.cpb.admm import solve_cpb_admm
-from pucli.solvers.cpb.dc import cpb_objective
+from pucli.solvers.cpb.problem import cpb_objective
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.surface.admm import solve_surface_admm
@@ -111,7 +111,7 @@ def test_elastic_glpual(mu):
     )
     for count, (w, u_h, v) in enumerate(expected, start=1):
         found = solve_elastic_admm(Z, labelled, edges, lam1, lam2, c_p, c_u, mu, tol=1e-15, max_iter=count)
-        np.testing.assert_allclose(found.w, w, atol=1e-5)
+        np.testing.assert_allclose(found.coef, w, atol=1e-5)
         dual = np.concatenate([-np.clip(u_h, 0, c_p), np.clip(v, -lam1 / 2, lam1 / 2)])
         np.testing.assert_allclose(found.dual, dual, atol=1e-5)
 
@@ -158,8 +158,8 @@ def test_elastic_kernel_free_glpual(mu):
         np.testing.assert_allclose(found.p, -np.clip(u_h, 0, c_p), atol=1e-5)
         zero = np.linalg.norm(t, axis=1) < 1e-6
         kept = np.setdiff1d(np.arange(r - 1), groups[zero])
-        np.testing.assert_allclose(found.w[kept], w[kept], atol=1e-5)
-        assert not found.w[groups[zero]].any()
+        np.testing.assert_allclose(found.coef[kept], w[kept], atol=1e-5)
+        assert not found.coef[groups[zero]].any()
         compared += len(kept)
     assert compared >= 2 * (r - 1)
 

@@ -1,1 +1,6 @@
-"""GLPUAL with the class prior in the objective (Wang 2024, eq. 5.8)."""
+"""CPB-GLPUAL: GLPUAL with the class prior in its objective (Wang 2024, eq. 5.8), which is not convex.
+
+problem : the objective.
+dc : a stationary point by difference-of-convex steps. This is the solver that the estimator takes.
+admm : the printed updates, and the printed kernel form.
+"""

@@ -1,52 +1,83 @@
 """CPB-GLPUAL by the alternating direction method of Wang 2024, section 5.4 (eq. 5.13-5.30), order a, h, (beta, beta_0).
 
-Split as h = 1 - f on labelled rows and a = 1 + f on all rows. The update of `a` takes the non-convex term exactly.
-Where the printed thresholds contradict the derivation, the derivation is taken: 1/(mu_2 n_u) for unlabeled rows in
-(5.23), prior/(n_p mu_1) for h in (5.27). `solve_cpb_thesis` is the printed kernel form, (5.33) and (5.39)-(5.43), with
-the RBF Gram matrix in place of its Phi; there R enters as R1 = 0 only, so sigma and lam have no effect, and the signs
-of (5.33) are those of the derivation.
+The objective is split as h = 1 - f on labelled rows and a = 1 + f on all rows. The update of `a` solves its non-convex
+problem exactly. Where the printed thresholds contradict the derivation, those of the derivation are used: 1/(mu_2 n_u)
+for unlabeled rows in (5.23), prior/(n_p mu_1) for h in (5.27). `solve_cpb_thesis` is the printed kernel form, (5.33)
+and (5.39)-(5.43), with the RBF Gram matrix in place of its Phi. There R enters as R1 = 0 only, so sigma and lam have no
+effect, and the signs of (5.33) are those of the derivation.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.kernels.graph import similarity_form
-from pucli.solvers.cpb.dc import CPBFit, cpb_objective
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges, similarity_form
+from pucli.solvers.cpb.dc import CPBSolution
+from pucli.solvers.cpb.problem import cpb_objective
 from pucli.solvers.elastic.admm import soft_threshold
 from pucli.solvers.glpual.admm import shrink_hinge
+from pucli.solvers.result import Solution
 
 
-class ThesisCPB(NamedTuple):
-    """omega (n,), coefficients of the kernel at the training rows; residual : largest |1 + f - a| or |1 - f - h|."""
+@dataclass(frozen=True, kw_only=True)
+class CPBThesisSolution(Solution):
+    """The kernel model after the last update.
 
-    omega: np.ndarray
+    `coef` (n,) holds the coefficients of the kernel at the training rows. There is no objective. `residual` is the
+    largest |1 + f - a| or |1 - f - h|, and `converged` means that everything is finite.
+
+    Attributes
+    ----------
+    intercept : float
+        beta_0.
+    """
+
     intercept: float
-    residual: float
-    n_iter: int
-    converged: bool
 
 
-def push_from_zero(d, c):
+def push_from_zero(d: Floats, c: float) -> Floats:
     """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive one."""
     return np.where(d < 0.0, d - c, d + c)
 
 
-def update_a(d, labelled, prior, mu):
+def update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
     """Return the new a (n,) from d = 1 + u_a / mu + f (5.19), (5.23)."""
     n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
     return np.where(labelled, push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
 
-def solve_cpb_admm(Z, labelled, edges, prior, lam, mu=None, tol=1e-6, max_iter=5000) -> CPBFit:
-    """Run the printed updates on a linear model from w = 0; parameters as in `pucli.solvers.cpb.dc.solve_cpb`.
+def solve_cpb_admm(
+    Z: Floats,
+    labelled: Bools,
+    edges: Edges,
+    prior: float,
+    lam: float,
+    mu: float | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 5000,
+) -> CPBSolution:
+    """Run the printed updates on a linear model, from w = 0.
 
-    mu > 0 : both penalties; None is 1/n. Stops when no constraint is violated by more than `tol` and f moved by less
-    than that. If that is not reached, the w of the lowest objective on the way is returned. `residual` is the larger of
-    the two at the w returned.
+    Parameters
+    ----------
+    Z, labelled, edges, prior, lam
+        As in `pucli.solvers.cpb.dc.solve_cpb`.
+    mu : float, optional
+        Both penalties, positive. 1/n by default.
+    tol : float, default 1e-6
+        Stop when no constraint is violated by more than this and no score moved by more.
+    max_iter : int, default 5000
+        Most iterations.
+
+    Returns
+    -------
+    CPBSolution
+        The last point, or the one of the lowest objective if the tolerance was not reached. `residual` is the largest
+        violation or move there, `objectives` that of every iteration.
     """
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
@@ -74,15 +105,39 @@ def solve_cpb_admm(Z, labelled, edges, prior, lam, mu=None, tol=1e-6, max_iter=5
             best, best_value, best_residual = w, value, residual
         if residual <= tol:
             break
-    return CPBFit(best, best_value, best_residual, len(values), bool(best_residual <= tol), np.array(values))
+    return CPBSolution(
+        coef=best,
+        objective=best_value,
+        residual=best_residual,
+        n_iter=len(values),
+        converged=bool(best_residual <= tol),
+        objectives=np.array(values),
+    )
 
 
-def solve_cpb_thesis(K, labelled, prior, mu=1.0, n_iter=20) -> ThesisCPB:
-    """Run the printed kernel updates `n_iter` times, from omega = 0 and multipliers of zero.
+def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, n_iter: int = 20) -> CPBThesisSolution:
+    """Run the printed kernel updates from omega = 0 and multipliers of zero.
 
-    K : (n, n) kernel matrix of the training rows. An iteration is one product with K. They minimise no fixed objective:
-    with a large mu f grows geometrically in a direction that settles, with a small one it goes to a constant near -1.
-    Counts as converged when finite.
+    They minimise no fixed objective: with a large mu, f grows geometrically in a direction that settles; with a small
+    one, it approaches a constant near -1. An iteration is one product with K.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of the training rows.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    mu : float, default 1.0
+        Both penalties, positive.
+    n_iter : int, default 20
+        Number of updates, part of the method's definition.
+
+    Returns
+    -------
+    CPBThesisSolution
+        The model after the last update.
     """
     n, n_p = len(K), np.count_nonzero(labelled)
     M22 = mu * (n_p + n)
@@ -104,4 +159,6 @@ def solve_cpb_thesis(K, labelled, prior, mu=1.0, n_iter=20) -> ThesisCPB:
             u_a = u_a + mu * violation_a
         residual = max(float(np.max(np.abs(violation_h))), float(np.max(np.abs(violation_a))))
     finite = bool(np.isfinite(residual) and np.all(np.isfinite(omega)))
-    return ThesisCPB(omega, float(intercept), residual, n_iter, finite)
+    return CPBThesisSolution(
+        coef=omega, intercept=float(intercept), objective=np.nan, residual=residual, n_iter=n_iter, converged=finite
+    )

@@ -1,85 +1,70 @@
-"""Class-prior-based GLPUAL (Wang 2024, eq. 5.8 with c = 1) by difference-of-convex steps.
+"""CPB-GLPUAL (Wang 2024, eq. 5.8; the objective is in `pucli.solvers.cpb.problem`) by difference-of-convex steps.
 
-    J = lam/2 |g|^2 + prior/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf,      f = g + beta_0
-
-is the unbiased PU risk with the hinge for positives and the absolute loss for negatives. Only -|1 + f| on labelled rows
-is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of 1 + f_i, and solves what is left:
-per row one kink between two slopes, a ridge in the metric of lam I + 2 X'RX, and an intercept that nothing bends, so
-the dual has a box for each row and one equality. That is the problem of `pucli.solvers.rows.kernel`, solved there on
-the n x n matrix of inner products, or by its augmented Lagrangian where n is large; with few columns,
-`pucli.solvers.rows.smoothed` finds where to start. J never rises (Tao, An 1997; Yuille, Rangarajan 2003). Local minima
-differ in which labelled rows are below f = -1; two starts are tried.
+Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of
+1 + f_i, and solves the convex problem that remains: one kink between two slopes for each row, a ridge in the metric of
+lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
+`pucli.solvers.rows.kernel` solves it on the n x n matrix of inner products, `pucli.solvers.rows.linear` where n is
+large. With few columns, `pucli.solvers.rows.smoothed` finds a starting point. J never rises (Tao and An 1997; Yuille
+and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from pucli.kernels.graph import similarity_form
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges, similarity_form
+from pucli.solvers.cpb.problem import cpb_loss, cpb_objective, trivial_value
+from pucli.solvers.result import Solution
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.rows.losses import RowLosses, loss_values
 from pucli.solvers.rows.smoothed import STEPS, WIDTHS, smoothed_slopes
 
-# The convex problems are solved to this share of the tolerance: with the free rows known it costs nothing.
+# The convex problems are solved to this share of the tolerance, which costs nothing once the free rows are known.
 INNER_ACCURACY = 0.01
-# Starts are compared at this tolerance, and the best one is carried on.
+# The starts are compared at this tolerance, and the best one is refined.
 LOOSE = 1e-3
 # Share of the labelled rows that the second start puts below f = -1.
 LAST_SHARE = 0.25
 
 
-class CPBFit(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class CPBSolution(Solution):
     """A linear model on features, at a stationary point.
 
-    w : (m + 1,) coefficients, intercept last; objective : J(w); residual : how much lower the convex majorant of J at w
-    may still reach, zero exactly at a stationary point; n_iter : convex problems solved, over all starts; converged :
-    residual within tolerance; objectives : J along the steps of the best start, never rising;
-    dual : (n,) of the last convex problem, empty where there is none.
+    `coef` (m + 1,) has the intercept last. `residual` bounds how much lower the convex majorant of J at `coef` may
+    still reach; it is zero exactly at a stationary point. `n_iter` counts convex problems, over all starts. `dual`
+    (n,) is that of the last convex problem.
+
+    Attributes
+    ----------
+    objectives : ndarray of shape (n_steps,)
+        J along the steps of the best start. It never rises.
     """
 
-    w: np.ndarray
-    objective: float
-    residual: float
-    n_iter: int
-    converged: bool
-    objectives: np.ndarray
-    dual: np.ndarray = np.empty(0)
+    objectives: Floats
 
 
 class _Convex(NamedTuple):
-    """Solution of one convex problem: f (n,), dual (n,), half squared norm, and bound on the excess."""
+    """Solution of a convex problem: f (n,), intercept, dual (n,), half the squared norm, bound on the excess."""
 
-    f: np.ndarray
+    f: Floats
     bias: float
-    dual: np.ndarray
+    dual: Floats
     half_norm: float
     gap: float
 
 
-def cpb_loss(f, labelled, prior):
-    """Return the unbiased risk of scores f (n,), the middle three terms of (5.8)."""
-    p, u = f[labelled], f[~labelled]
-    labelled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
-    return float(prior * labelled_part + np.mean(np.abs(1.0 + u)))
+def majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
+    """Return the convex losses in which -|1 + f| is replaced by -side (1 + f), up to a constant for each row.
 
-
-def cpb_objective(w, Z, labelled, edges, prior, lam):
-    """Return J(w) from its definition (5.8), c = 1."""
-    f = Z @ w
-    i, j, weight = edges
-    similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
-    return 0.5 * lam * float(w[:-1] @ w[:-1]) + cpb_loss(f, labelled, prior) + similarity
-
-
-def majorant_losses(side, labelled, prior) -> RowLosses:
-    """Return the convex rows that `side` (n_p,) of +-1 gives: -|1 + f| as -side (1 + f), up to a constant a row.
-
-    Labelled rows have slopes -(1 + side) and -side, times prior / n_p, about a kink at 1; unlabeled rows -1 and 1,
-    over n_u, about a kink at -1.
+    `side` (n_p,) is +1 or -1. Labelled rows have the slopes -(1 + side) and -side, times prior / n_p, about a kink at
+    1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1.
     """
     c_p, c_u = prior / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled)
     lower = np.full(len(labelled), -c_u)
@@ -90,13 +75,8 @@ def majorant_losses(side, labelled, prior) -> RowLosses:
     return RowLosses(lower, upper, upper, kink, kink)
 
 
-def trivial_value(prior):
-    """Return J of the best constant f."""
-    return 2.0 * min(prior, 1.0 - prior)
-
-
 class _Descent(NamedTuple):
-    """The last point of a run of steps, J along the way, the residual there, and the convex problems solved."""
+    """The last point of some steps, J along them, the residual at the point, and the convex problems solved."""
 
     point: _Convex
     values: list[float]
@@ -107,7 +87,7 @@ class _Descent(NamedTuple):
 class _Problem:
     """Features in the metric of the quadratic part, and the convex solver that suits the number of rows."""
 
-    def __init__(self, F, labelled, similarity, prior, lam) -> None:
+    def __init__(self, F: Floats, labelled: Bools, similarity: Floats, prior: float, lam: float) -> None:
         self.labelled, self.prior = labelled, prior
         A = similarity.copy()
         A[np.diag_indices(len(A))] += lam
@@ -115,15 +95,15 @@ class _Problem:
         self.X = np.ascontiguousarray(solve_triangular(self.factor, F.T, lower=True, check_finite=False).T)
         self.K = self.X @ self.X.T if len(F) <= DENSE_ROWS else None
 
-    def near(self, side: np.ndarray, dual: np.ndarray) -> np.ndarray:
-        """Return where to start from the tangents `side` (n_p,): `dual` (n,), or better with few columns."""
+    def near(self, side: Floats, dual: Floats) -> Floats:
+        """Return where to start for the tangents `side` (n_p,): `dual` (n,), or better slopes where columns are few."""
         n, m = self.X.shape
         if self.K is None or m * m > n:
             return dual
         losses = majorant_losses(side, self.labelled, self.prior)
         return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
 
-    def convex(self, losses: RowLosses, start: np.ndarray, accuracy: float) -> _Convex:
+    def convex(self, losses: RowLosses, start: Floats, accuracy: float) -> _Convex:
         """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
         if self.K is None:
             linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, trivial=1e3)
@@ -133,10 +113,11 @@ class _Problem:
         found = solve_kernel_rows(self.K, losses, start, accuracy)
         return _Convex(found.f, found.bias, found.dual, found.half_norm, found.gap)
 
-    def descend(self, side: np.ndarray, dual: np.ndarray, tol: float, max_iter: int) -> _Descent:
-        """Take steps from the tangents `side` (n_p,), the first convex problem from dual variables near `dual` (n,)."""
+    def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
+        """Take steps from the tangents `side` (n_p,); `dual` (n,) is where the first convex problem starts."""
         labelled, prior = self.labelled, self.prior
-        point, residual = None, np.inf
+        point: _Convex | None = None
+        residual = np.inf
         values: list[float] = []
         for step in range(1, max_iter + 1):
             losses = majorant_losses(side, labelled, prior)
@@ -153,34 +134,34 @@ class _Problem:
             if same and residual <= tol * max(abs(value), 1e-3 * trivial_value(prior)):
                 return _Descent(point, values, residual, step)
             side = _side(new.f[labelled])
-        # the steps are used up: the majorant at the last point is solved for the residual alone
+        # no steps are left: the majorant at the last point is solved for its residual alone
         assert point is not None
         losses = majorant_losses(side, labelled, prior)
         new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
         return _Descent(point, values, _possible_fall(losses, point, new), max_iter + 1)
 
 
-def _side(f) -> np.ndarray:
+def _side(f: Floats) -> Floats:
     """Return the sign of 1 + f, +1 at zero."""
     return np.where(f >= -1.0, 1.0, -1.0)
 
 
 def _possible_fall(losses: RowLosses, point: _Convex, new: _Convex) -> float:
-    """Return what the majorant with the rows `losses` is at `point`, less the least that `new` proves it can become."""
+    """Return the value of the majorant with these losses at `point`, less the lower bound that `new` proves for it."""
     here = point.half_norm + _row_total(losses, point.f)
     return max(here - (new.half_norm + _row_total(losses, new.f) - new.gap), 0.0)
 
 
 def _row_total(losses: RowLosses, f: np.ndarray) -> float:
-    """Return the sum of the rows' losses; the zeros of `loss_values` may differ between tangents, not within one."""
+    """Return the sum of the losses, comparable for the same tangents only: others have another constant."""
     return float(loss_values(losses, f).sum())
 
 
-def starts(F, labelled):
-    """Return the tangents to start from, each (n_p,) of +-1.
+def starts(F: Floats, labelled: Bools) -> list[Floats]:
+    """Return the tangents to start from, each (n_p,) of +1 and -1.
 
-    All labelled rows above f = -1, where most of them end; and, along the line that joins the means of labelled and of
-    unlabeled rows, the last quarter of them below it.
+    The first has all labelled rows above f = -1, where most of them end. The second has the last quarter of them below
+    it, in the direction from the mean of the unlabeled rows to that of the labelled ones.
     """
     direction = F[labelled].mean(axis=0) - F[~labelled].mean(axis=0)
     score = F[labelled] @ direction
@@ -188,19 +169,44 @@ def starts(F, labelled):
     return [np.ones(len(score)), outer]
 
 
-def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100, similarity=None, dual=None) -> CPBFit:
+def solve_cpb(
+    Z: Floats,
+    labelled: Bools,
+    edges: Edges,
+    prior: float,
+    lam: float,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    similarity: Floats | None = None,
+    dual: Floats | None = None,
+) -> CPBSolution:
     """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts.
 
     Parameters
     ----------
-    Z : (n, m + 1) rows with a last column of ones.
-    labelled : (n,) bool, True for labelled positives.
-    edges : (i, j, weight), the edges of R (`pucli.kernels.graph`).
-    prior : share of positives among the unlabeled rows, in (0, 1); lam : ridge, positive.
-    tol : stop when the majorant cannot fall by tol times the objective.
-    max_iter : steps a start, each a convex problem; where they do not suffice, one more gives the residual.
-    similarity : `similarity_form` of the features, where it is known from another fit.
-    dual : (n,) `dual` of a fit to the same rows with a ridge near this one, to start from.
+    Z : ndarray of shape (n, m + 1)
+        Rows with a last column of ones.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    edges : tuple of ndarray
+        Edges of R (`pucli.kernels.graph`).
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    lam : float
+        Ridge, positive.
+    tol : float, default 1e-6
+        Stop when the majorant cannot fall by `tol` times the objective.
+    max_iter : int, default 100
+        Most steps from each start, each a convex problem. If they do not suffice, one more gives the residual.
+    similarity : ndarray of shape (m, m), optional
+        `pucli.kernels.graph.similarity_form` of the features, if it is known from another fit.
+    dual : ndarray of shape (n,), optional
+        `dual` of a fit to the same rows with a similar ridge, to start from.
+
+    Returns
+    -------
+    CPBSolution
+        The lowest stationary point found.
     """
     F = Z[:, :-1]
     if similarity is None:
@@ -222,4 +228,12 @@ def solve_cpb(Z, labelled, edges, prior, lam, tol=1e-6, max_iter=100, similarity
     w = np.append(beta, point.bias)
     value = cpb_objective(w, Z, labelled, edges, prior, lam)
     scale = max(abs(value), 1e-3 * trivial_value(prior))
-    return CPBFit(w, value, float(residual), n_iter, bool(residual <= tol * scale * 1.01), np.array(values), point.dual)
+    return CPBSolution(
+        coef=w,
+        dual=point.dual,
+        objective=value,
+        residual=float(residual),
+        n_iter=n_iter,
+        converged=bool(residual <= tol * scale * 1.01),
+        objectives=np.array(values),
+    )

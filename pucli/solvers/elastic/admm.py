@@ -1,9 +1,8 @@
 """Elastic GLPUAL by the five-block alternating direction method of Wang 2024, section 4.2 (eq. 4.3-4.21).
 
 Everything is split, h = 1 - f on labelled rows, a = 1 + f on unlabeled ones, t = beta and b = f, so an iteration costs
-one product with all rows and one sparse solve with 2R + mu I. The dual ascent of `pucli.solvers.elastic.dual`
-minimises the same objective and has no penalty to choose; this is the printed algorithm, for comparison. One penalty
-`mu` stands for the four of the text.
+one product with all rows and one sparse solve with 2R + mu I. It is here for comparison: `pucli.solvers.elastic.dual`
+minimises the same objective and has no penalty to choose. One penalty `mu` stands for the four of the text.
 """
 
 from __future__ import annotations
@@ -11,21 +10,25 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, eye_array
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import SuperLU, splu
 
-from pucli.solvers.elastic.dual import ElasticFit, elastic_bound, elastic_objective
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges
+from pucli.solvers.elastic.dual import elastic_bound, elastic_objective
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.problem import quadratic_part
+from pucli.solvers.result import Solution, within
 
+# Iterations between computations of the gap.
 CHECK_EVERY = 20
 
 
-def soft_threshold(d, c):
+def soft_threshold(d: Floats, c: float) -> Floats:
     """Return argmin_t c |t| + (t - d)^2 / 2, elementwise (4.19)."""
     return np.sign(d) * np.maximum(np.abs(d) - c, 0.0)
 
 
-def shifted_laplacian(edges, n, mu):
+def shifted_laplacian(edges: Edges, n: int, mu: float) -> SuperLU:
     """Return the factorised sparse matrix 2R + mu I of (4.21)."""
     i, j, weight = edges
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([i, j, j, i])
@@ -34,13 +37,35 @@ def shifted_laplacian(edges, n, mu):
 
 
 def solve_elastic_admm(
-    Z, labelled, edges, lam1, lam2, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-6, max_iter=50000
-) -> ElasticFit:
+    Z: Floats,
+    labelled: Bools,
+    edges: Edges,
+    lam1: float,
+    lam2: float,
+    c_p: float = 1.0,
+    c_u: float = 0.1,
+    mu: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 50000,
+) -> Solution:
     """Minimise E-GLPUAL's objective (4.1) by the printed updates (4.8).
 
-    The coefficients returned are those of t, whose zeros are exact, with the intercept of the last update. Stops when
-    the gap of the multipliers, clipped into their boxes, is below `tol` times the objective. Parameters as in
-    `pucli.solvers.elastic.dual.solve_elastic`, and `mu` > 0, the penalty.
+    Parameters
+    ----------
+    Z, labelled, edges, lam1, lam2, c_p, c_u
+        As in `pucli.solvers.elastic.dual.solve_elastic`.
+    mu : float, default 1.0
+        Penalty, positive.
+    tol : float, default 1e-6
+        Gap to stop at, relative to the objective. It is that of the multipliers, clipped into their boxes.
+    max_iter : int, default 50000
+        Most iterations.
+
+    Returns
+    -------
+    Solution
+        As that of `solve_elastic`. The coefficients are those of t, whose zeros are exact, and the intercept is that
+        of the last update.
     """
     n, r = Z.shape
     Zp, Zu = Z[labelled], Z[~labelled]
@@ -75,4 +100,5 @@ def solve_elastic_admm(
             gap = value - elastic_bound(p, inverse_quadratic, b_linear, Zp, constant)
             if gap <= tol * value:
                 break
-    return ElasticFit(w, p, value, max(float(gap), 0.0), iteration, bool(gap <= tol * value * 1.01 + 1e-12))
+    gap = max(float(gap), 0.0)
+    return Solution(coef=w, dual=p, objective=value, gap=gap, n_iter=iteration, converged=within(gap, value, tol))

@@ -1,9 +1,8 @@
 """Elastic kernel-free GLPUAL by the five-block alternating direction method of Wang 2024, section 4.4 (eq. 4.27-4.43).
 
 Everything is split, h = 1 - f on labelled rows, a = 1 + f on unlabeled ones, t = D alpha and b = f, so an iteration
-costs products with all rows. The threshold of (4.33) is c_p / mu, as derived, not the printed c_p. This is the
-printed algorithm, for comparison with `pucli.solvers.surface.working_set`; one penalty `mu` stands for the four of
-the text.
+costs products with all rows. The threshold of (4.33) is c_p / mu, as derived, not the printed c_p. It is here for
+comparison with `pucli.solvers.surface.working_set`. One penalty `mu` stands for the four of the text.
 """
 
 from __future__ import annotations
@@ -11,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges
 from pucli.kernels.quadratic_surface import surface_groups
 from pucli.solvers.elastic.admm import CHECK_EVERY, shifted_laplacian
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.surface.problem import (
-    SurfaceFit,
+    SurfaceSolution,
     surface_bound,
     surface_objective,
     surface_problem,
@@ -23,20 +24,45 @@ from pucli.solvers.surface.problem import (
 )
 
 
-def shrink_groups(d, c):
+def shrink_groups(d: Floats, c: float) -> Floats:
     """Return argmin_t c sum_j |t_j| + |t - d|^2 / 2 for the rows t_j (4.42)."""
     norms = np.linalg.norm(d, axis=1, keepdims=True)
-    return np.maximum(1.0 - c / np.maximum(norms, 1e-300), 0.0) * d
+    t: Floats = np.maximum(1.0 - c / np.maximum(norms, 1e-300), 0.0) * d
+    return t
 
 
 def solve_surface_admm(
-    Z, G, labelled, edges, lam1, lam2, c_p=1.0, c_u=0.1, mu=1.0, tol=1e-6, max_iter=20000
-) -> SurfaceFit:
+    Z: Floats,
+    G: Floats,
+    labelled: Bools,
+    edges: Edges,
+    lam1: float,
+    lam2: float,
+    c_p: float = 1.0,
+    c_u: float = 0.1,
+    mu: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 20000,
+) -> SurfaceSolution:
     """Minimise EKF-GLPUAL's objective (4.26) by the printed updates (4.28).
 
-    Z : (n, r) rows with a last column of ones; G : (r - 1, r - 1) of `surface_ridge`; labelled : (n,) bool; edges : of
-    R; mu > 0 : the penalty. The coefficients returned are those of the last (4.30), zero in every group that t has at
-    zero. Stops when the gap is below `tol` times the objective.
+    Parameters
+    ----------
+    Z, G, labelled, edges, lam2, c_p, c_u
+        As in `pucli.solvers.surface.problem.surface_problem`.
+    lam1 : float
+        Group penalty, positive.
+    mu : float, default 1.0
+        Penalty of the splitting, positive.
+    tol : float, default 1e-6
+        Gap to stop at, relative to the objective.
+    max_iter : int, default 20000
+        Most iterations, at least 1.
+
+    Returns
+    -------
+    SurfaceSolution
+        The coefficients are those of the last (4.30), with the groups at zero that are zero in t.
     """
     problem = surface_problem(Z, G, labelled, edges, lam2, c_p, c_u)
     groups = surface_groups(problem.m)
@@ -49,7 +75,8 @@ def solve_surface_admm(
     factor = cho_factor(system, lower=True, check_finite=False)
     h, a, t, b = np.ones(len(Zp)), np.ones(len(Zu)), np.zeros(groups.shape), np.zeros(n)
     u_h, u_a, v, q = np.zeros(len(Zp)), np.zeros(len(Zu)), np.zeros(groups.shape), np.zeros(n)
-    best, iteration = None, 0
+    best: SurfaceSolution | None = None
+    iteration = 0
     while iteration < max_iter:
         iteration += 1
         rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Zu.T @ (u_a + mu * (1.0 - a)) + Z.T @ (mu * b - q)
@@ -72,7 +99,15 @@ def solve_surface_admm(
             value = surface_objective(problem, sparse, lam1)
             bound, _, multipliers = surface_bound(problem, sparse, p, v, lam1, ~zero)
             gap = max(value - bound, 0.0)
-            best = SurfaceFit(sparse, p, multipliers, value, gap, iteration, bool(gap <= tol * value))
+            best = SurfaceSolution(
+                coef=sparse,
+                dual=p,
+                multipliers=multipliers,
+                objective=value,
+                gap=gap,
+                n_iter=iteration,
+                converged=bool(gap <= tol * value),
+            )
             if best.converged:
                 break
     assert best is not None

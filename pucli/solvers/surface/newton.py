@@ -1,9 +1,9 @@
-"""Elastic kernel-free GLPUAL by the augmented Lagrangian with semismooth Newton steps (Li, Sun, Toh 2018).
+"""Elastic kernel-free GLPUAL by the augmented Lagrangian with semismooth Newton steps (Li, Sun and Toh 2018).
 
-Hinges and groups of `pucli.solvers.surface.problem` are split off; minimising the augmented Lagrangian over w keeps
-the multipliers p and v in their box and balls. A Newton step's matrix is A plus the rows on a kink plus the groups,
-positive definite whatever A is. It reaches any accuracy; to a moderate one
-`pucli.solvers.surface.splitting` is quicker.
+The hinges and groups of `pucli.solvers.surface.problem` are split off. Minimising the augmented Lagrangian over w keeps
+the multipliers p and v in their box and balls. The matrix of a Newton step is A plus the rows on a kink plus the
+groups, positive definite even where A is singular. This reaches any accuracy; `pucli.solvers.surface.splitting` is
+quicker to a moderate one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
+from pucli.arrays import Bools, Floats
 from pucli.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceProblem,
@@ -24,8 +25,8 @@ from pucli.solvers.surface.problem import (
 
 PENALTY_GROWTH = 5.0
 PENALTY_RANGE = 1e6
-# Inner problems are solved to this share of the tolerance, by the Newton decrement; where that was reached from the
-# start, to a hundredth of it from then on.
+# Inner problems are solved until the Newton decrement is this share of the tolerance. Where that held from the start,
+# the share is divided from then on.
 INNER_ACCURACY = 0.05
 INNER_DIVISOR = 100.0
 SMALLEST_ACCURACY = 1e-18
@@ -34,7 +35,7 @@ MAX_OUTER = 40
 
 
 class _State(NamedTuple):
-    """Of the outer steps: penalties of hinges and groups, their growth so far, accuracy of the inner problems."""
+    """Penalties of hinges and groups, their growth so far, and the accuracy of the inner problems."""
 
     rho_h: float
     rho_t: float
@@ -42,11 +43,39 @@ class _State(NamedTuple):
     accuracy: float
 
 
-def newton(problem: SurfaceProblem, lam1, tol, max_iter, w, p, v, penalties):
-    """Minimise J from (w, p, v) until the relative gap is below `tol`, or `max_iter` Newton steps are taken.
+def newton(
+    problem: SurfaceProblem,
+    lam1: float,
+    tol: float,
+    max_iter: int,
+    w: Floats,
+    p: Floats,
+    v: Floats,
+    penalties: tuple[float, float],
+) -> tuple[Floats, Floats, Floats, int]:
+    """Minimise J to a relative gap.
 
-    penalties : of hinges and of groups, to start with. Returns (w, p, v, steps) of the smallest gap met (late steps can
-    lose accuracy to rounding), w with exact zeros.
+    Parameters
+    ----------
+    problem : SurfaceProblem
+        The problem.
+    lam1 : float
+        Group penalty.
+    tol : float
+        Gap to stop at, relative to the objective.
+    max_iter : int
+        Most Newton steps.
+    w, p, v : ndarray
+        Where to start: coefficients, slopes of hinges, multipliers of groups.
+    penalties : tuple of float
+        Of hinges and of groups, to start with.
+
+    Returns
+    -------
+    w, p, v : ndarray
+        The point of the smallest gap, w with exact zeros. Late steps can lose accuracy to rounding.
+    n_iter : int
+        Newton steps.
     """
     everything = np.ones(problem.m, dtype=bool)
     rho_h, rho_t = penalties
@@ -73,17 +102,19 @@ def newton(problem: SurfaceProblem, lam1, tol, max_iter, w, p, v, penalties):
     return *best, n_iter
 
 
-def _lagrangian_step(problem, lam1, w, p, v, state):
+def _lagrangian_step(
+    problem: SurfaceProblem, lam1: float, w: Floats, p: Floats, v: Floats, state: _State
+) -> tuple[Floats, Floats, Floats, Bools, int]:
     """Minimise the augmented Lagrangian once and update the multipliers.
 
-    Returns w, the multipliers, which groups (m,) are zero, and the Newton steps.
+    Returns w, p, v, which groups (m,) are zero, and the number of Newton steps.
     """
-    A, _, b, Zp, c_p, _, m = problem
+    A, b, Zp, c_p, m = problem.A, problem.b, problem.Zp, problem.c_p, problem.m
     groups, radius = surface_groups(m), 0.5 * lam1
     rho_h, rho_t = state.rho_h, state.rho_t
     steps = 0
 
-    def multipliers(w):
+    def multipliers(w: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
         t = Zp @ w - 1.0
         q = np.clip(p + rho_h * t, -c_p, 0.0)
         y = v + rho_t * w[groups]
@@ -123,7 +154,8 @@ def _lagrangian_step(problem, lam1, w, p, v, state):
     return w, q, u, norms <= radius, steps
 
 
-def _solve(H, rhs):
-    """Solve H x = rhs, H positive definite of any scaling."""
+def _solve(H: Floats, rhs: Floats) -> Floats:
+    """Solve H x = rhs for a positive definite H, whatever the scale of its rows."""
     d, factor = scaled_cholesky(H)
-    return d * cho_solve(factor, d * rhs, check_finite=False)
+    x: Floats = d * cho_solve(factor, d * rhs, check_finite=False)
+    return x

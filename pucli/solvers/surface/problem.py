@@ -2,77 +2,118 @@
 
     J(w) = lam1/2 sum_j |alpha_[j]| + lam2/2 alpha'G alpha + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf
 
-for w = (alpha, beta_0) and f = Z w, Z the rows (s(x_i), 1) of `pucli.kernels.quadratic_surface`; groups overlap. What
-is quadratic is one matrix A and one vector b, built once, so that no step depends on the number of unlabeled rows. Dual
-variables are the slopes p in [-c_p, 0] of the hinges and v_j in balls of radius lam1/2 for the groups, t = D alpha.
+for w = (alpha, beta_0) and f = Z w, with Z the rows (s(x_i), 1) of `pucli.kernels.quadratic_surface` and overlapping
+groups. The quadratic terms are one matrix A and one vector b, computed once, so that no step depends on the number of
+unlabeled rows. The dual variables are the slopes p in [-c_p, 0] of the hinges, and for the groups, t = D alpha, vectors
+v_j in balls of radius lam1/2.
 
-Certificate: the quadratic is |Bw + d|^2 / 2, with the multiplier Bw + d. Where A w + b + Zp'p + D'v = 0, every common
-scaling s in [0, 1] of the multipliers that keeps v in the balls is dual feasible, with value
-s (b'w + 2 const - 1'p) - s^2/2 (w'Aw + 2 b'w + 2 const). The w that meets the condition for given p and v is found with
-a slightly ridged A, and what the ridge leaves is absorbed by v: a singular A does no harm.
+Certificate: the quadratic is |Bw + d|^2 / 2, with the multiplier Bw + d. Where A w + b + Zp'p + D'v = 0, all
+multipliers times a common s in [0, 1] that keeps v in the balls are dual feasible, with the value
+s (b'w + 2 const - 1'p) - s^2/2 (w'Aw + 2 b'w + 2 const). The w that meets the condition for given p and v is computed
+with a slightly ridged A, and v takes up the error of the ridge, so that a singular A does no harm.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.kernels.graph import laplacian_product
+from pucli.arrays import Bools, Floats, Ints
+from pucli.kernels.graph import Edges, similarity_form
 from pucli.kernels.quadratic_surface import surface_coordinates, surface_groups
-from pucli.solvers.elastic.dual import best_intercept
+from pucli.solvers.elastic.dual import Cholesky, best_intercept
+from pucli.solvers.result import Solution
 
-# The bound is also taken with multipliers this much smaller, which leaves room in the balls for rounding.
+# The bound is also computed with multipliers times these factors, which leaves room in the balls for rounding.
 ROOM = (1.0, 1.0 - 1e-4, 1.0 - 1e-2)
 
 
-class SurfaceProblem(NamedTuple):
-    """What J is made of, whatever lam1 is.
+@dataclass(frozen=True)
+class SurfaceProblem:
+    """The parts of J that do not depend on lam1.
 
-    A : (r, r); factor : Cholesky factor of D A D plus a small ridge, and D; b : (r,); Zp : (n_p, r) labelled rows,
-    intercept last, r = m* + 1; c_p; constant : c_u n_u; m features.
+    Attributes
+    ----------
+    A : ndarray of shape (r, r)
+        The quadratic; r = m* + 1.
+    factor : tuple
+        `scaled_cholesky` of A.
+    b : ndarray of shape (r,)
+        The linear term.
+    Zp : ndarray of shape (n_p, r)
+        Labelled rows, with a last column of ones.
+    c_p : float
+        Weight of each labelled row.
+    constant : float
+        c_u n_u.
+    m : int
+        Number of features.
     """
 
-    A: np.ndarray
-    factor: tuple
-    b: np.ndarray
-    Zp: np.ndarray
+    A: Floats
+    factor: tuple[Floats, Cholesky]
+    b: Floats
+    Zp: Floats
     c_p: float
     constant: float
     m: int
 
 
-class SurfaceFit(NamedTuple):
-    """A sparse quadratic surface and its certificate.
+@dataclass(frozen=True, kw_only=True)
+class SurfaceSolution(Solution):
+    """A sparse quadratic surface.
 
-    w : (r,) alpha and intercept, zeros exact; p : (n_p,) slopes of hinges; v : (m, m + 1) multipliers of groups; gap :
-    proven bound on objective minus the optimum; n_iter : iterations of either kind.
+    `coef` (r,) is alpha, with exact zeros, and the intercept. `dual` (n_p,) holds the slopes of the hinges. `n_iter`
+    counts alternating steps and Newton steps.
+
+    Attributes
+    ----------
+    dual : ndarray of shape (n_p,)
+        Slopes of the hinges, in [-c_p, 0].
+    multipliers : ndarray of shape (m, m + 1)
+        Dual variables of the groups.
     """
 
-    w: np.ndarray
-    p: np.ndarray
-    v: np.ndarray
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
+    dual: Floats
+    multipliers: Floats
 
 
-def surface_problem(Z, G, labelled, edges, lam2, c_p, c_u) -> SurfaceProblem:
-    """Build A and b.
+def surface_problem(
+    Z: Floats, G: Floats, labelled: Bools, edges: Edges, lam2: float, c_p: float, c_u: float
+) -> SurfaceProblem:
+    """Compute A and b.
 
-    Z : (n, r) rows with a last column of ones; G : (r - 1, r - 1) of `surface_ridge`; the rest as in
-    `pucli.solvers.elastic.dual.solve_elastic`.
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Surface features of the rows, with a last column of ones.
+    G : ndarray of shape (r - 1, r - 1)
+        Of `pucli.kernels.quadratic_surface.surface_ridge`.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    edges : tuple of ndarray
+        Edges of R (`pucli.kernels.graph`).
+    lam2 : float
+        Ridge on the gradients of f, positive.
+    c_p, c_u : float
+        Weight of each labelled and of each unlabeled row, positive.
+
+    Returns
+    -------
+    SurfaceProblem
+        Ready for every lam1.
     """
-    i, j, weight = edges
     Zu = Z[~labelled]
-    return assemble(Z, G, labelled, Zu.T @ Zu, Z.T @ laplacian_product(i, j, weight, Z), lam2, c_p, c_u)
+    return assemble(Z, G, labelled, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_p, c_u)
 
 
-def assemble(Z, G, labelled, ZuZu, similarity, lam2, c_p, c_u) -> SurfaceProblem:
-    """As `surface_problem`, from the products that do not depend on the weights: Zu'Zu and Z'RZ, each (r, r)."""
-    A = 2.0 * c_u * ZuZu + 2.0 * similarity
+def assemble(
+    Z: Floats, G: Floats, labelled: Bools, ZuZu: Floats, similarity: Floats, lam2: float, c_p: float, c_u: float
+) -> SurfaceProblem:
+    """Do as `surface_problem` does, from the products Zu'Zu and 2 Z'RZ (r, r), which a grid computes once."""
+    A = 2.0 * c_u * ZuZu + similarity
     A = 0.5 * (A + A.T)
     A[:-1, :-1] += lam2 * G
     b = 2.0 * c_u * Z[~labelled].sum(axis=0)
@@ -81,7 +122,7 @@ def assemble(Z, G, labelled, ZuZu, similarity, lam2, c_p, c_u) -> SurfaceProblem
     return SurfaceProblem(A, scaled_cholesky(A), b, np.ascontiguousarray(Z[labelled]), c_p, constant, m)
 
 
-def surface_objective(problem: SurfaceProblem, w, lam1) -> float:
+def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:
     """Return J(w)."""
     norms = np.linalg.norm(w[surface_groups(problem.m)], axis=1)
     hinge = problem.c_p * np.maximum(1.0 - problem.Zp @ w, 0.0).sum()
@@ -89,8 +130,8 @@ def surface_objective(problem: SurfaceProblem, w, lam1) -> float:
     return float(quadratic + hinge + 0.5 * lam1 * norms.sum())
 
 
-def constant_model(problem: SurfaceProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Return w of the best constant f and slopes p (n_p,), all equal, with which its intercept is stationary."""
+def constant_model(problem: SurfaceProblem) -> tuple[Floats, Floats]:
+    """Return w of the best constant f, and slopes p (n_p,), all equal, for which its intercept is stationary."""
     w = np.zeros(len(problem.b))
     w[-1] = best_intercept(w, problem.A, problem.b, problem.Zp, problem.c_p)
     n_p = len(problem.Zp)
@@ -100,50 +141,76 @@ def constant_model(problem: SurfaceProblem) -> tuple[np.ndarray, np.ndarray]:
 def surface_lam1_max(problem: SurfaceProblem) -> float:
     """Return a lam1 from which on every group is zero.
 
-    At the best constant the gradient of the rest, with that of a_jk shared evenly by its two groups, must fit into
-    the balls. Other shares, or other slopes of hinges on their kink, may fit at a somewhat smaller lam1.
+    At the best constant the gradient of the other terms must fit into the balls; that of a_jk is shared evenly by its
+    two groups. With other shares, or other slopes of hinges on their kink, a somewhat smaller lam1 may do.
     """
     w, p = constant_model(problem)
     gradient = problem.A @ w + problem.b + problem.Zp.T @ p
     return 2.0 * float(np.max(np.linalg.norm(shared(gradient[:-1], problem.m), axis=1), initial=0.0))
 
 
-def restricted(problem: SurfaceProblem, features) -> tuple[SurfaceProblem, np.ndarray]:
-    """Return the problem on the surface of some features, and the positions of its w in the whole one's."""
+def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem, Ints]:
+    """Return the problem on the surface of some features, and where its w stands in that of the whole problem."""
     place = np.append(surface_coordinates(features, problem.m), len(problem.b) - 1)
     A = np.ascontiguousarray(problem.A[np.ix_(place, place)])
     Zp = np.ascontiguousarray(problem.Zp[:, place])
-    return problem._replace(A=A, factor=scaled_cholesky(A), b=problem.b[place], Zp=Zp, m=len(features)), place
+    return replace(problem, A=A, factor=scaled_cholesky(A), b=problem.b[place], Zp=Zp, m=len(features)), place
 
 
-def with_exact_zeros(problem: SurfaceProblem, w, zero) -> np.ndarray:
-    """Return w with the groups `zero` (m,) bool at zero, and the intercept that is best then."""
+def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
+    """Return w with the groups `zero` (m,) set to zero, and the intercept that is best then."""
     w = w.copy()
     w[np.unique(surface_groups(problem.m)[zero])] = 0.0
     w[-1] = best_intercept(w, problem.A, problem.b, problem.Zp, problem.c_p)
     return w
 
 
-def shared(gradient, m, chosen=None):
+def shared(gradient: Floats, m: int, chosen: Bools | None = None) -> Floats:
     """Return v (m, m + 1) with D'v = gradient.
 
-    A coefficient of two groups is shared evenly, except that a feature outside `chosen` (m,) bears it alone when the
-    other one is inside: the groups of non-zero coefficients have no room for it.
+    The gradient of a coefficient in two groups is shared evenly. If only one of the two features is in `chosen` (m,),
+    the other one takes all of it, since groups of non-zero coefficients have no room for it.
     """
     share = np.full((m, m), 0.5)
     if chosen is not None:
         share[np.ix_(chosen, ~chosen)] = 0.0
         share[np.ix_(~chosen, chosen)] = 1.0
     share[np.diag_indices(m)] = 1.0
-    return gradient[surface_groups(m)] * np.column_stack([share, np.ones(m)])
+    v: Floats = gradient[surface_groups(m)] * np.column_stack([share, np.ones(m)])
+    return v
 
 
-def surface_bound(problem: SurfaceProblem, w, p, v, lam1, chosen) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return a lower bound on the minimum of J, the norms that each group's multiplier needs (m,), and multipliers.
+def surface_bound(
+    problem: SurfaceProblem, w: Floats, p: Floats, v: Floats, lam1: float, chosen: Bools
+) -> tuple[float, Floats, Floats]:
+    """Bound the minimum of J from below.
 
-    p : slopes in their box; v : multipliers (m, m + 1); chosen : (m,) bool, features that v was found for. The bound
-    is taken at w and at the point that meets the stationarity condition with p and v, the better one is returned; the
-    other two are those of w. There, features outside `chosen` have the multipliers that w needs, cut to their balls.
+    The bound is computed at w and at the point that meets the stationarity condition with p and v. There, features
+    outside `chosen` have the multipliers that w needs, shortened to fit into their balls.
+
+    Parameters
+    ----------
+    problem : SurfaceProblem
+        The problem.
+    w : ndarray of shape (r,)
+        Coefficients.
+    p : ndarray of shape (n_p,)
+        Slopes of the hinges, in their box.
+    v : ndarray of shape (m, m + 1)
+        Multipliers of the groups.
+    lam1 : float
+        Group penalty.
+    chosen : ndarray of shape (m,), bool
+        Features that v was found for.
+
+    Returns
+    -------
+    bound : float
+        The better of the two.
+    needed : ndarray of shape (m,)
+        Norm of the multiplier with which w is stationary, for each group.
+    multipliers : ndarray of shape (m, m + 1)
+        Those multipliers.
     """
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
     cut = moved * np.minimum(1.0, 0.5 * lam1 / np.maximum(needed, 1e-300))[:, None]
@@ -157,11 +224,13 @@ def surface_bound(problem: SurfaceProblem, w, p, v, lam1, chosen) -> tuple[float
     return bound, needed, moved
 
 
-def _bound_at(problem, w, p, v, lam1, chosen):
-    """Move v so that w is stationary, scale all multipliers into the balls, and return as `surface_bound` does."""
+def _bound_at(
+    problem: SurfaceProblem, w: Floats, p: Floats, v: Floats, lam1: float, chosen: Bools
+) -> tuple[float, Floats, Floats]:
+    """Move v so that w is stationary and scale all multipliers into the balls; results as in `surface_bound`."""
     A, b, constant, m = problem.A, problem.b, problem.constant, problem.m
     w = w.copy()
-    w[-1] -= float(A[-1] @ w + b[-1] + p.sum()) / A[-1, -1]  # the intercept's condition has no multiplier to move
+    w[-1] -= float(A[-1] @ w + b[-1] + p.sum()) / A[-1, -1]  # no multiplier can be moved for the intercept
     Aw = A @ w
     residual = (Aw + b + problem.Zp.T @ p)[:-1]
     np.add.at(residual, surface_groups(m).ravel(), v.ravel())
@@ -175,8 +244,8 @@ def _bound_at(problem, w, p, v, lam1, chosen):
     return s * linear - 0.5 * s * s * quadratic, norms, moved
 
 
-def scaled_cholesky(H):
-    """Return d and the Cholesky factor of the matrix D H D + ridge, D = diag(d), which has a diagonal of about one."""
+def scaled_cholesky(H: Floats) -> tuple[Floats, Cholesky]:
+    """Return d and the Cholesky factor of D H D plus a small ridge, D = diag(d), with a diagonal of about one."""
     d = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
     scaled = H * d[:, None] * d
     scaled[np.diag_indices(len(d))] += 1e-13 * len(d)

@@ -1,8 +1,8 @@
 """Elastic kernel-free GLPUAL by alternating directions that split only hinges and groups.
 
-What is quadratic stays in the matrix A of `pucli.solvers.surface.problem`, so an iteration is one product with the
-inverse of A + rho_h Zp'Zp + rho_t D'D and two with the labelled rows. Over-relaxed (Eckstein, Bertsekas 1992); both
-penalties are multiplied when the two residuals drift apart (He, Yang, Wang 2000).
+The quadratic terms stay in the matrix A of `pucli.solvers.surface.problem`, so an iteration takes one product with the
+inverse of A + rho_h Zp'Zp + rho_t D'D and two with the labelled rows. Steps are over-relaxed (Eckstein and Bertsekas
+1992). Both penalties change by a common factor when the two residuals drift apart (He, Yang and Wang 2000).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import cho_solve
 
+from pucli.arrays import Floats, Ints
 from pucli.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceProblem,
@@ -29,8 +30,23 @@ CHANGES = 8
 
 
 @njit(cache=True)
-def _iterate(inverse, b, Zp, c_p, groups, radius, rho_h, rho_t, w, p, v, z_h, z_t, n_iter):
-    """Take `n_iter` steps in place in w, p, v, z_h, z_t; return the last primal residual and the last move of z."""
+def _iterate(
+    inverse: Floats,
+    b: Floats,
+    Zp: Floats,
+    c_p: float,
+    groups: Ints,
+    radius: float,
+    rho_h: float,
+    rho_t: float,
+    w: Floats,
+    p: Floats,
+    v: Floats,
+    z_h: Floats,
+    z_t: Floats,
+    n_iter: int,
+) -> tuple[float, float]:
+    """Take `n_iter` steps, in place in w, p, v, z_h and z_t; return the last primal residual and the last move of z."""
     n_p = Zp.shape[0]
     m, width = groups.shape
     rhs = np.empty_like(w)
@@ -70,10 +86,43 @@ def _iterate(inverse, b, Zp, c_p, groups, radius, rho_h, rho_t, w, p, v, z_h, z_
     return np.sqrt(primal), np.sqrt(moved)
 
 
-def alternate(problem: SurfaceProblem, lam1, tol, max_iter, w, p, v, penalties):
-    """Run from (w, p, v) until the relative gap is below `tol`, or `max_iter` iterations.
+def alternate(
+    problem: SurfaceProblem,
+    lam1: float,
+    tol: float,
+    max_iter: int,
+    w: Floats,
+    p: Floats,
+    v: Floats,
+    penalties: tuple[float, float],
+) -> tuple[Floats, Floats, Floats, int, tuple[float, float], bool]:
+    """Take steps until the relative gap is within a tolerance.
 
-    penalties : rho_h and rho_t to start with. Returns (w, p, v, iterations, penalties, converged), w with exact zeros.
+    Parameters
+    ----------
+    problem : SurfaceProblem
+        The problem.
+    lam1 : float
+        Group penalty.
+    tol : float
+        Gap to stop at, relative to the objective.
+    max_iter : int
+        Most iterations.
+    w, p, v : ndarray
+        Where to start: coefficients, slopes of hinges, multipliers of groups.
+    penalties : tuple of float
+        rho_h and rho_t to start with.
+
+    Returns
+    -------
+    w, p, v : ndarray
+        The last point, w with exact zeros.
+    n_iter : int
+        Iterations.
+    penalties : tuple of float
+        The last ones.
+    converged : bool
+        Whether the tolerance was reached.
     """
     everything = np.ones(problem.m, dtype=bool)
     groups, radius = surface_groups(problem.m), 0.5 * lam1

@@ -1,19 +1,22 @@
 """Elastic kernel-free GLPUAL (Wang 2024, eq. 4.26): a quadratic surface with one lasso group per feature.
 
-The problem and its certificate are in `pucli.solvers.surface.problem`. It is solved on a working set of features, which
-grows until no other feature violates its condition (as in Massias, Gramfort, Salmon 2018): first by alternating
-directions, which reach a moderate accuracy at the least cost, then, where they are slow, by semismooth Newton steps.
+The problem (`pucli.solvers.surface.problem`) is solved on a working set of features, which grows until no other feature
+violates its condition (as in Massias, Gramfort and Salmon 2018). Each such problem is solved by alternating directions,
+which reach a moderate accuracy at the least cost, and then, where they are slow, by semismooth Newton steps.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from pucli.arrays import Floats, Ints
 from pucli.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.newton import newton
 from pucli.solvers.surface.problem import (
-    SurfaceFit,
     SurfaceProblem,
+    SurfaceSolution,
     constant_model,
     restricted,
     surface_bound,
@@ -21,35 +24,65 @@ from pucli.solvers.surface.problem import (
 )
 from pucli.solvers.surface.splitting import alternate
 
-# Features of the first working set, and by how much it grows at least.
+# Features of the first working set, and the least that a working set grows by.
 FIRST_FEATURES = 10
 # Iterations of alternating directions before Newton steps take over.
 SPLITTING_ITERATIONS = 400
-# The restricted problem is solved to this share of the tolerance, and to a tenth of that whenever it was not enough.
+# Problems on a working set are solved to this share of the tolerance, and to a tenth of it where that is not enough.
 SHARE = 0.5
 SMALLEST_TOLERANCE = 1e-13
 
 
-def solve_surface(problem: SurfaceProblem, lam1, tol=1e-6, max_iter=500, start: SurfaceFit | None = None) -> SurfaceFit:
+def solve_surface(
+    problem: SurfaceProblem,
+    lam1: float,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    start: SurfaceSolution | None = None,
+) -> SurfaceSolution:
     """Minimise EKF-GLPUAL's objective (4.26) to a proven relative gap.
 
-    lam1 > 0 : group penalty; tol : stop when the gap is below tol times the objective; max_iter : Newton steps on one
-    working set; start : a fit of the same problem at another lam1.
+    Parameters
+    ----------
+    problem : SurfaceProblem
+        From `pucli.solvers.surface.problem.surface_problem`.
+    lam1 : float
+        Group penalty, positive.
+    tol : float, default 1e-6
+        Gap to stop at, relative to the objective.
+    max_iter : int, default 500
+        Most Newton steps on one working set.
+    start : SurfaceSolution, optional
+        Solution of the same problem at another lam1, to start from.
+
+    Returns
+    -------
+    SurfaceSolution
+        The point of the smallest gap.
     """
     m = problem.m
     w, p = constant_model(problem)
     v = np.zeros((m, m + 1))
     chosen = np.zeros(m, dtype=bool)
     if start is not None:
-        w, p, v = start.w.copy(), start.p, start.v
+        w, p, v = start.coef.copy(), start.dual, start.multipliers
         chosen = np.any(w[surface_groups(m)] != 0.0, axis=1)
-    n_iter, best, target = 0, None, SHARE * tol
+    n_iter, target = 0, SHARE * tol
+    best: SurfaceSolution | None = None
     while True:
         v = v * np.minimum(1.0, 0.5 * lam1 / np.maximum(np.linalg.norm(v, axis=1), 1e-300))[:, None]
         bound, needed, full = surface_bound(problem, w, p, v, lam1, chosen)
         value = surface_objective(problem, w, lam1)
         if best is None or value - bound < best.gap:
-            best = SurfaceFit(w, p, full, value, max(value - bound, 0.0), n_iter, bool(value - bound <= tol * value))
+            best = SurfaceSolution(
+                coef=w,
+                dual=p,
+                multipliers=full,
+                objective=value,
+                gap=max(value - bound, 0.0),
+                n_iter=n_iter,
+                converged=bool(value - bound <= tol * value),
+            )
         outside = np.where(chosen, 0.0, needed)
         violating = np.flatnonzero(outside > 0.5 * lam1 * (1.0 + 1e-9))
         if len(violating):
@@ -58,16 +91,18 @@ def solve_surface(problem: SurfaceProblem, lam1, tol=1e-6, max_iter=500, start: 
         elif n_iter:
             target *= 0.1
         if best.converged or not chosen.any() or target < SMALLEST_TOLERANCE:
-            return best._replace(n_iter=n_iter)
+            return replace(best, n_iter=n_iter)
         w, p, v, steps = _on_features(problem, np.flatnonzero(chosen), lam1, target, max_iter, w, p, v)
         n_iter += steps
 
 
-def _on_features(problem: SurfaceProblem, features, lam1, tol, max_iter, w, p, v):
-    """Solve the problem on the surface of some features; return the full-size point and the iterations."""
+def _on_features(
+    problem: SurfaceProblem, features: Ints, lam1: float, tol: float, max_iter: int, w: Floats, p: Floats, v: Floats
+) -> tuple[Floats, Floats, Floats, int]:
+    """Solve the problem on the surface of some features; return the full-size w, p and v, and the iterations."""
     sub, place = restricted(problem, features)
     inner = np.ix_(features, np.append(features, problem.m))
-    # hinges are rounded off over a zone of 1 in f, groups over their size where f is about 1
+    # hinges are smoothed over a zone of 1 in f, groups over their size where f is about 1
     mean_square = float(np.sum(sub.Zp[:, :-1] ** 2)) / max(len(sub.Zp), 1)
     penalties = (sub.c_p, 0.5 * lam1 * np.sqrt(mean_square / (sub.m + 1)))
     w_sub, p, v_sub, steps, penalties, converged = alternate(

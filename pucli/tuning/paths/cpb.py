@@ -65,7 +65,7 @@ class CPBPath(PathRoute):
                 dual,
             )
             dual = fit.dual
-            counts[p] = count_positive(Z_valid @ fit.w > 0, self.s[valid])
+            counts[p] = count_positive(Z_valid @ fit.coef > 0, self.s[valid])
             previous = point
         return counts
 

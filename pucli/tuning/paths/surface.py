@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pucli.kernels.graph import edge_weights, laplacian_product, mutual_knn
+from pucli.kernels.graph import mutual_knn, similarity_form
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.quadratic_surface import check_memory, surface_features, surface_ridge
-from pucli.solvers.surface.problem import SurfaceFit, assemble
+from pucli.solvers.surface.problem import SurfaceSolution, assemble
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Counts, Point, count_positive
@@ -39,7 +39,7 @@ class SurfacePath(PathRoute):
         G, ZuZu = surface_ridge(X), Zu.T @ Zu
         Z_valid = with_intercept(surface_features(self.X[valid]))
         graph, similarity, problem = None, np.empty(0), None
-        fit: SurfaceFit | None = None
+        fit: SurfaceSolution | None = None
         previous: Point = {}
         counts: list[Counts] = [(0, 0, 0, 0)] * len(points)
         for p in in_order(points, lambda point: (*(point[name] for name in ORDER), -point["lam1"])):
@@ -49,12 +49,12 @@ class SurfacePath(PathRoute):
                 graph = mutual_knn(X, point["n_neighbors"])
             if changed & {"n_neighbors", "sigma"}:
                 assert graph is not None
-                similarity = Z.T @ laplacian_product(graph.i, graph.j, edge_weights(graph, point["sigma"]), Z)
+                similarity = similarity_form(Z, graph.edges(point["sigma"]))
             if changed:
                 problem = assemble(Z, G, labelled, ZuZu, similarity, point["lam2"], point["c_p"], point["c_u"])
                 fit = None
             assert problem is not None
             fit = solve_surface(problem, point["lam1"], point["tol"], limit(solve_surface, point), start=fit)
             previous = point
-            counts[p] = count_positive(Z_valid @ fit.w > 0, self.s[valid])
+            counts[p] = count_positive(Z_valid @ fit.coef > 0, self.s[valid])
         return counts

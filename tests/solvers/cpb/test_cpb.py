@@ -14,7 +14,8 @@ from pucli.estimators.cpb import CPBGLPUAL
 from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.cpb.admm import push_from_zero, solve_cpb_admm, solve_cpb_thesis, update_a
-from pucli.solvers.cpb.dc import cpb_objective, solve_cpb
+from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.cpb.problem import cpb_loss, cpb_objective
 from pucli.solvers.rows.losses import bias_and_gap
 from pucli.solvers.rows.smoothed import WIDTHS, smoothed_slopes
 from tests import oracles
@@ -64,12 +65,12 @@ def test_steps_fall_and_end_where_no_direction_falls(seed, prior, lam, shift):
     assert fit.converged
     assert np.all(np.diff(fit.objectives) <= 1e-12)
     assert np.isclose(fit.objective, fit.objectives[-1], rtol=1e-9, atol=1e-9)
-    assert np.isclose(fit.objective, cpb_objective(fit.w, Z, labelled, edges, prior, lam), rtol=1e-12)
+    assert np.isclose(fit.objective, cpb_objective(fit.coef, Z, labelled, edges, prior, lam), rtol=1e-12)
     # the convex majorant at the result, which touches J there, is minimal to the residual: J falls nowhere nearby
-    side = np.where(Z[labelled] @ fit.w >= -1, 1.0, -1.0)
+    side = np.where(Z[labelled] @ fit.coef >= -1, 1.0, -1.0)
     rng = np.random.default_rng(seed)
     for step in (1e-3, 1e-1, 1.0):
-        moved = fit.w + step * rng.normal(size=len(fit.w))
+        moved = fit.coef + step * rng.normal(size=len(fit.coef))
         assert majorant(moved, Z, labelled, edges, prior, lam, side) >= fit.objective - fit.residual - 1e-6
 
 
@@ -96,7 +97,7 @@ def test_the_residual_is_what_the_majorant_can_fall(seed, max_iter):
     Z, labelled, edges = with_graph(*problem(seed, n=80, m=11, n_p=20, shift=0.0))
     for prior, lam in ((0.5, 1e-3), (0.9, 0.1)):
         fit = solve_cpb(Z, labelled, edges, prior, lam, max_iter=max_iter)
-        side = np.where(Z[labelled] @ fit.w >= -1, 1.0, -1.0)
+        side = np.where(Z[labelled] @ fit.coef >= -1, 1.0, -1.0)
         fall = fit.objective - least_majorant(Z, labelled, edges, prior, lam, side)
         scale = 1.0 + abs(fit.objective)
         assert -1e-6 * scale <= fall <= fit.residual + 1e-6 * scale
@@ -209,7 +210,7 @@ def test_thesis_form_is_the_derived_iteration_and_ignores_sigma(width):
         u_h = u_h + mu * (1 - f[labelled] - h)
         u_a = u_a + mu * (1 + f - a)
     result = solve_cpb_thesis(K, labelled, prior, mu, 30)
-    np.testing.assert_allclose(K @ result.omega + result.intercept, f, atol=1e-9)
+    np.testing.assert_allclose(K @ result.coef + result.intercept, f, atol=1e-9)
     model = CPBGLPUAL(prior=0.3, kernel="rbf", form="thesis", width=width, mu=mu)
     scores = [model.set_params(sigma=sigma).fit(X, y).decision_function(X) for sigma in (0.1, 100.0)]
     np.testing.assert_array_equal(*scores)
@@ -225,7 +226,7 @@ def test_rbf_model_scores_new_rows_as_it_scored_them_in_training():
     graph = mutual_knn(X, 5)
     f = value.decision_function(X)
     similarity = np.sum(edge_weights(graph, 1.0) * (f[graph.i] - f[graph.j]) ** 2)
-    expected = 0.05 * value.coef_ @ value.coef_ + cpb_solver.cpb_loss(f, y == 1, 0.3) + similarity
+    expected = 0.05 * value.coef_ @ value.coef_ + cpb_loss(f, y == 1, 0.3) + similarity
     assert np.isclose(value.objective_, expected, rtol=1e-6)
 
 

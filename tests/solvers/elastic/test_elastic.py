@@ -59,7 +59,7 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
     exact = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-10)
     assert exact.gap <= 1e-9 * exact.objective
     assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
-    value = elastic_objective(early.w, Z, labelled, edges, lam1, 1e-3, 1.0, 0.05)
+    value = elastic_objective(early.coef, Z, labelled, edges, lam1, 1e-3, 1.0, 0.05)
     assert np.isclose(value, early.objective, rtol=1e-12)
 
 
@@ -92,10 +92,10 @@ def test_from_lam1_max_on_the_model_is_constant(seed, c_p, c_u):
     Z, labelled, edges = with_graph(X, y)
     edge = lam1_max(Z, labelled, c_p, c_u)
     above = solve_elastic(Z, labelled, edges, edge * 1.001, 0.1, c_p, c_u, tol=1e-10)
-    assert not above.w[:-1].any()
+    assert not above.coef[:-1].any()
     if c_p * labelled.sum() < 4 * c_u * (~labelled).sum():  # off the kink the bound is sharp
         below = solve_elastic(Z, labelled, edges, edge * 0.99, 0.1, c_p, c_u, tol=1e-10)
-        assert below.w[:-1].any()
+        assert below.coef[:-1].any()
 
 
 @given(seed=st.integers(0, 1000), distance=st.sampled_from([0.0, 1e-3, 0.1]), lam1=weights, lam2=weights, c_u=weights)
@@ -111,8 +111,8 @@ def test_similar_features_get_similar_coefficients(seed, distance, lam1, lam2, c
     graph_norm = np.sqrt(difference @ laplacian_product(i, j, weight, difference[:, None])[:, 0])
     bound = (2 * c_u * np.sqrt(n_p / c_u + n_u) + np.sqrt(n_p)) * np.linalg.norm(difference)
     bound = (bound + 2 * np.sqrt(n_p + n_u * c_u) * graph_norm) / lam2
-    if fit.w[0] * fit.w[1] > 0 or distance == 0.0:
-        assert abs(fit.w[0] - fit.w[1]) <= bound + 1e-5
+    if fit.coef[0] * fit.coef[1] > 0 or distance == 0.0:
+        assert abs(fit.coef[0] - fit.coef[1]) <= bound + 1e-5
 
 
 def test_without_l1_penalty_it_is_glpual():

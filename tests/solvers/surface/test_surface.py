@@ -117,16 +117,18 @@ def test_group_lasso_conditions_hold(seed, lam1, lam2, c_u):
     fit = solve_surface(task, lam1, tol=1e-10)
     assert fit.gap <= 1e-7 * fit.objective
     groups = surface_groups(6)
-    gradient = task.A @ fit.w + task.b + task.Zp.T @ fit.p
-    np.add.at(gradient, groups.ravel(), fit.v.ravel())
+    gradient = task.A @ fit.coef + task.b + task.Zp.T @ fit.dual
+    np.add.at(gradient, groups.ravel(), fit.multipliers.ravel())
     scale = np.abs(task.b).max() + np.abs(task.Zp).sum(axis=0).max()
     assert np.max(np.abs(gradient)) <= 1e-3 * scale
     radius = 0.5 * lam1
-    assert np.all(np.linalg.norm(fit.v, axis=1) <= radius * 1.02 + 1e-9)
+    assert np.all(np.linalg.norm(fit.multipliers, axis=1) <= radius * 1.02 + 1e-9)
     for j in range(6):
-        alpha = fit.w[groups[j]]
+        alpha = fit.coef[groups[j]]
         if np.linalg.norm(alpha) > 1e-3:
-            np.testing.assert_allclose(fit.v[j], radius * alpha / np.linalg.norm(alpha), atol=0.03 * radius + 1e-6)
+            np.testing.assert_allclose(
+                fit.multipliers[j], radius * alpha / np.linalg.norm(alpha), atol=0.03 * radius + 1e-6
+            )
 
 
 @given(seed=st.integers(0, 1000), lam1=st.sampled_from([0.01, 1.0, 10.0]))
@@ -136,9 +138,9 @@ def test_bound_holds_at_any_point(seed, lam1):
     task = parts(X, y)
     best = solve_surface(task, lam1, tol=1e-8)
     rng = np.random.default_rng(seed)
-    w = best.w + rng.normal(size=len(best.w)) * rng.choice([0.0, 1e-3, 1.0])
-    p = np.clip(best.p + rng.normal(size=len(best.p)) * 0.3, -1.0, 0.0)
-    v = best.v + rng.normal(size=best.v.shape) * rng.choice([0.0, 0.1])
+    w = best.coef + rng.normal(size=len(best.coef)) * rng.choice([0.0, 1e-3, 1.0])
+    p = np.clip(best.dual + rng.normal(size=len(best.dual)) * 0.3, -1.0, 0.0)
+    v = best.multipliers + rng.normal(size=best.multipliers.shape) * rng.choice([0.0, 0.1])
     bound, _, _ = surface_bound(task, w, p, v, lam1, rng.random(4) < 0.5)
     assert bound <= best.objective + 1e-7 * best.objective
     assert surface_objective(task, w, lam1) >= best.objective - best.gap - 1e-9
@@ -150,8 +152,10 @@ def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
     X, y = rows_inside(seed)
     task = parts(X, y)
     fit = solve_surface(task, lam1, tol=1e-8)
-    start = np.zeros_like(fit.w)
-    w, _, _, _ = newton(task, lam1, 1e-8, 2000, start, np.zeros_like(fit.p), np.zeros_like(fit.v), (1.0, lam1))
+    start = np.zeros_like(fit.coef)
+    w, _, _, _ = newton(
+        task, lam1, 1e-8, 2000, start, np.zeros_like(fit.dual), np.zeros_like(fit.multipliers), (1.0, lam1)
+    )
     assert np.isclose(surface_objective(task, w, lam1), fit.objective, rtol=1e-6)
 
 
@@ -186,7 +190,7 @@ def test_from_lam1_max_on_the_model_is_constant(seed, c_u):
     X, y = rows_inside(seed)
     task = parts(X, y, c_u=c_u)
     fit = solve_surface(task, surface_lam1_max(task) * 1.0001)
-    assert fit.n_iter == 0 and fit.converged and not fit.w[:-1].any()
+    assert fit.n_iter == 0 and fit.converged and not fit.coef[:-1].any()
 
 
 def test_a_warm_start_changes_the_work_and_not_the_result():

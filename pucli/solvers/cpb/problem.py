@@ -1,0 +1,34 @@
+"""The objective of class-prior-based GLPUAL (Wang 2024, eq. 5.8 with c = 1), with f = g + beta_0:
+
+    J = lam/2 |g|^2 + prior/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf.
+
+The two middle terms are the unbiased PU risk with the hinge for positives and the absolute loss for negatives. Only
+-|1 + f| on labelled rows is not convex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges
+
+
+def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:
+    """Return the unbiased risk of scores f (n,), the two middle terms of J."""
+    p, u = f[labelled], f[~labelled]
+    labelled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
+    return float(prior * labelled_part + np.mean(np.abs(1.0 + u)))
+
+
+def cpb_objective(w: Floats, Z: Floats, labelled: Bools, edges: Edges, prior: float, lam: float) -> float:
+    """Return J(w) from its definition, for rows Z (n, m + 1) with a last column of ones."""
+    f = Z @ w
+    i, j, weight = edges
+    similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
+    return 0.5 * lam * float(w[:-1] @ w[:-1]) + cpb_loss(f, labelled, prior) + similarity
+
+
+def trivial_value(prior: float) -> float:
+    """Return J of the best constant f."""
+    return 2.0 * min(prior, 1.0 - prior)
