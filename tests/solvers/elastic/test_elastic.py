@@ -16,7 +16,7 @@ from pucli.solvers.elastic.admm import shifted_laplacian, soft_threshold
 from pucli.solvers.elastic.dual import elastic_objective, lam1_max, solve_elastic
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.elastic import ElasticPath
-from pucli.tuning.search import GenericRoute
+from pucli.tuning.routes import GenericRoute
 from tests import oracles
 from tests.oracles import clarabel, with_graph
 

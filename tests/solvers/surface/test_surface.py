@@ -32,7 +32,8 @@ from pucli.solvers.surface.problem import surface_bound, surface_lam1_max, surfa
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.surface import SurfacePath
-from pucli.tuning.search import GenericRoute, tune
+from pucli.tuning.routes import GenericRoute
+from pucli.tuning.search import tune
 from tests.oracles import clarabel
 
 METHOD = Method("ekf-glpual", "pucli.estimators.elastic:EKFGLPUAL", "pu", "")
