@@ -155,7 +155,7 @@ def test_elastic_kernel_free_glpual(mu):
     compared = 0
     for count, (w, u_h, t) in enumerate(expected, start=1):
         found = solve_surface_admm(Z, G, labelled, edges, lam1, lam2, c_p, c_u, mu, tol=1e-15, max_iter=count)
-        np.testing.assert_allclose(found.p, -np.clip(u_h, 0, c_p), atol=1e-5)
+        np.testing.assert_allclose(found.dual, -np.clip(u_h, 0, c_p), atol=1e-5)
         zero = np.linalg.norm(t, axis=1) < 1e-6
         kept = np.setdiff1d(np.arange(r - 1), groups[zero])
         np.testing.assert_allclose(found.coef[kept], w[kept], atol=1e-5)

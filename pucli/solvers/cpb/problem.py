@@ -1,6 +1,6 @@
-"""The objective of class-prior-based GLPUAL (Wang 2024, eq. 5.8 with c = 1), with f = g + beta_0:
+"""The objective of class-prior-based GLPUAL (Wang 2024, eq. 5.8 with c = 1).
 
-    J = lam/2 |g|^2 + prior/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf.
+    J = lam/2 |g|^2 + prior/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf,    f = g + beta_0
 
 The two middle terms are the unbiased PU risk with the hinge for positives and the absolute loss for negatives. Only
 -|1 + f| on labelled rows is not convex.
