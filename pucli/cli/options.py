@@ -79,7 +79,7 @@ RowLimit = Annotated[
         "--rows",
         metavar="N",
         min=2,
-        help="Train on N rows drawn at random, labelled and unlabeled in proportion, where there are more.",
+        help="Train on N random rows where there are more; labelled ones are kept up to a quarter of N.",
         show_default=False,
     ),
 ]

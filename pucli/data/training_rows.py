@@ -173,14 +173,19 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
 
 
 def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
-    """Return at most `source.rows` rows in their order, labelled and unlabeled ones in proportion; test rows stay."""
+    """Return at most `source.rows` rows, in their order; test rows stay.
+
+    Labelled rows, often few, are kept up to a quarter of the rows drawn; of a single training set in proportion.
+    """
     n, most = len(rows.X), source.rows
     if most is None or n <= most:
         return rows
     order = stream(source.seed, "rows").permutation(n)
-    labelled = order[rows.labelled[order]]
-    kept = labelled[: max(round(most * len(labelled) / n), 1)] if len(labelled) else labelled
-    kept = np.sort(np.concatenate([kept, order[~rows.labelled[order]][: most - len(kept)]]))
+    labelled, unlabeled = order[rows.labelled[order]], order[~rows.labelled[order]]
+    in_proportion = round(most * len(labelled) / n)
+    wanted = in_proportion if rows.denominator == "all" else max(in_proportion, most // 4)
+    labelled = labelled[: max(wanted, most - len(unlabeled))]
+    kept = np.sort(np.concatenate([labelled, unlabeled[: most - len(labelled)]]))
     return replace(
         rows,
         X=rows.X[kept],

@@ -704,10 +704,12 @@ def test_the_seed_reaches_the_estimator(pucli, customers, tmp_path):
     assert a == b != c
 
 
-def test_rows_draws_so_many_in_proportion(pucli, customers):
+def test_rows_draws_so_many_and_keeps_labelled_ones(pucli, customers):
     words = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED, "--json")
     document = pucli(*words, "--rows", 60).document
-    assert (document["rows"], document["labelled"]) == (60, 8)
+    assert (document["rows"], document["labelled"]) == (60, 15)  # of 20 in 150
+    alone = pucli(*words, "--rows", 60, "--scenario", "single-training-set").document
+    assert alone["labelled"] == 8
     assert document["data"]["rows_drawn"] == 60
     assert pucli(*words, "--rows", 60).document["objective"] == document["objective"]
     assert pucli(*words, "--rows", 60, "--seed", 1).document["objective"] != document["objective"]
