@@ -36,13 +36,18 @@ GRIDS = {
 }
 
 
+# Rows on which tuning over such a grid, with three cross-validations, takes about half a minute of one processor. The
+# kernel methods factorise a matrix of the size of the rows for every point.
+LARGEST_TUNED = {"glpual": 1000, "gllc": 1000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 20000}
+
+
 class Advice(NamedTuple):
     """The answers and what follows from them.
 
     trifurcated : labelled rows in two parts with unlabeled rows between; silhouette of the two parts; between : share
     of the unlabeled rows between the parts that is not matched by labelled ones; irrelevant : (m,) bool; method : name
-    on the command line; params : what to give it; grid : values to tune over, empty for the method's own; reasons :
-    sentences.
+    on the command line; params : what to give it; grid : values to tune over, empty for the method's own; rows : on how
+    many rows, drawn at random, to tune, None for all; reasons : sentences.
     """
 
     trifurcated: bool
@@ -52,6 +57,7 @@ class Advice(NamedTuple):
     method: str
     params: dict[str, str]
     grid: dict[str, str]
+    rows: int | None
     reasons: list[str]
 
 
@@ -73,6 +79,7 @@ def advise(X, labelled, prior=None, random_state=0) -> Advice:
         raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: nothing tells the rows apart.")
+    n = len(X)
     chosen = _at_most(labelled, np.random.default_rng(random_state))
     X, labelled = X[chosen], labelled[chosen]
     spread = X.std(axis=0)
@@ -93,7 +100,10 @@ def advise(X, labelled, prior=None, random_state=0) -> Advice:
         else f"the class prior is known ({prior:g})",
     ]
     method, params = _choice(trifurcated, many, prior)
-    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), reasons)
+    rows = LARGEST_TUNED[method] if n > LARGEST_TUNED[method] else None
+    if rows is not None:
+        reasons.append(f"tuning on all {n} rows would take long: {rows} of them, drawn at random, take about a minute")
+    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), rows, reasons)
 
 
 def _at_most(labelled, rng) -> np.ndarray:

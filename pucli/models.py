@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ STATEMENTS = (
     "n_complete",
     "prior",
     "n_components",
+    "positive_share",
+    "labelled_recall",
 )
 
 
@@ -115,6 +117,28 @@ def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     if "random_state" in params or "random_state" not in inspect.signature(estimator_of(method)).parameters:
         return dict(params)
     return {**params, "random_state": seed}
+
+
+def prior_remark(method: str, given: Container[str], estimate: float | None = None) -> str:
+    """Return in words what a method takes for the class prior that it is not given, "" if it needs none.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the list of methods.
+    given : container of str
+        The parameters that are given.
+    estimate : float or None
+        The prior that a fit has estimated.
+    """
+    parameter = inspect.signature(estimator_of(method)).parameters.get("prior")
+    if parameter is None or "prior" in given:
+        return ""
+    if estimate is not None:
+        return f"{method} was given no class prior and estimated {estimate:.3g}, which may be far off"
+    if parameter.default is not None:
+        return f"{method} was given no class prior and takes its default, {parameter.default}"
+    return ""
 
 
 def takes_missing(method: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ from pucli.cli import completion
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
+    from pucli.cli.output import Output
     from pucli.data.training_rows import RowSource
 
 MethodName = Annotated[
@@ -41,7 +42,8 @@ PositiveValue = Annotated[
     str | None,
     typer.Option(
         "--positive",
-        help="Value in the label column that marks a labelled positive; everything else is unlabeled.",
+        help="Value in the label column that marks positives, all other rows are unlabeled; default the greater of two "
+        "numbers, or of two words the one that means yes.",
         show_default=False,
     ),
 ]
@@ -327,6 +329,15 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
     if value not in choices:
         raise unknown(kind, value, choices)
     return value
+
+
+def warn_of_prior(out: Output, method: str, given: Container[str], estimate: float | None = None) -> None:
+    """Warn of a class prior that the user did not choose."""
+    from pucli.models import prior_remark
+
+    remark = prior_remark(method, given, estimate)
+    if remark:
+        out.warn(f"{remark}; `pucli prior` estimates it, --param prior=VALUE sets it.")
 
 
 def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:

@@ -68,6 +68,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
             ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
             ("components", None if "n_components" in document["params"] else document["n_components"]),
             ("prior estimated", None if "prior" in document["params"] else document["prior"]),
+            ("called positive", _called_positive(document)),
             ("objective", finite(document["objective"])),
             ("certificate", None if fitted.rows.y is None else certificate_text(document)),
             ("guarantee", document["guarantee"]),
@@ -83,6 +84,13 @@ def _rows(document: dict[str, Any]) -> str:
     if "labelled" not in document:
         return str(document["rows"])
     return f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"
+
+
+def _called_positive(document: dict[str, Any]) -> str | None:
+    share, recall = document["positive_share"], document["labelled_recall"]
+    if share is None:
+        return None
+    return f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones"
 
 
 def _missing_cells(document: dict[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Ints
+from pucli.data.labels import YES
 from pucli.data.select import class_text
 from pucli.errors import UsageError
 
@@ -100,6 +101,26 @@ class LabelColumn:
             )
         return present[1]
 
+    def marked_class(self) -> str:
+        """Return the class that marks positives where the user names none: the greater number, or the word for yes.
+
+        Raises
+        ------
+        UsageError
+            There are not two classes, or none of the two words, or both, mean yes.
+        """
+        greater = self.positive_class(None)
+        present = self.present
+        if all(_is_number(value) for value in present) or set(present) == {"False", "True"}:
+            return greater
+        yes = [value for value in present if value.lower() in YES]
+        if len(yes) == 1:
+            return yes[0]
+        raise UsageError(
+            f"{self.where} has the classes {present[0]!r} and {present[1]!r}; name the one that marks positives with "
+            "--positive"
+        )
+
     def plus_minus(self, positive: str | None) -> Ints:
         """Return +1 for rows of the positive class and -1 for all others; see `positive_class`."""
         return np.where(self.text == self.positive_class(positive), 1, -1).astype(np.int64)
@@ -117,6 +138,14 @@ class LabelColumn:
             return np.array([int(value) for value in text], dtype=np.int64)
         except ValueError:
             return text.astype(str)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def in_order(values: Iterable[str]) -> list[str]:

@@ -264,9 +264,10 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
 def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
     """Return 1 for positives and 0 for the rest, and what the file calls the two.
 
-    Without `positive` the column must hold two classes; the greater one is positive.
+    Without `positive` the column must hold two classes: of two numbers the greater is positive, of two words the one
+    that means yes.
     """
-    marked = labels.positive_class(positive)
+    marked = labels.marked_class() if positive is None else labels.positive_class(positive)
     others = [value for value in labels.present if value != marked]
     rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
     return (labels.text == marked).astype(np.int64), {"1": marked, "0": rest}

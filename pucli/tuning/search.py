@@ -11,6 +11,7 @@ import numpy as np
 
 from pucli.arrays import AnyArray, Floats, Ints
 from pucli.errors import unknown
+from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
 from pucli.methods import Method, check_value, estimator_class, get_method
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
@@ -112,13 +113,13 @@ class _Search:
         """Return what was found."""
         assert self.choice is not None
         counts = np.concatenate(self.counts)
-        one_class = ["the chosen point predicts one class only on the validation rows"] * self.choice.constant
+        chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
         return TuneResult(
             params={**self.fixed, **self.choice.point},
             score=self.choice.score,
             score_se=self.choice.standard_error,
             trials=Trials.of(self.points, counts, self.n_grid, self.rule),
-            notes=[*self.notes, *one_class],
+            notes=[*self.notes, *_degenerate(counts[chosen].sum(axis=(0, 1)))],
             n_fits=counts.shape[0] * counts.shape[1] * counts.shape[2],
             seconds=time.perf_counter() - self.started,
         )
@@ -276,6 +277,20 @@ def _check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]
     for name, values in [*((name, [value]) for name, value in fixed.items()), *grid.items()]:
         for value in values:
             check_value(method.name, name, value)
+
+
+def _degenerate(counts: Ints) -> list[str]:
+    """Return a note if four counts, summed over the folds, show a model of no use."""
+    found, labelled, called, unlabeled = counts.tolist()
+    if found + called in (0, labelled + unlabeled):
+        return ["the chosen point predicts one class only on the validation rows"]
+    recall, share = found / labelled, called / unlabeled
+    shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labelled validation rows"
+    if recall < LEAST_RECALL or share < NEARLY_NONE:
+        return [f"the chosen point calls nearly nothing positive: {shown}"]
+    if share > 1.0 - NEARLY_NONE:
+        return [f"the chosen point calls nearly everything positive: {shown}"]
+    return []
 
 
 def _edge_notes(grid: Mapping[str, list[Any]], point: Point) -> list[str]:

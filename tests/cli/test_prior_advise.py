@@ -134,6 +134,17 @@ def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, no
 SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=0.1"]}
 
 
+def test_advice_for_many_rows_is_to_tune_on_some(pucli, tmp_path, monkeypatch):
+    path = table(tmp_path / "rows.csv", split=True, n=240, labelled=100)
+    monkeypatch.setattr("pucli.advice.LARGEST_TUNED", {"glpual": 200})
+    done = pucli("advise", "--data", path, *WORDS, "--json")
+    pasted = shlex.split(done.document["command"])
+    assert pasted[pasted.index("--rows") + 1] == "200"
+    assert "340 rows" in done.document["reasons"][-1]
+    few = pucli("advise", "--data", path, *WORDS, "--rows", 150, "--json").document["command"]
+    assert shlex.split(few).count("--rows") == 1 and "--rows 150" in few
+
+
 def test_the_printed_command_is_of_the_same_rows(pucli):
     words = ("--dataset", "wine", "--label-frequency", "0.25", "--seed", "3", "--scenario", "single-training-set")
     done = pucli("advise", *words, "--repeat", 2, "--json")

@@ -63,7 +63,8 @@ def command(
         raise UsageError(f"{rows.title}: {error}") from error
     if rows.n_labelled < FEW_LABELLED:
         out.warn(f"with {rows.n_labelled} labelled rows the answers are little more than guesses.")
-    next_command = f"pucli tune --method {found.method} {where.words}{_settings(found)} {RULE}"
+    words = where.words if found.rows is None or where.rows is not None else f"{where.words} --rows {found.rows}"
+    next_command = f"pucli tune --method {found.method} {words}{_settings(found)} {RULE}"
     drawn = len(rows.X) if plot is None else _picture(rows, plot, where.seed)
     irrelevant = [name for name, out_of_use in zip(rows.feature_names, found.irrelevant, strict=True) if out_of_use]
     out.document(

@@ -109,7 +109,24 @@ def _labels(
         out.warn(line)
     if destination is not None:
         out.text(f"{written} rows written to {destination}")
+    if saved.metadata.get("kind") == "pu":
+        _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
     out.remark(", ".join(f"{count} rows predicted {label}" for label, count in ordered.items()))
+
+
+def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:
+    """Warn where nearly no row, or nearly every one, is predicted positive."""
+    from pucli.estimators.base.pu import NEARLY_NONE
+
+    found, total = counts.get(positive, 0), sum(counts.values())
+    if total < 1 / NEARLY_NONE:  # of few rows that is no surprise
+        return
+    if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:
+        amount = "nothing" if found < total / 2 else "everything"
+        out.warn(
+            f"nearly {amount} is predicted positive: {found} of {total} rows; the score still ranks the rows, or train "
+            "with tuned parameters (`pucli tune`)."
+        )
 
 
 def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None) -> int:

@@ -63,6 +63,7 @@ def command(
         params, remarks = _tuned(out, entry, rows, params, folds, where.seed, standardise)
         notes += remarks
     fitted = _fit(out, method, params, rows, standardise)
+    opt.warn_of_prior(out, method, params, fitted.statements["prior"])
     if model is not None:
         from pucli.persistence import save_model
 

@@ -80,6 +80,7 @@ def command(
     params = {**entry.params, **opt.method_parameters(method, param)}
     chosen_grid = _grid(entry, params, opt.method_grid(method, grid))
     rows = rows_to_learn_from(out, "pu", where.source)
+    opt.warn_of_prior(out, method, {**params, **chosen_grid})
     how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}
     interrupted = False
     try:

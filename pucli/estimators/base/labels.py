@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import AnyArray
-
-# Words that mean yes, in lower case.
-YES = frozenset({"positive", "pos", "p", "yes", "y", "true", "t", "labelled", "labeled", "1"})
+from pucli.data.labels import YES
 
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
