@@ -14,7 +14,7 @@ from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, C
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.functions import Kernel
 from pucli.solvers.result import Certificate
-from pucli.solvers.svm.laplacian import solve_newton
+from pucli.solvers.svm.laplacian import solve_laplacian_svm
 
 
 class LaplacianSVM(SemiSupervisedClassifier):
@@ -107,10 +107,10 @@ class LaplacianSVM(SemiSupervisedClassifier):
         L = self._graph_laplacian(X)
         for positive in positives:
             signs = np.where(codes < 0, 0, np.where(codes == positive, 1, -1))
-            found.append(solve_newton(K, L, signs, self.gamma_a, self.gamma_i, self.tol, self.max_iter))
+            found.append(solve_laplacian_svm(K, L, signs, self.gamma_a, self.gamma_i, self.tol, self.max_iter))
         self._X = X
-        self.dual_coef_ = np.array([one.alpha for one in found])
-        self.intercept_ = np.array([one.b for one in found])
+        self.dual_coef_ = np.array([one.coef for one in found])
+        self.intercept_ = np.array([one.offset for one in found])
         self.improvement_ = np.nan
         self._keep_certificate(
             Certificate(

@@ -20,7 +20,6 @@ from pucli.estimators.base.parameters import (
     one_of,
 )
 from pucli.estimators.base.prior import PRIOR, PriorInObjective, resolve_prior
-from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
@@ -68,14 +67,7 @@ class _NetworkPU(PriorInObjective):
         )
         self.network_ = tuple(result.network)  # plain, so that a model file can hold it
         self.negative_risk_ = result.risks.negative
-        self._keep_certificate(
-            Certificate(
-                objective=result.risks.objective,
-                residual=result.gradient,
-                n_iter=result.n_iter,
-                converged=bool(np.isfinite(result.gradient)),
-            )
-        )
+        self._keep_certificate(result)
 
     def _network_score(self, X: Floats) -> Floats:
         score: Floats = network_score(Network(*self.network_), X)

@@ -1,1 +1,5 @@
-"""Certificates of the biased SVM, and the Laplacian SVM."""
+"""Support vector machines.
+
+biased : the certificate of the biased SVM, whose solvers are `pucli.solvers.rows` and libsvm.
+laplacian : the Laplacian SVM, by Newton's method.
+"""

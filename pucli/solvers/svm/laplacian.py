@@ -11,33 +11,42 @@ at its optimum, J is 2 gamma_a strongly convex in f in the norm of the kernel's 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.linalg import solve
 
+from pucli.arrays import Bools, Floats, Ints
+from pucli.solvers.result import Solution
 
-class Solution(NamedTuple):
-    """Weights `alpha` (n,) of the rows, offset `b`, and the certificate.
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
-    `objective` is J, `gap` a proven bound on J minus the optimum, `n_iter` counts Newton steps.
+    Matrix: TypeAlias = Floats | csr_array
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplacianSolution(Solution):
+    """A Laplacian SVM; `coef` (n,) is alpha, and `n_iter` counts Newton steps.
+
+    Attributes
+    ----------
+    offset : float
+        b.
     """
 
-    alpha: np.ndarray
-    b: float
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
+    offset: float
 
 
-def best_offset(y: np.ndarray, g: np.ndarray) -> float:
+def best_offset(y: Floats, g: Floats) -> float:
     """Return the b that minimises sum_i [1 - y_i (g_i + b)]_+^2 for y in {-1, 1}, g both (l,)."""
     # rows with y = 1 count below b = 1 - g, rows with y = -1 above b = -1 - g; the slope is piecewise linear in b
     knots = np.unique(y - g)
 
-    def slope(b: np.ndarray) -> np.ndarray:
-        return -2.0 * (y * np.maximum(1.0 - y * (g + np.asarray(b)[:, None]), 0.0)).sum(axis=1)
+    def slope(b: Floats) -> Floats:
+        slopes: Floats = -2.0 * (y * np.maximum(1.0 - y * (g + np.asarray(b)[:, None]), 0.0)).sum(axis=1)
+        return slopes
 
     at = slope(knots)
     right = int(np.searchsorted(at, 0.0))
@@ -49,12 +58,30 @@ def best_offset(y: np.ndarray, g: np.ndarray) -> float:
     return float(low - at[right - 1] * (high - low) / (at[right] - at[right - 1]))
 
 
-def solve_newton(
-    K: np.ndarray, L: np.ndarray, y: np.ndarray, gamma_a: float, gamma_i: float, tol: float, max_iter: int
-) -> Solution:
-    """Minimise J for the kernel matrix K (n, n), graph Laplacian L (n, n, may be sparse) and y (n,), 0 = unlabeled.
+def solve_laplacian_svm(
+    K: Floats, L: Matrix, y: Ints, gamma_a: float, gamma_i: float, tol: float, max_iter: int
+) -> LaplacianSolution:
+    """Minimise J to a proven relative gap.
 
-    Stops when the proven gap is below `tol` times the objective.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of all rows.
+    L : ndarray or sparse array of shape (n, n)
+        Graph Laplacian.
+    y : ndarray of shape (n,)
+        1 and -1 for labelled rows, 0 for unlabeled ones.
+    gamma_a, gamma_i : float
+        Weights of the norm of f, positive, and of its roughness on the graph.
+    tol : float
+        Gap to stop at, relative to the objective.
+    max_iter : int
+        Most Newton steps.
+
+    Returns
+    -------
+    LaplacianSolution
+        The last point.
     """
     n = len(y)
     labelled = np.flatnonzero(y)
@@ -71,15 +98,34 @@ def solve_newton(
         # the gradient in the kernel's space is sum_j g_j k(x_j, .)
         g = 2.0 * gamma_a * alpha + 2.0 * smooth * Lf
         g[labelled] -= 2.0 / len(labelled) * target * margin
-        gap = float(max(g @ (K @ g), 0.0)) / (4.0 * gamma_a)
+        gap = max(float(g @ (K @ g)), 0.0) / (4.0 * gamma_a)
         if gap <= tol * objective or n_iter == max_iter:
-            return Solution(alpha, b, objective, gap, n_iter, gap <= tol * objective)
+            return LaplacianSolution(
+                coef=alpha,
+                offset=b,
+                objective=objective,
+                gap=gap,
+                n_iter=n_iter,
+                converged=bool(gap <= tol * objective),
+            )
         alpha, b, f = _newton_step(K, LK, labelled, target, margin > 0.0, gamma_a, smooth, alpha, b, f, objective)
     raise AssertionError("unreachable")
 
 
-def _newton_step(K, LK, labelled, target, active, gamma_a, smooth, alpha, b, f, objective):
-    """Return (alpha, b, f) of the minimiser of the current quadratic piece, or of a point on the way that lowers J."""
+def _newton_step(
+    K: Floats,
+    LK: Floats,
+    labelled: Ints,
+    target: Floats,
+    active: Bools,
+    gamma_a: float,
+    smooth: float,
+    alpha: Floats,
+    b: float,
+    f: Floats,
+    objective: float,
+) -> tuple[Floats, float, Floats]:
+    """Return (alpha, b, f) of the minimiser of the current quadratic piece, or of a point towards it that lowers J."""
     n, count = len(alpha), len(labelled)
     rows = labelled[active]
     # stationarity in alpha, after division by K: gamma_a alpha + smooth L K alpha + (f + b - y) / l on active rows = 0

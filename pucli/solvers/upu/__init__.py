@@ -1,1 +1,7 @@
-"""Unbiased and non-negative PU learning (du Plessis et al. 2015; Kiryo et al. 2017)."""
+"""Unbiased and non-negative PU learning.
+
+squared : uPU with the squared loss, a linear system.
+network : uPU and nnPU with a network and the sigmoid loss.
+
+uPU with the double hinge is a problem of `pucli.solvers.rows.linear`.
+"""

@@ -4,8 +4,8 @@ With the sigmoid loss l(z) = 1 / (1 + e^z) and the partial risks
 
     R_p = prior/n_p sum_p l(f),    R_n = 1/n_u sum_u l(-f) - prior/n_p sum_p l(-f),
 
-uPU descends on R_p + R_n. R_n estimates something non-negative, but a flexible f drives it below zero; nnPU descends on
-R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
+uPU minimises R_p + R_n. R_n estimates a non-negative quantity, but a flexible f drives it below zero. nnPU takes its
+steps on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
 
 The network is m - hidden - ReLU - 1. Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every parameter,
 not decoupled from it. Weights start normal with variance 1 / fan-in, biases at zero.
@@ -13,10 +13,14 @@ not decoupled from it. Weights start normal with variance 1 / fan-in, biases at 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
+
+from pucli.arrays import Bools, Floats
+from pucli.solvers.result import Certificate
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
@@ -24,10 +28,10 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 class Network(NamedTuple):
     """Parameters: W (m, hidden), b (hidden,), v (hidden,), c (1,); f(x) = v' max(0, W'x + b) + c."""
 
-    W: np.ndarray
-    b: np.ndarray
-    v: np.ndarray
-    c: np.ndarray
+    W: Floats
+    b: Floats
+    v: Floats
+    c: Floats
 
 
 class Risks(NamedTuple):
@@ -38,27 +42,38 @@ class Risks(NamedTuple):
     negative: float
 
 
-class NetworkFit(NamedTuple):
-    """The network after the last epoch, its risks on all rows, the size of the gradient there, and epochs run."""
+@dataclass(frozen=True, kw_only=True)
+class NetworkSolution(Certificate):
+    """The network after the last epoch, and its risks on all rows.
+
+    `objective` is that of `risks`, `residual` the largest entry of the gradient with the decay, `n_iter` the number of
+    epochs. `converged` means that the residual is finite.
+
+    Attributes
+    ----------
+    network : Network
+        The parameters.
+    risks : Risks
+        Partial risks.
+    """
 
     network: Network
     risks: Risks
-    gradient: float
-    n_iter: int
 
 
-def initial_network(n_features, hidden, rng) -> Network:
+def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> Network:
     """Draw a network from the generator `rng`."""
     W = rng.normal(0.0, 1.0 / np.sqrt(n_features), (n_features, hidden))
     return Network(W, np.zeros(hidden), rng.normal(0.0, 1.0 / np.sqrt(hidden), hidden), np.zeros(1))
 
 
-def network_score(network, X):
+def network_score(network: Network, X: Floats) -> Floats:
     """Return f(x) for the rows X (n, m), shape (n,)."""
-    return np.maximum(X @ network.W + network.b, 0.0) @ network.v + network.c[0]
+    f: Floats = np.maximum(X @ network.W + network.b, 0.0) @ network.v + network.c[0]
+    return f
 
 
-def partial_risks(f, labelled, prior, non_negative) -> Risks:
+def partial_risks(f: Floats, labelled: Bools, prior: float, non_negative: bool) -> Risks:
     """Return the risks of scores f (n,)."""
     p, u = f[labelled], f[~labelled]
     positive = prior * float(np.mean(expit(-p))) if len(p) else 0.0
@@ -67,19 +82,29 @@ def partial_risks(f, labelled, prior, non_negative) -> Risks:
     return Risks(positive + (max(negative, 0.0) if non_negative else negative), positive, negative)
 
 
-def score_gradient(f, labelled, prior, non_negative, beta=0.0, gamma=1.0):
-    """Return the derivative by each score (n,) of what a step descends on: the risk, or -gamma R_n below -beta."""
-    slope = expit(f) * expit(-f)
+def score_gradient(
+    f: Floats, labelled: Bools, prior: float, non_negative: bool, beta: float = 0.0, gamma: float = 1.0
+) -> Floats:
+    """Return the derivative of a step's objective by each score (n,): the risk, or -gamma R_n where R_n < -beta."""
+    slope: Floats = expit(f) * expit(-f)
     n_p, n_u = max(int(np.count_nonzero(labelled)), 1), max(int(np.count_nonzero(~labelled)), 1)
-    by_positive = np.where(labelled, -prior / n_p, 0.0) * slope
-    by_negative = np.where(labelled, -prior / n_p, 1.0 / n_u) * slope
+    by_positive: Floats = np.where(labelled, -prior / n_p, 0.0) * slope
+    by_negative: Floats = np.where(labelled, -prior / n_p, 1.0 / n_u) * slope
     if non_negative and partial_risks(f, labelled, prior, True).negative < -beta:
         return -gamma * by_negative
     return by_positive + by_negative
 
 
-def network_gradient(network, X, labelled, prior, non_negative, beta=0.0, gamma=1.0) -> Network:
-    """Return the derivative by each parameter of what a step descends on, without the decay."""
+def network_gradient(
+    network: Network,
+    X: Floats,
+    labelled: Bools,
+    prior: float,
+    non_negative: bool,
+    beta: float = 0.0,
+    gamma: float = 1.0,
+) -> Network:
+    """Return the derivative of a step's objective by each parameter, without the decay."""
     hidden = X @ network.W + network.b
     active = np.maximum(hidden, 0.0)
     f = active @ network.v + network.c[0]
@@ -89,23 +114,48 @@ def network_gradient(network, X, labelled, prior, non_negative, beta=0.0, gamma=
 
 
 def train_network(
-    X,
-    labelled,
-    prior,
-    non_negative,
-    rng,
-    hidden=100,
-    epochs=100,
-    learning_rate=1e-3,
-    decay=0.005,
-    batch_size=30000,
-    beta=0.0,
-    gamma=1.0,
-) -> NetworkFit:
-    """Train a network for a fixed number of epochs; the count is part of the method.
+    X: Floats,
+    labelled: Bools,
+    prior: float,
+    non_negative: bool,
+    rng: np.random.Generator,
+    hidden: int = 100,
+    epochs: int = 100,
+    learning_rate: float = 1e-3,
+    decay: float = 0.005,
+    batch_size: int = 30000,
+    beta: float = 0.0,
+    gamma: float = 1.0,
+) -> NetworkSolution:
+    """Train a network for a fixed number of epochs.
 
-    X : (n, m) rows; labelled : (n,) bool; prior : share of positives among unlabeled rows; non_negative : nnPU's rule;
-    rng : generator of the weights and of the order of rows; batch_size : rows a step, all of them where n is less.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    non_negative : bool
+        Whether to follow nnPU's rule.
+    rng : numpy.random.Generator
+        Draws the initial weights and the order of the rows.
+    hidden : int, default 100
+        Hidden units.
+    epochs : int, default 100
+        Number of epochs, part of the method's definition.
+    learning_rate, decay : float
+        Adam's step size, and the L2 decay.
+    batch_size : int, default 30000
+        Rows of a step. With fewer rows, each step takes all of them.
+    beta, gamma : float
+        Of nnPU's rule.
+
+    Returns
+    -------
+    NetworkSolution
+        The network after the last epoch.
     """
     network = initial_network(X.shape[1], hidden, rng)
     first = [np.zeros_like(part) for part in network]
@@ -126,4 +176,11 @@ def train_network(
     risks = partial_risks(network_score(network, X), labelled, prior, non_negative)
     last = network_gradient(network, X, labelled, prior, non_negative, beta, gamma)
     size = max(float(np.max(np.abs(g + decay * part), initial=0.0)) for g, part in zip(last, network, strict=True))
-    return NetworkFit(network, risks, size, epochs)
+    return NetworkSolution(
+        network=network,
+        risks=risks,
+        objective=risks.objective,
+        residual=size,
+        n_iter=epochs,
+        converged=bool(np.isfinite(size)),
+    )

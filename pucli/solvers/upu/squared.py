@@ -12,10 +12,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from pucli.arrays import Bools, Floats
 from pucli.solvers.result import Solution
 
 
-def squared_upu_objective(w, Z, labelled, prior, lam):
+def squared_upu_objective(w: Floats, Z: Floats, labelled: Bools, prior: float, lam: float) -> float:
     """Return the regularised unbiased risk of the squared loss, from its definition."""
     f = Z @ w
     p, u = f[labelled], f[~labelled]
@@ -23,17 +24,29 @@ def squared_upu_objective(w, Z, labelled, prior, lam):
     return float(risk + 0.5 * lam * (w[:-1] @ w[:-1]))
 
 
-def squared_loss(z):
+def squared_loss(z: Floats) -> Floats:
     """Return (1 - z)^2 / 4."""
     return 0.25 * (1.0 - z) ** 2
 
 
-def solve_squared_upu(Z, labelled, prior, lam) -> Solution:
+def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> Solution:
     """Minimise the regularised unbiased risk of the squared loss.
 
-    Z : (n, m + 1) rows with a last column of ones; labelled : (n,) bool; prior : share of positives among unlabeled
-    rows; lam : ridge, positive. `gap` is the objective less the optimum, by the
-    gradient that rounding leaves.
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows with a last column of ones.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    lam : float
+        Ridge, positive.
+
+    Returns
+    -------
+    Solution
+        `coef` (m + 1,) with the intercept last. The gap comes from the gradient that rounding leaves.
     """
     Zp, Zu = Z[labelled], Z[~labelled]
     A = (0.5 / len(Zu)) * (Zu.T @ Zu)

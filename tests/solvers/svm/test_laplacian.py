@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from pucli.estimators.laplacian_svm import LaplacianSVM
-from pucli.solvers.svm.laplacian import best_offset, solve_newton
+from pucli.solvers.svm.laplacian import best_offset, solve_laplacian_svm
 from tests.oracles import clarabel
 
 
@@ -39,7 +39,7 @@ def test_agrees_with_clarabel(seed):
     loss = cp.sum_squares(cp.pos(1 - cp.multiply(y[labelled], f[labelled] + b))) / labelled.sum()
     objective = loss + gamma_a * cp.sum_squares(beta) + gamma_i / n**2 * cp.sum_squares(edges @ f)
     best = clarabel(objective, accuracy=None)
-    found = solve_newton(K, L, y, gamma_a, gamma_i, 1e-12, 100)
+    found = solve_laplacian_svm(K, L, y, gamma_a, gamma_i, 1e-12, 100)
     assert found.objective == pytest.approx(best, rel=1e-6)
     assert found.converged
 
@@ -47,8 +47,8 @@ def test_agrees_with_clarabel(seed):
 @pytest.mark.parametrize("max_iter", [0, 1, 2])
 def test_the_gap_bounds_what_is_missing(max_iter):
     K, L, y = graph_problem(9)
-    best = solve_newton(K, L, y, 0.01, 1.0, 1e-13, 200).objective
-    early = solve_newton(K, L, y, 0.01, 1.0, 1e-13, max_iter)
+    best = solve_laplacian_svm(K, L, y, 0.01, 1.0, 1e-13, 200).objective
+    early = solve_laplacian_svm(K, L, y, 0.01, 1.0, 1e-13, max_iter)
     assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-12
 
 
