@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pucli.errors import UsageError, unknown
 from pucli.metrics import get_metric
@@ -81,6 +81,38 @@ def collect(
     fresh clone shows the committed results. What cells.csv lacks (the details that some figures are drawn from) stays
     as it lies in the folder; `Report.kept` names it.
     """
+    found = gather(experiment, profile=profile, methods=methods, datasets=datasets, results_dir=results_dir)
+    return build_report(
+        experiment,
+        found.scope,
+        found.cells,
+        found.rows,
+        found.folder,
+        formats=formats,
+        figures=figures,
+        from_csv=found.from_csv,
+    )
+
+
+class Gathered(NamedTuple):
+    """What is known of an experiment: the plan, the rows of its cells, and whether some come from cells.csv."""
+
+    scope: Scope
+    cells: list[Cell]
+    rows: dict[str, StoredRow]
+    folder: Path
+    from_csv: bool
+
+
+def gather(
+    experiment: Experiment,
+    *,
+    profile: str | None = None,
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    results_dir: str | Path | None = None,
+) -> Gathered:
+    """Return what is known of an experiment, from its store and its cells.csv; parameters as those of `collect`."""
     folder = results_folder(experiment, results_dir)
     stored = read_rows(folder)
     known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
@@ -89,16 +121,7 @@ def collect(
     planned = planned_scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
     cells = planned_cells(experiment, planned)
     rows = {cell.key: known[cell.key] for cell in cells if cell.key in known}
-    return build_report(
-        experiment,
-        planned,
-        cells,
-        rows,
-        folder,
-        formats=formats,
-        figures=figures,
-        from_csv=any(key not in stored for key in rows),
-    )
+    return Gathered(planned, cells, rows, folder, any(key not in stored for key in rows))
 
 
 def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Path) -> str:

@@ -1,0 +1,36 @@
+"""``pucli site``: all results as a static site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pucli.cli import options as opt
+from pucli.cli.output import Output
+
+EXAMPLES = """
+pucli site --out site
+pucli site --out /tmp/site --results my-results
+"""
+
+
+def command(
+    out: Output,
+    folder: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the pages go.")],
+    results: opt.Results = Path("results"),
+) -> None:
+    """Write the results as a static site.
+
+    A front page, a page for each experiment, method and data set, and ranks. It needs no server: open index.html. Runs
+    nothing; the tables are those of `pucli report`.
+    """
+    from pucli.report.site import write_site
+
+    opt.output_folder("--out", folder)
+    files = write_site(folder, results, on_page=lambda name: out.remark(f"{name}: done"))
+    pages = [path for path in files if path.suffix == ".html"]
+    size = sum(path.stat().st_size for path in files)
+    out.document({"folder": str(folder), "pages": len(pages), "files": len(files), "bytes": size})
+    out.text(f"{len(pages)} pages, {size / 1e6:.1f} MB; open {folder / 'index.html'}")

@@ -1,0 +1,90 @@
+"""Critical-difference diagrams (Demsar 2006) as SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from pucli.report.comparisons import Ranking
+
+WIDTH, MARGIN, TOP, STEP = 640.0, 150.0, 46.0, 20.0
+# a bar joins methods whose ranks differ by less than the critical difference
+BAR_STEP = 7.0
+
+
+def critical_difference(ranking: Ranking) -> str:
+    """Return the diagram: a scale of average ranks, one leader for each method, bars over those not told apart.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Average ranks, and their critical difference (NaN for two methods: then there are no bars).
+
+    Returns
+    -------
+    str
+        An SVG element in the colour of the text around it.
+    """
+    order = sorted(range(len(ranking.ranks)), key=lambda i: ranking.ranks[i])
+    k = len(order)
+    bars = joined([ranking.ranks[i] for i in order], ranking.critical_difference)
+    half = -(-k // 2)
+    below = TOP + 14 + BAR_STEP * len(bars)
+    height = below + STEP * max(half, k - half) + 8
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" role="img" '
+        f'font-size="12" fill="currentColor" stroke="currentColor" stroke-width="0" width="{WIDTH:g}">',
+        f"<title>Average ranks: {escape(_words(ranking, order))}</title>",
+        _line(_x(1, k), TOP, _x(k, k), TOP, 1.2),
+    ]
+    for rank in range(1, k + 1):
+        parts += [_line(_x(rank, k), TOP, _x(rank, k), TOP - 6, 1.2), _text(_x(rank, k), TOP - 10, str(rank), "middle")]
+    if math.isfinite(ranking.critical_difference) and ranking.critical_difference < k - 1:
+        end = _x(1 + ranking.critical_difference, k)
+        parts += [
+            _line(_x(1, k), 12, end, 12, 2.0),
+            _text(end + 6, 16, f"CD {ranking.critical_difference:.2f}", "start"),
+        ]
+    for number, (first, last) in enumerate(bars):
+        y = TOP + 8 + BAR_STEP * number
+        parts.append(_line(_x(first, k) - 3, y, _x(last, k) + 3, y, 4.0))
+    for place, i in enumerate(order):
+        left = place < half
+        y = below + STEP * ((place if left else k - 1 - place) + 1) - 6
+        x = _x(ranking.ranks[i], k)
+        edge = MARGIN - 8 if left else WIDTH - MARGIN + 8
+        label = f"{ranking.columns[i]} {ranking.ranks[i]:.2f}"
+        parts += [
+            f'<polyline points="{x:.1f},{TOP:g} {x:.1f},{y:.1f} {edge:.1f},{y:.1f}" fill="none" stroke-width="1"/>',
+            _text(edge - 4 if left else edge + 4, y + 4, label, "end" if left else "start"),
+        ]
+    return "".join([*parts, "</svg>"])
+
+
+def joined(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]:
+    """Return first and last rank of each largest group of sorted `ranks` that lies within the critical difference."""
+    found: list[tuple[float, float]] = []
+    if not math.isfinite(critical):
+        return found
+    for first, low in enumerate(ranks):
+        last = max(i for i, rank in enumerate(ranks) if rank - low < critical)
+        if last > first and (not found or ranks[last] > found[-1][1]):
+            found.append((low, ranks[last]))
+    return found
+
+
+def _x(rank: float, k: int) -> float:
+    return MARGIN + (rank - 1) / max(k - 1, 1) * (WIDTH - 2 * MARGIN)
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, width: float) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{width:g}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _words(ranking: Ranking, order: Sequence[int]) -> str:
+    return ", ".join(f"{ranking.columns[i]} {ranking.ranks[i]:.2f}" for i in order)

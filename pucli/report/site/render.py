@@ -1,0 +1,269 @@
+"""Templates: how figures, verdicts and ranks are shown; and the page of one experiment, alone or in the site."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pucli.metrics import get_metric
+from pucli.report.causes import CAUSES
+from pucli.report.comparisons import Comparison, Ranking
+from pucli.report.model import Report
+from pucli.report.site.diagram import critical_difference
+from pucli.report.table import TableRow
+from pucli.report.verdict import NOT_RUN
+from pucli.runner.cells import Cell
+from pucli.runner.store import StoredRows
+
+# how the obtained figure stands to the published one
+SIGNS = {
+    "reproduced": "=", "reproduced by a variant": "≈", "better": "▲", "worse": "▼", "inconclusive": "?",
+    "degenerate": "◌", "not reproduced": "≠", "not run": "–",
+}  # fmt: skip
+SHORT = {"reproduced by a variant": "by a variant", "not reproduced": "differs"}
+# the repeats of more cells than this stay in cells.csv
+MOST_CELLS = 5000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as in print: a line for each data set or setting, a column for each method."""
+
+    title: str
+    first: str
+    columns: list[str]
+    lines: list[tuple[str, list[TableRow | None]]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The tests between two methods."""
+
+    a: str
+    b: str
+    rows: list[Comparison]
+
+    @property
+    def ahead(self) -> int:
+        """Rows in which the first has the greater mean."""
+        return sum(row.test.mean_difference > 0 for row in self.rows)
+
+    @property
+    def behind(self) -> int:
+        """Rows in which the second has the greater mean."""
+        return sum(row.test.mean_difference < 0 for row in self.rows)
+
+    @property
+    def significant(self) -> int:
+        """Rows that differ at the 5 % level after adjustment."""
+        return sum(row.p_adjusted < 0.05 for row in self.rows)
+
+
+@functools.cache
+def environment() -> Environment:
+    """Return the templates with their filters."""
+    made = Environment(
+        loader=PackageLoader("pucli.report.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    filters: dict[str, Callable[[Any], Any]] = {
+        "num": _number,
+        "pm": lambda sd: "" if math.isnan(sd) else f" ± {sd:.2f}",
+        "key": lambda value: "" if math.isnan(value) else value,
+        "sign": lambda verdict: SIGNS.get(_plain(verdict), ""),
+        "short": lambda verdict: SHORT.get(_plain(verdict), _plain(verdict)),
+        "css": lambda verdict: "by" if "variant" in verdict else _plain(verdict).replace(" ", "-"),
+        "diagram": critical_difference,
+        "ranked": _ranked,
+    }
+    made.filters.update(filters)
+    return made
+
+
+def asset(name: str) -> str:
+    """Return a file beside the templates: style.css, script.js."""
+    return (files("pucli.report.site") / "templates" / name).read_text(encoding="utf-8")
+
+
+def render(template: str, *, root: str = "", standalone: bool = False, **values: Any) -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    template : str
+        File name of the template.
+    root : str
+        Path from the page to the folder of the site, "" or "../".
+    standalone : bool
+        Whether style and script stand in the page, which then belongs to no site.
+    **values
+        What the template shows.
+
+    Returns
+    -------
+    str
+    """
+    from pucli import __version__
+
+    shared = {"root": root, "standalone": standalone, "version": __version__}
+    if standalone:
+        shared |= {"style": asset("style.css"), "script": asset("script.js")}
+    text = environment().get_template(template).render(**shared, **values)
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def experiment_page(
+    report: Report,
+    *,
+    figures: Sequence[Mapping[str, str]],
+    cells: Sequence[Cell] = (),
+    stored: StoredRows | None = None,
+    downloads: Sequence[tuple[str, str]] = (),
+    made: Sequence[tuple[str, str]] = (),
+    root: str = "",
+    standalone: bool = False,
+) -> str:
+    """Return the page of one experiment.
+
+    Parameters
+    ----------
+    report : Report
+        What it says.
+    figures : sequence of mapping
+        Each with a title, and either the path or the drawing (an SVG element).
+    cells, stored
+        The plan and its rows, for the repeats behind each figure.
+    downloads, made : sequence of (str, str)
+        Path and name of files beside the page; facts of how it was made.
+    root, standalone
+        See `render`.
+
+    Returns
+    -------
+    str
+    """
+    return render(
+        "experiment.html",
+        root=root,
+        standalone=standalone,
+        report=report,
+        grids=grids(report.rows),
+        figures=figures,
+        pairs=pairs(report.comparisons),
+        listed=listed(report, cells, stored or {}),
+        downloads=downloads,
+        made=made,
+        legend=legend(report),
+    )
+
+
+def grids(rows: Sequence[TableRow]) -> list[Grid]:
+    """Return the tables as in print; rows that have not run and are not published are left out."""
+    shown = [row for row in rows if row.verdict != NOT_RUN or not math.isnan(row.published_mean)]
+    found = []
+    for metric in dict.fromkeys(row.metric for row in shown):
+        of_metric = [row for row in shown if row.metric == metric]
+        heading = get_metric(metric).heading
+        if len({row.dataset for row in of_metric}) == 1:
+            found.append(_grid(f"{heading}, {of_metric[0].dataset}", "Setting", of_metric, "setting"))
+            continue
+        for setting in dict.fromkeys(row.setting for row in of_metric):
+            of_setting = [row for row in of_metric if row.setting == setting]
+            found.append(_grid(f"{heading}{', ' + setting if setting else ''}", "Data set", of_setting, "dataset"))
+    return found
+
+
+def _grid(title: str, first: str, rows: Sequence[TableRow], line: str) -> Grid:
+    columns = list(dict.fromkeys(row.column for row in rows))
+    place = {(getattr(row, line), row.column): row for row in rows}
+    names = dict.fromkeys(getattr(row, line) for row in rows)
+    return Grid(title, first, columns, [(name or "all", [place.get((name, c)) for c in columns]) for name in names])
+
+
+def pairs(comparisons: Sequence[Comparison]) -> list[Pair]:
+    """Return the tests by pair of methods."""
+    names = dict.fromkeys((c.a, c.b) for c in comparisons)
+    return [Pair(a, b, [c for c in comparisons if (c.a, c.b) == (a, b)]) for a, b in names]
+
+
+def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
+    """Return every row with the words it is found by and, where there are not too many, its repeats."""
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    if len(cells) <= MOST_CELLS:
+        keys = [key for row in report.rows for key, _ in row.setting_key]
+        for cell in cells:
+            groups.setdefault((cell.dataset, _setting(cell, set(keys)), cell.method), []).append(cell)
+    found = []
+    for row in report.rows:
+        own = groups.get((row.dataset, _key(row.setting_key), row.column), [])
+        words = f"{row.dataset} {row.setting} {row.column} {row.metric} {row.verdict} {row.cause}".lower()
+        repeats = [_repeat(cell, stored, row.metric) for cell in own if cell.key in stored]
+        found.append({"row": row, "words": words, "repeats": repeats})
+    return found
+
+
+def legend(report: Report) -> str:
+    """Return how verdicts and causes are meant, in one paragraph."""
+    text = (
+        "Means and sample standard deviations over repeats. The interval is that of obtained less published, 90 %. "
+        "= reproduced: within two standard errors, and the interval lies within the metric's margin. ≈ by a variant: "
+        "another form of the method is. ▲ better, ▼ worse: beyond two standard errors. ? inconclusive: the interval is "
+        "too wide to tell. ◌ degenerate: at least half of the models predict one class only."
+    )
+    causes = "; ".join(f"{cause}: {CAUSES[cause]}" for cause in CAUSES if cause in report.causes)
+    return f"{text} Causes: {causes}." if causes else text
+
+
+def _setting(cell: Cell, keys: set[str]) -> str:
+    from pucli.report.published import setting_key
+
+    return _key(setting_key(cell.setting, [key for key in cell.setting if key in keys]))
+
+
+def _key(setting: Sequence[tuple[str, float | str]]) -> str:
+    return json.dumps(sorted(map(list, setting)))
+
+
+def _repeat(cell: Cell, stored: StoredRows, metric: str) -> dict[str, Any]:
+    row = stored[cell.key]
+    value = row["metrics"].get(metric)
+    certificate = row["certificate"]
+    shown = [
+        f"{name} {certificate[name]:.1e}" for name in ("dual_gap", "residual") if certificate.get(name) is not None
+    ]
+    if certificate.get("n_iter") is not None:
+        shown.append(f"{certificate['n_iter']:.0f} iterations")
+    return {
+        "number": cell.repeat + 1,
+        "value": math.nan if value is None else value * get_metric(metric).scale,
+        "params": ", ".join(
+            f"{name} {_param(given)}" for name, given in row["params"].items() if name != "random_state"
+        ),
+        "certificate": ", ".join(shown),
+        "flags": ", ".join(row["flags"]) or row["error"],
+    }
+
+
+def _param(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and math.isnan(value):
+        return ""
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _plain(verdict: str) -> str:
+    return verdict.partition(":")[0]
+
+
+def _ranked(ranking: Ranking) -> list[tuple[str, float, float]]:
+    best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
+    return [(ranking.columns[i], ranking.ranks[i], ranking.means[i]) for i in best_first]

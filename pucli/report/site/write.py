@@ -1,0 +1,272 @@
+"""Write the site: a front page, a page for each experiment, method and data set, and the ranks."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pucli.errors import UsageError
+from pucli.report.build import assemble, gather, keep_recorded, read_provenance
+from pucli.report.everything import judged_rows, with_results
+from pucli.report.files import write
+from pucli.report.model import Report
+from pucli.report.site.render import asset, experiment_page, render
+from pucli.report.summary import count_verdicts
+from pucli.report.verdict import VERDICTS
+from pucli.runner.experiment import Experiment
+from pucli.runner.loading import load_experiment
+from pucli.runner.plan import DEFAULT_RESULTS
+
+# a drawing above this goes into the site as PNG, where that is smaller
+LARGEST_SVG = 120_000
+DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An experiment and its report."""
+
+    experiment: Experiment
+    report: Report
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table: the page that its first cell leads to ("" for none), and the cells."""
+
+    link: str
+    cells: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a title and headings."""
+
+    title: str
+    header: list[str]
+    lines: list[Line]
+
+
+def write_site(
+    out: str | Path,
+    results_dir: str | Path | None = None,
+    *,
+    on_page: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Write the site of all results into a folder.
+
+    Parameters
+    ----------
+    out : str or Path
+        The folder; what pages it has from before is replaced, other files stay.
+    results_dir : str or Path, optional
+        Folder of all experiments. Default: results.
+    on_page : callable, optional
+        Called with the name of each experiment as its page is written.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    UsageError
+        No declared experiment has results; the folder cannot be written.
+    """
+    out = Path(out)
+    results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
+    written = [write(out / name, asset(name)) for name in ("style.css", "script.js")]
+    shown = []
+    for name in with_results(results):
+        experiment = load_experiment(name, check_methods=False)
+        report, files = _experiment(experiment, results, out)
+        shown.append(Shown(experiment, report))
+        written += files
+        if on_page is not None:
+            on_page(name)
+    if not shown:
+        raise UsageError(
+            f"no declared experiment has results in {results}; `pucli reproduce EXPERIMENT --profile quick` makes some."
+        )
+    reports = [one.report for one in shown]
+    verdicts = _by_publication(shown, results)
+    present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
+    front = render("index.html", reports=reports, publications=verdicts, shown=present)
+    ranked = [report for report in reports if report.rankings]
+    written += [write(out / "index.html", front), write(out / "ranks.html", render("ranks.html", reports=ranked))]
+    return written + _methods(shown, out) + _datasets(shown, out)
+
+
+def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
+    """Write the page of one experiment with its drawings and downloads."""
+    found = gather(experiment, results_dir=results)
+    report = assemble(experiment, found.scope, found.cells, found.rows, found.folder)
+    provenance = read_provenance(found.folder)
+    keep_recorded(report, provenance)
+    folder = out / "tables" / report.name
+    written, figures = [], []
+    for path, title in report.figures:
+        drawn = _drawing(found.folder / path)
+        target = folder / Path(path).with_suffix(drawn.suffix).name
+        written.append(_copy(drawn, target))
+        figures.append({"path": f"{report.name}/{target.name}", "title": title, "drawing": ""})
+    downloads = []
+    for name, text in DOWNLOADS:
+        if (found.folder / name).is_file():
+            written.append(_copy(found.folder / name, folder / name))
+            downloads.append((f"{report.name}/{name}", text))
+    page = experiment_page(
+        report,
+        figures=figures,
+        cells=found.cells,
+        stored=found.rows,
+        downloads=downloads,
+        made=_made(provenance),
+        root="../",
+    )
+    return report, [*written, write(out / "tables" / f"{report.name}.html", page)]
+
+
+def _drawing(png: Path) -> Path:
+    """Return the SVG beside a PNG, unless it is large and the PNG is not."""
+    svg = png.with_suffix(".svg")
+    if not svg.is_file() or (svg.stat().st_size > LARGEST_SVG and png.stat().st_size < svg.stat().st_size):
+        return png
+    return svg
+
+
+def _copy(source: Path, target: Path) -> Path:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copyfile(source, target))
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror or error}; give another folder with --out.") from None
+
+
+def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how the cells were made, in words."""
+    if not provenance:
+        return []
+    facts = [("Fits of the tuning", f"{provenance['fits']}")]
+    facts.append(("Time", f"{provenance['process_seconds']:.0f} process-seconds"))
+    facts.append(("Finished", f"{provenance['first_finished']} to {provenance['last_finished']}"))
+    for way in provenance["made_with"]:
+        versions = ", ".join(f"{name} {version}" for name, version in way.get("versions", {}).items())
+        facts.append((f"{way['cells']} cells", f"{way.get('cpu')}; seed {way.get('seed')}; {versions}"))
+    data = "; ".join(f"{d['name']} ({d['selection']}, {d['sha256'][:12]})" for d in provenance["data"])
+    return [*facts, ("Data (SHA-256)", data), ("Plan", provenance["plan_sha256"][:16])]
+
+
+def _by_publication(shown: Sequence[Shown], results: Path) -> list[tuple[str, dict[str, int]]]:
+    """Return publication -> counts of verdicts, one for each published figure."""
+    documents = {
+        one.experiment.name: one.experiment.source.document for one in shown if one.experiment.source is not None
+    }
+    counts: dict[str, Counter[str]] = {}
+    for row in judged_rows(results):
+        if row.primary:
+            counts.setdefault(documents.get(row.experiment, "other"), Counter())[row.verdict] += 1
+    return [
+        (name, {verdict: own[verdict] for verdict in VERDICTS if own[verdict]}) for name, own in sorted(counts.items())
+    ]
+
+
+def _methods(shown: Sequence[Shown], out: Path) -> list[Path]:
+    from pucli.methods import METHODS, estimator_class
+
+    written, lines = [], []
+    for method in METHODS.values():
+        places = _places(shown, method.name)
+        lines.append(Line(f"methods/{method.name}.html", [method.name, method.kind, method.source, str(len(places))]))
+        try:
+            made: Any = estimator_class(method)
+        except ImportError:  # an extra that is not installed: the page has no parameters
+            made = None
+        parameters = inspect.signature(made.__init__).parameters if made is not None else {}
+        rows = [
+            Line("", [name, "needed" if p.default is p.empty else repr(p.default), str(method.grid.get(name, ""))])
+            for name, p in parameters.items()
+            if name != "self"
+        ]
+        tables = [Table("Parameters", ["Parameter", "Default", "Grid"], rows)] if rows else []
+        if places:
+            header = ["Table", "Column", "Metric", "Published", "Obtained", "Verdicts"]
+            tables.append(Table("Where it stands", header, places))
+        page = render(
+            "subject.html",
+            root="../",
+            name=method.name,
+            title="",
+            facts=[("Learns from", method.kind), ("Source", method.source), ("Version", str(method.version))],
+            tables=tables,
+            description=inspect.cleandoc(made.__doc__ or "") if made is not None else "",
+        )
+        written.append(write(out / "methods" / f"{method.name}.html", page))
+    table = Table("Methods", ["Method", "Learns from", "Source", "Columns"], lines)
+    return [*written, write(out / "methods.html", render("list.html", table=table))]
+
+
+def _places(shown: Sequence[Shown], method: str) -> list[Line]:
+    """Return a line for each column of that method in the summaries."""
+    found = []
+    for one in shown:
+        for line in one.report.summary:
+            if one.experiment.methods[line.column].method == method:
+                where = f"{line.metric} {line.setting}".strip()
+                means = [line.published_mean, line.obtained_mean]
+                values = [one.report.name, line.column, where, *means, line.verdicts]
+                found.append(Line(f"../tables/{one.report.name}.html", values))
+    return found
+
+
+def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
+    from pucli.data import dataset_entry
+
+    written, lines = [], []
+    for name in sorted({row.dataset for one in shown for row in one.report.rows}):
+        entry = dataset_entry(name)
+        counts = ", ".join(f"{n} {kind}" for kind, n in entry.published.model_dump().items() if n is not None)
+        facts = {
+            "Page": entry.page or "", "Licence": entry.licence or "", "Origin": entry.origin,
+            "Rows and columns": entry.selection, "Note": entry.note, "Published": counts,
+        }  # fmt: skip
+        used = [line for one in shown for line in _used(one.report, name)]
+        header = ["Table", "Setting", "Metric", "Best here", "Mean", "Verdicts"]
+        page = render(
+            "subject.html",
+            root="../",
+            name=name,
+            title=entry.title,
+            facts=[(label, text) for label, text in facts.items() if text],
+            tables=[Table("Where it is used", header, used)],
+            description="",
+        )
+        written.append(write(out / "datasets" / f"{name}.html", page))
+        values = [name, entry.title, entry.origin, entry.selection, str(len(used))]
+        lines.append(Line(f"datasets/{name}.html", values))
+    table = Table("Data sets", ["Data set", "Title", "Origin", "Rows and columns", "Settings"], lines)
+    return [*written, write(out / "datasets.html", render("list.html", table=table))]
+
+
+def _used(report: Report, dataset: str) -> list[Line]:
+    """Return a line for each setting and metric: the column with the best mean, and the verdicts."""
+    from pucli.metrics import get_metric
+
+    found = []
+    own = [row for row in report.rows if row.dataset == dataset]
+    for metric, setting in dict.fromkeys((row.metric, row.setting) for row in own):
+        rows = [row for row in own if (row.metric, row.setting) == (metric, setting)]
+        better = get_metric(metric).better
+        with_mean = [row for row in rows if not math.isnan(row.obtained_mean)]
+        if better is not None and with_mean:
+            best = (max if better == "higher" else min)(with_mean, key=lambda row: row.obtained_mean)
+            values = [report.name, setting or "all", metric, best.column, best.obtained_mean, count_verdicts(rows)]
+            found.append(Line(f"../tables/{report.name}.html", values))
+    return found

@@ -1,0 +1,129 @@
+"""The site: every link leads somewhere, everything can be read without JavaScript, small enough."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pucli.errors import UsageError
+from pucli.report.comparisons import Ranking
+from pucli.report.site import write_site
+from pucli.report.site.diagram import critical_difference, joined
+from pucli.report.verdict import VERDICTS
+from tests.helpers import ROOT
+
+EXPERIMENTS = ("table-3.1", "table-4.2", "usmo-figure-1")
+VOID = {"meta", "link", "img", "br", "input", "line", "polyline", "text"}
+
+
+class Page(HTMLParser):
+    """Text, links and headings of a page; complains about tags that are not closed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.open, self.links, self.ids, self.words = path, [], [], set(), []
+        self.feed(path.read_text(encoding="utf-8"))
+        assert not self.open, (path, self.open)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.links += [given[name] for name in ("href", "src") if name in given]
+        self.ids.add(given.get("id"))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag, (self.path, tag, self.getpos())
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    for name in EXPERIMENTS:
+        (folder / "results" / name).parent.mkdir(exist_ok=True)
+        (folder / "results" / name).symlink_to(ROOT / "results" / name)
+    write_site(folder / "out", folder / "results")
+    return folder / "out"
+
+
+def test_every_link_leads_to_a_file_of_the_site(site):
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    assert {f"{name}.html" for name in EXPERIMENTS} == {path.name for path in pages if path.parent.name == "tables"}
+    for path, page in pages.items():
+        for link in page.links:
+            if link.startswith("http"):
+                continue
+            file, _, mark = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            assert target.is_file() and target.is_relative_to(site.resolve()), (path, link)
+            assert not mark or mark in pages[site / target.relative_to(site.resolve())].ids, (path, link)
+
+
+def test_a_table_can_be_read_without_javascript(site):
+    text = Page(site / "tables" / "table-3.1.html").text
+    committed = (ROOT / "results" / "table-3.1" / "table.csv").read_text()
+    for row in committed.splitlines()[1:6]:
+        mean = float(row.split(",")[5])
+        assert f"{mean:.2f}" in text
+    for words in (
+        "Wilcoxon",
+        "Nemenyi",
+        "reproduced",
+        "form of the method",
+        "How it was made",
+        "glpual/thesis",
+        "lam ",
+    ):
+        assert words in text, words
+
+
+def test_the_front_page_counts_by_publication_and_is_small(site):
+    page = Page(site / "index.html")
+    assert "Wang 2024, GLPUAL thesis" in page.text and "by a variant" in page.text
+    assert (site / "index.html").stat().st_size < 300_000
+    assert "http" not in "".join(link for link in page.links)  # nothing comes from elsewhere
+
+
+def test_a_method_and_a_data_set_say_where_they_stand(site):
+    assert "table-3.1" in Page(site / "methods" / "glpual.html").text
+    text = Page(site / "datasets" / "wang-two-gaussians.html").text
+    assert "table-3.1" in text and "generated" in text
+
+
+def test_without_results_it_says_what_to_do(tmp_path):
+    with pytest.raises(UsageError, match="pucli reproduce EXPERIMENT"):
+        write_site(tmp_path / "out", tmp_path)
+
+
+def test_the_command(pucli, tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "table-4.2").symlink_to(ROOT / "results" / "table-4.2")
+    done = pucli("site", "--out", str(tmp_path / "out"), "--results", str(tmp_path / "results"), "--json")
+    assert done.document["pages"] > 10 and (tmp_path / "out" / "index.html").is_file()
+    json.dumps(done.document)
+
+
+def test_bars_join_exactly_those_within_the_critical_difference():
+    assert joined([1.0, 1.5, 2.4, 3.6], 1.0) == [(1.0, 1.5), (1.5, 2.4)]
+    assert joined([1.0, 1.2, 1.4], 1.0) == [(1.0, 1.4)]  # a part of a bar has none of its own
+    assert joined([1.0, 3.0], 1.0) == []
+    assert joined([1.2, 1.8], float("nan")) == []
+    ranking = Ranking("data sets", "", "f1", 5, ["a<b", "c"], [1, 2], [1.2, 1.8], 0, 1, "Wilcoxon", np.nan, 0.05, [])
+    assert "a&lt;b 1.20" in critical_difference(ranking)
+
+
+def test_every_verdict_has_a_sign_and_a_style():
+    from pucli.report.site.render import SIGNS, asset
+
+    assert set(SIGNS) == set(VERDICTS) and len(set(SIGNS.values())) == len(SIGNS)
+    assert ".v-reproduced" in asset("style.css")
