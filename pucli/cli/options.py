@@ -135,6 +135,10 @@ Datasets = Annotated[
 Results = Annotated[
     Path, typer.Option("--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True)
 ]
+AllowChanges = Annotated[
+    bool,
+    typer.Option("--allow-changes", help="Write over a committed table although pucli's own files differ from it."),
+]
 Mirror = Annotated[
     str | None,
     typer.Option("--mirror", help="Folder or address to take data files from first.", envvar="PUCLI_MIRROR"),

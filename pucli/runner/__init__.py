@@ -10,7 +10,8 @@ from pucli.runner.dry_run import DryRun, dry_run
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import experiment_names, experiment_schema, load_experiment, parse_experiment
 from pucli.runner.plan import describe, plan, results_folder
-from pucli.runner.run import Event, Interrupted, RunSummary, merge, run
+from pucli.runner.provenance import check_committed
+from pucli.runner.run import Event, Interrupted, RunSummary, merge_stores, run
 from pucli.runner.store import StoredRow, StoredRows, read_rows, read_trials
 
 __all__ = [
@@ -24,12 +25,13 @@ __all__ = [
     "RunSummary",
     "StoredRow",
     "StoredRows",
+    "check_committed",
     "describe",
     "dry_run",
     "experiment_names",
     "experiment_schema",
     "load_experiment",
-    "merge",
+    "merge_stores",
     "parse_experiment",
     "plan",
     "read_rows",

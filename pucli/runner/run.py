@@ -139,7 +139,7 @@ def run(
     max_cells : int, optional
         Stop after so many cells.
     shard : (int, int), optional
-        ``(2, 8)`` runs the second of eight parts; `merge` puts the stores of all parts together.
+        ``(2, 8)`` runs the second of eight parts; `merge_stores` puts the stores of all parts together.
     on_event : callable, optional
         Called in this process for each stored cell.
 
@@ -202,7 +202,7 @@ def run(
     )
 
 
-def merge(
+def merge_stores(
     experiment: Experiment,
     folders: Iterable[str | Path],
     *,

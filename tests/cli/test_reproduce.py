@@ -73,6 +73,37 @@ def test_a_finished_cell_is_never_run_again(pucli, small):
     assert again["report"]["rows"] == more["report"]["rows"]
 
 
+def test_parts_of_a_run_are_merged(pucli, small):
+    for part in (1, 2):
+        done = pucli("reproduce", small(), "--shard", f"{part}/2", "--results", f"part{part}", "--json").document
+        assert (done["run"]["ran"], done["run"]["left"]) == (4, 4)
+    merged = pucli("reproduce", "small.yaml", "--merge", "part1", "--merge", "part2")
+    assert "8 of 8 done" in merged.out and "8 cells taken from part1, part2" in merged.err
+    again = pucli("reproduce", "small.yaml", "--json").document
+    assert again["run"]["ran"] == 0
+
+
+def test_a_limit_and_failed_cells_alone(pucli, small):
+    first = pucli("reproduce", small(), "--max-cells", "3", "--json").document
+    assert (first["run"]["ran"], first["run"]["left"]) == (3, 5)
+    assert pucli("reproduce", "small.yaml", "--only-failed", "--json").document["run"]["ran"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--shard", "2"], "--shard 2: give two numbers"),
+        (["--shard", "3/2"], "shard 3/2"),
+        (["--scheduler", "tcp://somewhere:8786"], "--backend dask"),
+        (["--merge", "nowhere"], "nowhere: no store of small"),
+        (["--collect", "--max-cells", "2"], "--collect runs no cell, so that --max-cells has no effect"),
+        (["--dry-run", "--merge", "part1"], "--dry-run runs no cell, so that --merge has no effect"),
+    ],
+)
+def test_options_of_parts_that_cannot_be_followed(pucli, small, words, message):
+    refused(pucli("reproduce", small(), *words), message)
+
+
 def test_json_of_reproduce(pucli, small):
     done = pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc", "--json", "--quiet")
     assert (done.code, done.err) == (0, "")

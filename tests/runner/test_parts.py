@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.errors import UsageError
-from pucli.runner import load_experiment, merge, plan, read_rows, run
+from pucli.runner import load_experiment, merge_stores, plan, read_rows, run
 from pucli.runner.cells import Cell
 from pucli.runner.pace import Pace, TimeLeft
 from pucli.runner.plan import part_of
@@ -33,10 +33,10 @@ def test_shards_together_are_the_whole_run(experiment, tmp_path):
     parts = [run(experiment, results_dir=tmp_path / str(n), shard=(n, 3)) for n in (1, 2, 3)]
     assert sum(part.ran for part in parts) == whole.ran == 8
     assert [part.left for part in parts] == [8 - part.ran for part in parts]
-    assert merge(experiment, [tmp_path / "1", tmp_path / "2" / "small"], results_dir=tmp_path / "all") == (
+    assert merge_stores(experiment, [tmp_path / "1", tmp_path / "2" / "small"], results_dir=tmp_path / "all") == (
         parts[0].ran + parts[1].ran
     )
-    assert merge(experiment, [tmp_path / "3", tmp_path / "1"], results_dir=tmp_path / "all") == parts[2].ran
+    assert merge_stores(experiment, [tmp_path / "3", tmp_path / "1"], results_dir=tmp_path / "all") == parts[2].ran
     rows = [read_rows(tmp_path / name / "small") for name in ("whole", "all")]
     assert {k: (r["metrics"], r["params"]) for k, r in rows[0].items()} == {
         k: (r["metrics"], r["params"]) for k, r in rows[1].items()
@@ -46,7 +46,7 @@ def test_shards_together_are_the_whole_run(experiment, tmp_path):
 
 def test_merging_names_a_folder_without_a_store(experiment, tmp_path):
     with pytest.raises(UsageError, match=r"nothing: no store of small"):
-        merge(experiment, [tmp_path / "nothing"], results_dir=tmp_path / "all")
+        merge_stores(experiment, [tmp_path / "nothing"], results_dir=tmp_path / "all")
     assert not (tmp_path / "all").exists()
 
 

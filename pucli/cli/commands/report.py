@@ -47,6 +47,7 @@ def command(
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
     results: opt.Results = Path("results"),
+    allow_changes: opt.AllowChanges = False,
 ) -> int:
     """Print the table of an experiment as far as it has been run.
 
@@ -55,7 +56,7 @@ def command(
     """
     from pucli.cli.report_text import print_report
     from pucli.report import FORMATS, collect
-    from pucli.runner import load_experiment
+    from pucli.runner import check_committed, load_experiment, results_folder
 
     wanted = [name.strip() for name in formats.split(",") if name.strip()]
     for name in wanted:
@@ -66,9 +67,11 @@ def command(
     if experiment is None:
         if profile or method or dataset:
             raise UsageError("--profile, --method and --dataset go with one EXPERIMENT, not with --all.")
+        check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
     declared = load_experiment(experiment)
     opt.output_folder("--results", results)
+    check_committed(results_folder(declared, results), allow_changes=allow_changes)
     report = collect(declared, profile=profile, methods=method, datasets=dataset, results_dir=results, formats=wanted)
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)

@@ -10,6 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, duration
+from pucli.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.cli.output import Progress
@@ -20,6 +21,8 @@ pucli reproduce table-3.1 --profile quick
 pucli reproduce table-3.3 --dry-run
 pucli reproduce table-3.3 --dataset wifi --dataset seeds --method glpual --n-jobs 2
 pucli reproduce table-3.3 --collect
+pucli reproduce table-3.3 --shard 2/8 --results part2
+pucli reproduce table-3.3 --merge part1 --merge part2
 pucli reproduce my-experiment.yaml --results /tmp/results --json
 """
 
@@ -44,6 +47,21 @@ def command(
     only_collect: Annotated[
         bool, typer.Option("--collect", help="Run nothing; build the table from what is there.")
     ] = False,
+    only_failed: Annotated[bool, typer.Option("--only-failed", help="Run only cells that failed before.")] = False,
+    max_cells: Annotated[int | None, typer.Option("--max-cells", min=1, help="Stop after so many cells.")] = None,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="I/N", help="Run part I of N, e.g. 2/8, on one of N machines.")
+    ] = None,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--merge", metavar="DIR", help="Run nothing; take the finished cells of another --results folder."
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Of a running Dask scheduler (--backend dask).")
+    ] = None,
+    allow_changes: opt.AllowChanges = False,
     results: opt.Results = Path("results"),
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
@@ -54,10 +72,14 @@ def command(
     same command goes on. Exit code 1 says that some cell failed.
     """
     from pucli.report import collect
-    from pucli.runner import dry_run, load_experiment, results_folder, run
+    from pucli.runner import check_committed, dry_run, load_experiment, merge_stores, results_folder, run
     from pucli.runner.execute import BACKENDS
 
     opt.choice("backend", backend, BACKENDS)
+    _refuse_together(
+        {"--dry-run": dry, "--collect": only_collect, "--merge": merge},
+        {"--only-failed": only_failed, "--max-cells": max_cells, "--shard": shard, "--scheduler": scheduler},
+    )
     declared = load_experiment(experiment)
     which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
     if dry:
@@ -67,7 +89,11 @@ def command(
     out.if_interrupted = (
         f"What has finished is kept in {results_folder(declared, results)}; run the same command again to go on."
     )
-    if not only_collect:
+    check_committed(results_folder(declared, results), allow_changes=allow_changes)
+    if merge:
+        taken = merge_stores(declared, merge, profile=profile, results_dir=results)
+        out.remark(f"{taken} cells taken from {', '.join(map(str, merge))}")
+    elif not only_collect:
         with out.progress(declared.name, lines=True) as bar:
             summary = run(
                 declared,
@@ -75,6 +101,10 @@ def command(
                 backend=backend,
                 mirror=mirror,
                 offline=offline or None,
+                only_failed=only_failed,
+                max_cells=max_cells,
+                shard=_part(shard),
+                scheduler=scheduler,
                 on_event=lambda event: _show(bar, event),
                 **which,
             )
@@ -89,6 +119,24 @@ def command(
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
     return 1 if report.counts["failed"] else 0
+
+
+def _refuse_together(without_run: dict[str, Any], of_a_run: dict[str, Any]) -> None:
+    """Refuse options that cannot all be followed: two ways to run nothing, or one and options of a run."""
+    chosen = [name for name, given in without_run.items() if given]
+    chosen += [name for name, given in of_a_run.items() if given] if chosen else []
+    if len(chosen) > 1:
+        raise UsageError(f"{chosen[0]} runs no cell, so that {chosen[1]} has no effect; leave out one of them.")
+
+
+def _part(shard: str | None) -> tuple[int, int] | None:
+    """Return "2/8" as numbers."""
+    if shard is None:
+        return None
+    number, slash, parts = shard.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal()):
+        raise UsageError(f"--shard {shard}: give two numbers, e.g. --shard 2/8 for the second of eight parts.")
+    return int(number), int(parts)
 
 
 def _show(bar: Progress, event: Event) -> None:
