@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from pucli.arrays import AnyArray, Bools, Floats
 from pucli.errors import RunError, UsageError
 from pucli.methods import estimator_class, get_method
 from pucli.metrics import compute, pu_counts
-from pucli.persistence import SavedModel, make_pipeline
+from pucli.persistence import SavedModel, make_pipeline, model_bytes, save_model
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -37,6 +39,10 @@ STATEMENTS = (
     "positive_share",
     "labelled_recall",
 )
+
+
+# Rows of each kind to which a method of another package is fitted to see whether its model can be kept.
+REHEARSED = 50
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,19 @@ class Fitted:
     def statements(self) -> dict[str, Any]:
         """What the estimator tells about its solution, None where it tells nothing."""
         return {name: getattr(self.estimator, f"{name}_", None) for name in STATEMENTS}
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file.
+
+        Raises
+        ------
+        UsageError
+            The file cannot be written, or the estimator keeps something that a model file cannot hold.
+        """
+        try:
+            save_model(path, self.to_save())
+        except TypeError as error:
+            raise UsageError(f"the model of {self.method} cannot be kept: {error}") from error
 
     def to_save(self) -> SavedModel:
         """Return the model with what is needed to apply it."""
@@ -215,6 +234,33 @@ def _reason(rows: TrainingRows, error: ValueError) -> str:
         (only,) = rows.words.values()
         return f"every labelled row is of the class {only!r}; each class needs at least one."
     return str(error)
+
+
+def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -> None:
+    """Raise UsageError if a model of `method` cannot be kept in a file, before the work of tuning and training.
+
+    Methods of other packages are fitted to a few of the rows for that; where these do not suffice, nothing is known.
+    Methods of pucli are known to be storable.
+    """
+    if estimator_of(method).__module__.startswith(("pucli.", "sklearn.")):
+        return
+    few = np.sort(
+        np.concatenate([np.flatnonzero(rows.labelled)[:REHEARSED], np.flatnonzero(~rows.labelled)[:REHEARSED]])
+    )
+    part = replace(rows, X=rows.X[few], y=None if rows.y is None else rows.y[few])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fitted = fit(method, params, part, standardise=False)
+        except Exception:  # whatever an estimator of another package does not like about few rows
+            return
+    try:
+        model_bytes(fitted.to_save())
+    except TypeError as error:
+        raise UsageError(
+            f"a model of {method} cannot be kept: {error} Leave --model out, or have the estimator keep numbers, text, "
+            "lists, dicts and arrays only."
+        ) from error
 
 
 def decision_values(pipeline: Any, X: Floats) -> Floats | None:

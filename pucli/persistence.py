@@ -82,9 +82,16 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
     Raises UsageError if nothing can be written there, RunError if the disk is full, TypeError if an attribute of the
     estimator is of a type that a model file cannot hold.
     """
+    content = model_bytes(model)
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+    return Path(path)
+
+
+def model_bytes(model: SavedModel) -> bytes:
+    """Return the content of a model file; TypeError for an attribute of a type that it cannot hold."""
     import sklearn
 
-    path = Path(path)
     versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -99,9 +106,7 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
             "steps": [[name, writer.encode(step, name)] for name, step in model.pipeline.steps],
         }
         archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
-    with replacing(path) as partial:
-        partial.write_bytes(buffer.getvalue())
-    return path
+    return buffer.getvalue()
 
 
 def load_model(path: str | Path) -> SavedModel:

@@ -2,14 +2,18 @@
 
 import csv
 import json
+import sys
+import types
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
 
 from pucli.cli.options import scalar
-from pucli.methods import METHODS
+from pucli.methods import METHODS, Method
 
 LABELLED = ("--label", "bought", "--positive", "yes")
 
@@ -740,3 +744,36 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     else:
         assert f"--param C={chosen}" in done.err and "interrupted" in done.err
         assert "3 points" in done.out
+
+
+class Foreign(ClassifierMixin, BaseEstimator):
+    """An estimator of another package that keeps something which no model file can hold."""
+
+    fits = 0
+
+    def __init__(self, depth=2):
+        self.depth = depth
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.tree_ = DecisionTreeClassifier(max_depth=self.depth, random_state=0).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+def test_what_cannot_be_kept_is_noticed_before_the_work(pucli, customers, tmp_path, monkeypatch):
+    entry = Method("foreign", "elsewhere:Foreign", "pu", "a fork", grid={"depth": [1, 2, 3]})
+    monkeypatch.setitem(METHODS, "foreign", entry)
+    module = types.ModuleType("elsewhere")
+    module.Foreign = Foreign
+    monkeypatch.setattr(Foreign, "__module__", "elsewhere")
+    monkeypatch.setitem(sys.modules, "elsewhere", module)
+    words = ("train", "--method", "foreign", "--data", customers.pu, *LABELLED)
+    assert pucli(*words).code == 0
+    monkeypatch.setattr(Foreign, "fits", 0)
+    done = pucli(*words, "--tune", "--model", "m.model")
+    refused(done, "foreign", "tree_", "DecisionTreeClassifier", "--model")
+    assert Foreign.fits == 1 and not (tmp_path / "m.model").exists()

@@ -74,9 +74,7 @@ def command(
     if scored is not None:
         _write(scored, scored_rows(fitted.estimator, rows.labelled))
     if model is not None:
-        from pucli.persistence import save_model
-
-        save_model(model, fitted.to_save())
+        fitted.save(model)
     if report is not None:
         from pucli.auto.report import write_report
 

@@ -47,7 +47,7 @@ def command(
     """
     from pucli.cli.columns import show_columns
     from pucli.methods import get_method
-    from pucli.models import seeded
+    from pucli.models import check_storable, seeded
 
     if where.columns:
         show_columns(out, where.source)
@@ -57,6 +57,8 @@ def command(
     params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
     rows = _rows(out, entry, where)
+    if model is not None:
+        check_storable(method, params, rows)
     notes = list(rows.notes)
     _warn_of_poor_rows(out, rows)
     if tune:
@@ -65,9 +67,7 @@ def command(
     fitted = _fit(out, method, params, rows, standardise)
     opt.warn_of_prior(out, method, params, fitted.statements["prior"])
     if model is not None:
-        from pucli.persistence import save_model
-
-        save_model(model, fitted.to_save())
+        fitted.save(model)
     _report(out, fitted, where, notes, model)
 
 
