@@ -30,6 +30,7 @@ class Method:
     ridge : the parameter that "the strongest ridge" of a tuning rule means.
     refine : parameters that the refinement after a grid may move.
     path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`), or "".
+    prior : where the method takes a class prior, what it does without one, in words; "" if it takes none.
     extra : the optional dependency it needs ("deep"), "" if none.
     version : raise it when the results of the method change; it is part of every cell's key.
     former_defaults : constructor parameter -> what it means when a cell's key leaves it out, see
@@ -46,6 +47,7 @@ class Method:
     ridge: str = "lam"
     refine: Sequence[str] = ()
     path: str = ""
+    prior: str = ""
     extra: str = ""
     version: int = 1
     former_defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -101,6 +103,7 @@ _ALL = [
         name="svc-naive",
         estimator="pucli.estimators.naive_svc:NaiveSVC",
         kind="pu",
+        prior="optional",
         source="baseline: unlabeled rows as negatives, class-balanced SVC",
         grid={"C": [0.01, 0.1, 1.0, 10.0, 100.0]},
         regularisation={"width": -1, "C": 1},
@@ -132,6 +135,7 @@ _ALL = [
         name="cpb-glpual",
         estimator="pucli.estimators.cpb:CPBGLPUAL",
         kind="pu",
+        prior="estimated if not given",
         source="Wang 2024, eq. 5.8",
         grid={"lam": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "sigma": [1.0]},
         regularisation={"lam": -1, "width": -1, "sigma": -1, "n_neighbors": -1},
@@ -142,6 +146,7 @@ _ALL = [
         name="upu",
         estimator="pucli.estimators.upu:UPU",
         kind="pu",
+        prior="estimated if not given",
         source="du Plessis, Niu, Sugiyama 2014, 2015; Kiryo et al. 2017",
         regularisation={"lam": -1, "width": -1},
         refine=("lam", "width", "learning_rate", "weight_decay"),
@@ -150,6 +155,7 @@ _ALL = [
         name="nnpu",
         estimator="pucli.estimators.upu:NNPU",
         kind="pu",
+        prior="estimated if not given",
         source="Kiryo, Niu, du Plessis, Sugiyama 2017",
         regularisation={"weight_decay": -1, "gamma": 1},
         refine=("learning_rate", "weight_decay", "beta", "gamma"),
@@ -158,6 +164,7 @@ _ALL = [
         name="usmo",
         estimator="pucli.estimators.usmo:USMO",
         kind="pu",
+        prior="0.5 if not given",
         source="Sansone, De Natale, Zhou 2018, sections 3-4",
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},
         regularisation={"lam": -1, "width": -1},
@@ -167,6 +174,7 @@ _ALL = [
         name="ramp-pu",
         estimator="pucli.estimators.ramp:RampPU",
         kind="pu",
+        prior="0.5 if not given",
         source="du Plessis, Niu, Sugiyama 2014; Sansone, De Natale, Zhou 2018, section 6 (a peer there)",
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},
         regularisation={"lam": -1, "width": -1},

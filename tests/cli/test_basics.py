@@ -1,5 +1,6 @@
 """What all commands share: help, names, exit codes, JSON, silence where the reader has gone."""
 
+import inspect
 import itertools
 import json
 import os
@@ -133,6 +134,19 @@ def test_list(pucli, what):
     lines = pucli("list", what).out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == names
     assert {"datasets": "wine", "methods": "glpual", "experiments": "table-3.1", "metrics": "f1"}[what] in names
+
+
+def test_list_methods_says_what_each_needs(pucli):
+    from pucli.methods import METHODS
+    from pucli.models import estimator_of
+
+    listed = {entry["name"]: entry["needs"] for entry in pucli("list", "methods", "--json").document["methods"]}
+    assert "each class" in listed["cpls"] and "pucli[deep]" in listed["pae"] and listed["glpual"].count(";") == 0
+    for name, method in METHODS.items():
+        if method.kind == "pu":
+            parameter = inspect.signature(estimator_of(name)).parameters.get("prior")
+            assert ("class prior" in listed[name]) == (parameter is not None), name
+            assert parameter is None or parameter.default is None or f"({parameter.default} if" in listed[name], name
 
 
 @pytest.mark.parametrize(("what", "key"), [("experiment", "split"), ("datasets", "Entry")])

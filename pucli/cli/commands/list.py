@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.cli import completion
 from pucli.cli.output import Output
 from pucli.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from pucli.methods import Method
 
 EXAMPLES = """
 pucli list datasets
@@ -37,13 +41,29 @@ def command(
     out.table(columns, rows)
 
 
+# Labels that a method of each kind learns from.
+LABELS = {
+    "pu": "labelled positives, unlabeled rows",
+    "semi-supervised": "labelled rows of each class",
+    "density": "no labels",
+    "clustering": "no labels",
+}
+
+
 def _methods() -> tuple[list[str], list[list[Any]]]:
     from pucli.methods import METHODS
 
-    return ["name", "kind", "source", "needs"], [
-        [method.name, method.kind, method.source, f"pucli[{method.extra}]" if method.extra else ""]
-        for method in METHODS.values()
+    return ["name", "kind", "needs", "source"], [
+        [method.name, method.kind, "; ".join(_needs(method)), method.source] for method in METHODS.values()
     ]
+
+
+def _needs(method: Method) -> Iterator[str]:
+    yield LABELS[method.kind]
+    if method.prior:
+        yield f"class prior ({method.prior})"
+    if method.extra:
+        yield f"pucli[{method.extra}]"
 
 
 def _metrics() -> tuple[list[str], list[list[Any]]]:
