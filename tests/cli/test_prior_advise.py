@@ -46,7 +46,7 @@ def test_prior_of_a_file(pucli, tmp_path):
     assert done.code == 0
     document = done.document
     assert (document["labelled"], document["unlabeled"]) == (40, 90)
-    assert [estimate["method"] for estimate in document["estimates"]] == ["km2", "tice"]
+    assert [estimate["method"] for estimate in document["estimates"]] == ["bbe", "km2", "tice"]
     for estimate in document["estimates"]:
         assert 0 <= estimate["low"] <= estimate["prior"] <= estimate["high"] <= 1
         assert estimate["replicates"] == 5 and estimate["confidence"] == 0.95
@@ -55,13 +55,27 @@ def test_prior_of_a_file(pucli, tmp_path):
 
 
 def test_prior_prints_a_table_and_what_to_do_with_it(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv")
-    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "km2")
+    path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.2)
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "bbe")
     assert done.code == 0
-    assert "80 % from" in done.out and "km2" in done.out and "tice" not in done.out
+    assert "80 % from" in done.out and "bbe" in done.out and "tice" not in done.out
     assert "--param prior=0." in done.err
-    quiet = pucli("prior", "--data", path, *WORDS, "--replicates", 0, "--quiet")
+    quiet = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--quiet")
     assert quiet.err == ""
+
+
+@pytest.mark.parametrize("words", [("--replicates", 0), ("--replicates", 5)])
+def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_path, words):
+    """Groups that overlap: every value between zero and the estimate fits the rows."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame(random.normal(size=(140, 3)), columns=["f0", "f1", "f2"])
+    rows.loc[:70, "f0"] += 0.3
+    rows["bought"] = np.where(np.arange(140) < 40, "yes", "")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    done = pucli("prior", "--data", tmp_path / "rows.csv", *WORDS, *words)
+    assert done.code == 0
+    assert "do not determine the prior" in done.err
+    assert "--param prior" not in done.err + done.out
 
 
 def test_prior_of_a_declared_set_is_beside_the_true_share(pucli):

@@ -26,8 +26,8 @@ def command(
         typer.Option(
             "--estimator",
             "-e",
-            help="km2, tice, or all of them.",
-            autocompletion=completion.words("km2", "tice", "all"),
+            help="bbe, km2, tice, or all of them.",
+            autocompletion=completion.words("bbe", "km2", "tice", "all"),
         ),
     ] = "all",
     replicates: Annotated[
@@ -37,12 +37,13 @@ def command(
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
 
-    km2 (kernel mean embedding) is the more exact one where the samples are not small; tice (tree induction) is fast
-    and rougher. With a declared data set, split case-control, the true share is printed beside the estimates.
+    bbe (best bin of held-out scores) is the most exact one; km2 (kernel mean embedding) and tice (tree induction) are
+    too high where positives and negatives overlap. The value is recommended only where its interval is narrow and the
+    estimators agree. With a declared data set, split case-control, the true share is printed beside the estimates.
     """
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.data.training_rows import FEW_LABELLED
-    from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior
+    from pucli.solvers.prior.estimate import LARGEST_DISAGREEMENT, PRIOR_METHODS, WIDEST, estimate_priors
 
     if where.columns:
         show_columns(out, where.source)
@@ -54,23 +55,26 @@ def command(
     labelled = rows.labelled
     if labelled.sum() < FEW_LABELLED:
         out.warn(f"with {labelled.sum()} labelled rows the estimates are little more than guesses.")
-    found = []
     try:
         with out.progress("estimating", lines=True) as bar:
-            for done, name in enumerate(names):
-                found.append(
-                    estimate_prior(
-                        rows.X, labelled, name, replicates=replicates, confidence=confidence, random_state=where.seed
-                    )
-                )
-                bar(done + 1, len(names))
+            report = estimate_priors(
+                rows.X,
+                labelled,
+                names,
+                replicates=replicates,
+                confidence=confidence,
+                random_state=where.seed,
+                progress=bar,
+            )
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error
     document = {
         "data": rows.about,
         "labelled": int(labelled.sum()),
         "unlabeled": int((~labelled).sum()),
-        "estimates": [estimate._asdict() for estimate in found],
+        "estimates": [estimate._asdict() for estimate in report.estimates],
+        "disagreement": report.disagreement,
+        "reliable": report.reliable,
     }
     # the unlabeled rows of the test set are a sample of the same population
     truth = None
@@ -80,7 +84,21 @@ def command(
     out.document(document)
     out.text(f"share of positives among the unlabeled rows of {rows.title}")
     columns = ["estimator", "prior", f"{100 * confidence:g} % from", "to"]
-    out.table(columns, [[e.method, e.prior, e.low, e.high] for e in found])
+    out.table(columns, [[e.method, e.prior, e.low, e.high] for e in report.estimates])
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
-    out.remark(f"to use it: --param prior={number(found[0].prior, 3)}")
+    first = report.estimates[0]
+    if report.reliable:
+        out.remark(f"to use it: --param prior={number(first.prior, 3)}")
+        return
+    reasons = []
+    if replicates == 0:
+        reasons.append("without replicates there is no interval")
+    elif first.high - first.low > WIDEST:
+        reasons.append(f"the interval of {first.method} is wider than {WIDEST:g}")
+    if report.disagreement > LARGEST_DISAGREEMENT:
+        reasons.append(f"the estimators differ by {number(report.disagreement, 2)}")
+    out.warn(
+        f"these rows do not determine the prior: {' and '.join(reasons)}. Label more positives, give the share if it "
+        "is known, or use a method that needs no prior."
+    )

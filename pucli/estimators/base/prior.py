@@ -31,4 +31,4 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     """Return `prior`, or KM2's estimate where it is None, kept 0.01 away from 0 and 1."""
     if prior is not None:
         return float(prior)
-    return float(np.clip(estimate_prior(X, labelled, random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
+    return float(np.clip(estimate_prior(X, labelled, "km2", random_state=random_state).prior, MARGIN, 1.0 - MARGIN))

@@ -1,0 +1,135 @@
+"""BBE: the class prior by best bin estimation (Garg, Wu, Smola, Balakrishnan and Lipton 2021).
+
+The classifier is a kernel ridge regression of labelled against unlabeled rows. Whatever share q_u of the unlabeled rows
+scores above a threshold, positives account for at least prior q_p of it, where q_p is the share of positives above it.
+So the prior is at most q_u / q_p, and the estimate is the smallest such bound, with a confidence term, over thresholds
+(their eq. 4). Labelled rows stand for the positives. Scores are held out: a row's score comes from a model that was
+fitted without it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from pucli.arrays import Bools, Floats, Ints
+from pucli.kernels.graph import squared_distances
+
+# Error probability of the bounds, and the share of the confidence term that is counted: the whole term makes the
+# estimate too large on samples of some hundred rows.
+DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
+# Bootstrap samples of the scores.
+BOOTSTRAPS = 40
+FOLDS = 5
+# RBF widths, as multiples of the median distance, and ridges. Of these, the pair whose held-out scores best rank
+# labelled rows above unlabeled ones is used.
+WIDTHS = (0.3, 0.7)
+RIDGES = (0.1, 1.0)
+# Added to the diagonal of a linear system whose matrix may be singular.
+JITTER = 1e-10
+
+
+def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENCE) -> float:
+    """Return the best bin estimate of the prior.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Held-out scores of labelled rows.
+    population : ndarray of shape (n,)
+        Held-out scores of the population, the unlabeled rows in the case-control scenario.
+    confidence : float
+        Share of the confidence term that is counted.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
+    q_p, q_u = shares_above(positive, population)
+    log_term = 0.5 * np.log(4.0 / DELTA)
+    width = np.sqrt(log_term / len(positive)) + np.sqrt(log_term / len(population))
+    q = np.maximum(q_p, 0.5 / len(positive))
+    best = int(np.argmin((q_u + confidence * (1.0 + GAMMA) * width) / q))
+    return float(min(1.0, q_u[best] / q[best]))
+
+
+def bootstrapped_best_bins(positive: Floats, population: Floats, rng: np.random.Generator) -> Floats:
+    """Return best bin estimates (40,) of resampled scores; their median is the estimate."""
+    p, n = len(positive), len(population)
+    return np.array(
+        [best_bin(positive[rng.integers(0, p, p)], population[rng.integers(0, n, n)]) for _ in range(BOOTSTRAPS)]
+    )
+
+
+def shares_above(positive: Floats, population: Floats) -> tuple[Floats, Floats]:
+    """Return the shares (q_p, q_u) of both samples at or above each of their values, largest value first."""
+    thresholds = np.unique(np.concatenate([positive, population]))[::-1]
+    q_p = 1.0 - np.searchsorted(np.sort(positive), thresholds, side="left") / len(positive)
+    q_u = 1.0 - np.searchsorted(np.sort(population), thresholds, side="left") / len(population)
+    return q_p, q_u
+
+
+def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Floats:
+    """Return held-out scores of kernel ridge regression with both classes at equal weight.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Standardised rows.
+    labelled : ndarray of bool, shape (n,)
+        True for labelled positives.
+    rng : numpy.random.Generator
+        Draws the folds.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of the width and ridge with the largest AUC of labelled against unlabeled rows.
+
+    Notes
+    -----
+    The scores of a fold follow from the fit to all rows: with the hat matrix H and residuals r, those of the rows b are
+    y_b - (I - H_bb)^-1 r_b. Time and memory: one (n, n) system per width and ridge.
+    """
+    n, p = len(X), int(np.count_nonzero(labelled))
+    y = np.where(labelled, 1.0, -1.0)
+    ridge = np.where(labelled, p, n - p) * (2.0 / n)
+    folds = _stratified_folds(labelled, rng)
+    D = squared_distances(np.ascontiguousarray(X))
+    median = float(np.median(D[D > 0.0])) if np.any(D > 0.0) else 1.0
+    best, best_auc = np.zeros(n), -np.inf
+    for width in WIDTHS:
+        K = np.exp(D * (-0.5 / (median * width**2)))
+        for lam in RIDGES:
+            # H = K (K + R)^-1 = I - R (K + R)^-1, R the diagonal of ridges
+            R = lam * ridge
+            M = K.copy()
+            M[np.diag_indices(n)] += R
+            inverse = cho_solve(cho_factor(M, lower=True, check_finite=False), np.eye(n), check_finite=False)
+            residual = R * (inverse @ y)
+            scores = np.empty(n)
+            for rows in folds:
+                block = R[rows][:, None] * inverse[np.ix_(rows, rows)]
+                block[np.diag_indices(len(rows))] += JITTER
+                scores[rows] = y[rows] - np.linalg.solve(block, residual[rows])
+            found = auc(scores[labelled], scores[~labelled])
+            if found > best_auc:
+                best, best_auc = scores, found
+    return best
+
+
+def auc(upper: Floats, lower: Floats) -> float:
+    """Return the share of pairs in which the value of `upper` is above that of `lower`; ties count half."""
+    ordered = np.sort(lower)
+    below = np.searchsorted(ordered, upper, side="left") + np.searchsorted(ordered, upper, side="right")
+    return float(below.sum() / (2.0 * len(upper) * len(lower)))
+
+
+def _stratified_folds(labelled: Bools, rng: np.random.Generator) -> list[Ints]:
+    """Return the rows of each fold, labelled and unlabeled ones in equal shares."""
+    fold = np.empty(len(labelled), dtype=np.int64)
+    for kind in (labelled, ~labelled):
+        rows = np.flatnonzero(kind)
+        fold[rng.permutation(rows)] = np.arange(len(rows)) % FOLDS
+    return [np.flatnonzero(fold == k) for k in range(FOLDS) if np.any(fold == k)]
