@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.auto.prior import resampled, shares_above
+from pucli.auto.prior import resampled
 from pucli.errors import UsageError, unknown
+from pucli.solvers.prior.best_bin import shares_above
 
 GOALS = ("f1", "recall", "precision", "share", "top")
 SHARES = np.linspace(0.005, 1.0, 200)

@@ -14,32 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Of best bin estimation: error probability of its bounds, and the share of the confidence term that is counted. The
-# whole term makes the estimate too large on samples of some hundred rows.
-DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
+from pucli.solvers.prior.best_bin import best_bin
+
 # Steps of the fixed point of the density-ratio estimate, and the shortfall that counts as none.
 STEPS, SHORTFALL = 100, 0.01
-
-
-def shares_above(positive: np.ndarray, population: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares (q_p, q_u) of both samples at or above each of their values, largest value first.
-
-    positive : (p,) and population : (n,) scores.
-    """
-    thresholds = np.unique(np.concatenate([positive, population]))[::-1]
-    q_p = 1.0 - np.searchsorted(np.sort(positive), thresholds, side="left") / len(positive)
-    q_u = 1.0 - np.searchsorted(np.sort(population), thresholds, side="left") / len(population)
-    return q_p, q_u
-
-
-def best_bin(positive: np.ndarray, population: np.ndarray, confidence: float = CONFIDENCE) -> float:
-    """Return the best bin estimate of the prior, between 0 and 1, from scores (p,) and (n,)."""
-    q_p, q_u = shares_above(positive, population)
-    log_term = 0.5 * np.log(4.0 / DELTA)
-    width = np.sqrt(log_term / len(positive)) + np.sqrt(log_term / len(population))
-    q = np.maximum(q_p, 0.5 / len(positive))
-    best = int(np.argmin((q_u + confidence * (1.0 + GAMMA) * width) / q))
-    return float(min(1.0, q_u[best] / q[best]))
 
 
 def density_ratio(positive: np.ndarray, population: np.ndarray) -> float:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pucli.solvers.prior.best_bin import auc
+
+__all__ = ["auc", "pu_auc", "true_auc"]
+
 
 def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
     """Return the share of pairs of a labelled and an unlabeled row in which the labelled one has the larger score.
@@ -15,13 +19,6 @@ def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
     scores : (n,). labelled : (n,) bool. Ties count half.
     """
     return auc(scores[labelled], scores[~labelled])
-
-
-def auc(upper: np.ndarray, lower: np.ndarray) -> float:
-    """Return the share of pairs in which the value of `upper` is above that of `lower`; ties count half."""
-    ordered = np.sort(lower)
-    below = np.searchsorted(ordered, upper, side="left") + np.searchsorted(ordered, upper, side="right")
-    return float(below.sum() / (2.0 * len(upper) * len(lower)))
 
 
 def true_auc(pu: float | np.ndarray, prior: float | np.ndarray) -> float | np.ndarray:

@@ -13,9 +13,10 @@ from pucli.auto.cut import SHARES
 from pucli.auto.drawings import dependence_line, histogram, precision_recall
 from pucli.auto.estimates import f1_of
 from pucli.auto.importance import dependence, importances
-from pucli.auto.prior import resampled, shares_above
+from pucli.auto.prior import resampled
 from pucli.data.atomic import replacing
 from pucli.seeding import stream
+from pucli.solvers.prior.best_bin import shares_above
 
 if TYPE_CHECKING:
     from pucli.auto.estimator import AutoPU

@@ -8,9 +8,10 @@ import pytest
 from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import make_cut, recall_curve, recall_cut
 from pucli.auto.estimates import estimates
-from pucli.auto.prior import best_bin, density_ratio, estimate_prior
+from pucli.auto.prior import density_ratio, estimate_prior
 from pucli.auto.ranking import auc, true_auc
 from pucli.errors import UsageError
+from pucli.solvers.prior.best_bin import best_bin
 
 
 def scores(prior: float, apart: float, seed: int, n: int = 2000, p: int = 600) -> tuple[np.ndarray, ...]:

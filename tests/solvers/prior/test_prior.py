@@ -70,6 +70,7 @@ def test_intervals_hold_the_truth_where_the_groups_overlap_too(prior, distance):
     assert sum(e.low <= prior <= e.high for e in found) >= 11  # of 12
 
 
+@pytest.mark.slow
 def test_only_groups_that_are_apart_give_a_reliable_estimate():
     far = estimate_priors(*mixture(0, 0.2, n_p=150), replicates=6, random_state=0)
     near = estimate_priors(*mixture(0, 0.2, n_p=150, distance=1.0), replicates=6, random_state=0)
