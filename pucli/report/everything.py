@@ -96,7 +96,7 @@ def judged_rows(results: Path) -> list[Judged]:
     found = []
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
-        primary = {experiment.primary_label(base_name(column)) for column in experiment.methods}
+        primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
         # the same printed figures may be held against several metrics; they rest on the first
         rests_on = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
         path = results / name / "table.csv"

@@ -82,7 +82,7 @@ def made_with_page(content: Mapping[str, Any]) -> str:
         versions = [[name, version] for name, version in way.get("versions", {}).items()]
         parts += [
             f"## {way['cells']} cells",
-            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}. Commit {way.get('commit')}, seed "
+            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}. {_hashes(way)}Commit {way.get('commit')}, seed "
             f"{way.get('seed')}; {way.get('processes')} process(es), {way.get('backend')}, "
             f"{way.get('threads_per_process')} thread each.",
             grid(["Package", "Version"], versions, "ll"),
@@ -96,6 +96,13 @@ def made_with_page(content: Mapping[str, Any]) -> str:
         grid(["Label", "Method", "Version", "Source"], methods, "llrl"),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _hashes(way: Mapping[str, Any]) -> str:
+    """Return the hashes of source and experiment, which older cells do not have."""
+    if "source_sha256" not in way:
+        return ""
+    return f"Source `{way['source_sha256'][:16]}`, experiment `{way['experiment_sha256'][:16]}`. "
 
 
 def _data(cells: Sequence[Cell]) -> list[dict[str, Any]]:

@@ -144,7 +144,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         verdict=judged.verdict,
         cause="",
         note=_joined(judged.remark, f"{status.failed} failed" if status.failed else ""),
-        primary=experiment.primary_label(base) == column,
+        primary=experiment.primary_column(base) == column,
         column=column,
         setting_key=setting,
     )

@@ -129,7 +129,9 @@ class MethodEntry(Strict):
     grid: dict[str, Any] | None = Field(default=None, description="parameter -> values; the method's own when omitted")
     coarse_grid: dict[str, Any] | None = Field(default=None, description="the grid of profiles with `grid: coarse`")
     tuning: TuningOverride = TuningOverride()
-    published: str = Field(default="", description="the method's name in the published table, if the label has another")
+    published: str = Field(
+        default="", description="the method's name in the published table, if the column has another"
+    )
 
     @property
     def params(self) -> dict[str, Any]:
@@ -157,7 +159,7 @@ class KnownNote(Strict):
     text: str
     dataset: str | None = None
     setting: dict[str, Any] = {}
-    method: str | None = Field(default=None, description="a label, or what stands before its /")
+    method: str | None = Field(default=None, description="a column, or what stands before its /")
     metric: str | None = None
     verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; always when empty")
     cause: Cause | None = Field(default=None, description="why the figures disagree; the text is the evidence")
@@ -206,18 +208,18 @@ class Experiment(Strict):
     split: SplitPlan
     tuning: Tuning = Tuning()
     methods: dict[str, MethodEntry] = Field(
-        min_length=1, description="label -> method; a label `name/variant` is a variant of `name`"
+        min_length=1, description="column -> method; a column `name/variant` is a variant of `name`"
     )
     defaults: dict[str, dict[str, Any]] = Field(
         default={},
         description="method -> parameters that its columns have unless they set or tune them",
     )
     primary: dict[str, str] = Field(
-        default={}, description="name -> label of the variant that stands for it; the first one when omitted"
+        default={}, description="name -> column of the variant that stands for it; the first one when omitted"
     )
     metrics: list[str] = Field(default=["f1"], min_length=1, description="what the table shows")
     published: list[Published] = []
-    comparisons: list[list[str]] | None = Field(default=None, description="pairs of labels to test; all when omitted")
+    comparisons: list[list[str]] | None = Field(default=None, description="pairs of columns to test; all when omitted")
     notes: list[KnownNote] = []
     figures: list[FigureSpec] = []
     options: dict[str, Any] = Field(default={}, description="what the protocol takes beyond all this")
@@ -248,18 +250,18 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _references(self) -> Experiment:
-        """Every label that is mentioned exists."""
+        """Every column that is mentioned exists."""
         for pair in self.comparisons or []:
             if len(pair) != 2:
-                raise ValueError(f"comparisons: each is a pair of labels, got {pair}")
-        mentioned = [label for pair in self.comparisons or [] for label in pair]
-        mentioned += [label for figure in self.figures for label in (figure.a, figure.b)]
+                raise ValueError(f"comparisons: each is a pair of columns, got {pair}")
+        mentioned = [column for pair in self.comparisons or [] for column in pair]
+        mentioned += [column for figure in self.figures for column in (figure.a, figure.b)]
         mentioned += list(self.primary.values())
-        mentioned += [label for profile in self.profiles.values() for label in profile.methods or []]
-        for label in mentioned:
-            if label not in self.methods:
-                raise ValueError(f"unknown method label {label!r}; there are {', '.join(self.methods)}")
-        bases = [base_name(label) for label in self.methods]
+        mentioned += [column for profile in self.profiles.values() for column in profile.methods or []]
+        for column in mentioned:
+            if column not in self.methods:
+                raise ValueError(f"unknown column {column!r}; there are {', '.join(self.methods)}")
+        bases = [base_name(column) for column in self.methods]
         for number, note in enumerate(self.notes):
             if note.dataset is not None and note.dataset not in self.dataset_names:
                 raise ValueError(f"notes.{number}.dataset: {note.dataset!r} is not a data set of this experiment")
@@ -269,9 +271,9 @@ class Experiment(Strict):
         for method in self.defaults:
             if method not in used:
                 raise ValueError(f"defaults.{method}: no column has this method; there are {', '.join(used)}")
-        for base, label in self.primary.items():
-            if base_name(label) != base:
-                raise ValueError(f"primary.{base}: {label!r} is not a variant of {base}")
+        for base, column in self.primary.items():
+            if base_name(column) != base:
+                raise ValueError(f"primary.{base}: {column!r} is not a variant of {base}")
         for name, profile in self.profiles.items():
             for dataset in profile.data or []:
                 if dataset not in self.data.names:
@@ -287,16 +289,16 @@ class Experiment(Strict):
         """Data sets of the experiment, declared or generated."""
         return self.data.names or [self.data.generate]
 
-    def primary_label(self, base: str) -> str:
-        """Label of the variant that stands for `base` in the table."""
-        return self.primary.get(base) or next(label for label in self.methods if base_name(label) == base)
+    def primary_column(self, base: str) -> str:
+        """Column of the variant that stands for `base` in the table."""
+        return self.primary.get(base) or next(column for column in self.methods if base_name(column) == base)
 
 
-def base_name(label: str) -> str:
-    """Return the part of a method label before the slash."""
-    return label.partition("/")[0]
+def base_name(column: str) -> str:
+    """Return the part of a column's name before the slash."""
+    return column.partition("/")[0]
 
 
-def variant_name(label: str) -> str:
-    """Return the part of a method label after the slash, "" if there is none."""
-    return label.partition("/")[2]
+def variant_name(column: str) -> str:
+    """Return the part of a column's name after the slash, "" if there is none."""
+    return column.partition("/")[2]

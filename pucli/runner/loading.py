@@ -211,8 +211,8 @@ def _check_methods(experiment: Experiment, file: str) -> None:
     """Check method names, parameters and grids against the constructors, rules against `pucli.tuning.RULES`."""
     from pucli.tuning import RULES
 
-    for label, entry in experiment.methods.items():
-        where = f"{file}: methods.{label}"
+    for column, entry in experiment.methods.items():
+        where = f"{file}: methods.{column}"
         known = _parameters(entry.method, f"{where}.method", where)
         for key, value in entry.params.items():
             _check_name(entry.method, where, key, known, [*known, *MethodEntry.model_fields])
@@ -226,7 +226,7 @@ def _check_methods(experiment: Experiment, file: str) -> None:
             _check_name(method, where, key, known, known)
             _check_value(method, where, key, value)
     rules: dict[str, str | None] = {"tuning.score": experiment.tuning.score}
-    rules |= {f"methods.{label}.tuning.score": entry.tuning.score for label, entry in experiment.methods.items()}
+    rules |= {f"methods.{column}.tuning.score": entry.tuning.score for column, entry in experiment.methods.items()}
     for key, rule in rules.items():
         if rule is not None and rule not in RULES:
             raise UsageError(f"{file}: {key}: {unknown('selection rule', rule, RULES)}")

@@ -62,16 +62,16 @@ class Scope:
 def scope(
     experiment: Experiment, profile: str, methods: list[str] | None = None, datasets: list[str] | None = None
 ) -> Scope:
-    """Return what `profile` leaves of `experiment`, narrowed to `methods` (labels or names) and `datasets`."""
+    """Return what `profile` leaves of `experiment`, narrowed to `methods` (columns or names) and `datasets`."""
     chosen = get_profile(experiment, profile)
     split = experiment.split
     everything = experiment.dataset_names + _generated(experiment)
     data = list(chosen.data) if chosen.data is not None else experiment.dataset_names
     if datasets:
         data = [_dataset(experiment, name) for name in datasets]
-    labels = [label for label in experiment.methods if chosen.methods is None or label in chosen.methods]
+    columns = [column for column in experiment.methods if chosen.methods is None or column in chosen.methods]
     if methods:
-        labels = _labels(experiment, methods)
+        columns = _columns(experiment, methods)
     frequencies = chosen.label_frequencies or split.label_frequencies
     repeats = chosen.repeats or split.repeats
     parameters = {**experiment.data.parameters, **chosen.parameters}
@@ -85,8 +85,8 @@ def scope(
         reductions.append(f"label frequencies {_listed(frequencies)} of {_listed(split.label_frequencies)}")
     if repeats != split.repeats:
         reductions.append(f"{repeats} of {split.repeats} repeats")
-    if len(labels) < len(experiment.methods):
-        reductions.append(f"methods {', '.join(labels)} of {', '.join(experiment.methods)}")
+    if len(columns) < len(experiment.methods):
+        reductions.append(f"methods {', '.join(columns)} of {', '.join(experiment.methods)}")
     if chosen.grid == "coarse":
         reductions.append(f"coarse grids (declared ones, else {COARSE_VALUES} values for each parameter)")
     if chosen.folds is not None and chosen.folds != experiment.tuning.folds:
@@ -96,7 +96,7 @@ def scope(
     if not chosen.greedy:
         reductions.append("no greedy refinement")
     reductions += [f"{key} = {_listed(value) or 'none'}" for key, value in chosen.options.items()]
-    return Scope(profile, chosen, data, labels, parameters, list(frequencies), repeats, reductions, bool(datasets))
+    return Scope(profile, chosen, data, columns, parameters, list(frequencies), repeats, reductions, bool(datasets))
 
 
 def tuning_settings(
@@ -150,13 +150,13 @@ def _generated(experiment: Experiment) -> list[str]:
     return list(named) if isinstance(named, list) else []  # the protocol deep has a number there
 
 
-def _labels(experiment: Experiment, names: list[str]) -> list[str]:
-    """Return the labels that `names` stand for: a label itself, or a name with all its variants."""
+def _columns(experiment: Experiment, names: list[str]) -> list[str]:
+    """Return the columns that `names` stand for: a column itself, or a name with all its variants."""
     known = dict.fromkeys([*experiment.methods, *map(base_name, experiment.methods)])
     for name in names:
         if name not in known:
             raise unknown(f"method of {experiment.name}", name, known)
-    return [label for label in experiment.methods if label in names or base_name(label) in names]
+    return [column for column in experiment.methods if column in names or base_name(column) in names]
 
 
 def _listed(values: Any) -> str:

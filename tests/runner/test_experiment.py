@@ -99,7 +99,7 @@ def test_wrong_references(tmp_path):
     assert "Got 'treu'" in refused(tmp_path, methods=cpb, comparisons=[], profiles={})
     message = refused(tmp_path, tuning__score="puff")
     assert "tuning.score" in message and "'puf'" in message
-    assert "unknown method label 'gllc'" in refused(tmp_path, comparisons=[["gllc", "glpual"]])
+    assert "unknown column 'gllc'" in refused(tmp_path, comparisons=[["gllc", "glpual"]])
     message = refused(tmp_path, data={"names": ["seds"]}, profiles={})
     assert "small.yaml: data.names: unknown data set 'seds'" in message and "'seeds'" in message
     assert "'mean_p2'" in refused(tmp_path, data__parameters={"mean_p": [50]}, profiles={})

@@ -84,9 +84,9 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
             if name not in names:
                 raise UsageError(f"{experiment.name}: options.{key}: {name!r} is none of {', '.join(names)}.")
     for dataset, methods in options.per_dataset.items():
-        for label in methods:
-            if label not in experiment.methods:
-                raise UsageError(f"{experiment.name}: options.per_dataset.{dataset}.{label}: no such column.")
+        for column in methods:
+            if column not in experiment.methods:
+                raise UsageError(f"{experiment.name}: options.per_dataset.{dataset}.{column}: no such column.")
     return options
 
 

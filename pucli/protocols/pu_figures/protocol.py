@@ -52,7 +52,7 @@ class FieldFigure(Strict):
     """Decision fields: a row for each setting, a column for each method of the variant."""
 
     title: str
-    variant: str = Field(description="what stands after the slash in the labels of its methods")
+    variant: str = Field(description="what stands after the slash in the names of its columns")
     window: list[float] | None = Field(
         default=None, min_length=2, max_length=2, description="ends of both axes; where the test rows are when omitted"
     )

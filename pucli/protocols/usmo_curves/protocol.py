@@ -52,7 +52,7 @@ class Options(Strict):
     """What the protocol takes beyond the common keys."""
 
     unlabeled: list[int] = Field(min_length=1, description="numbers of unlabeled rows, rising")
-    largest: dict[str, int] = Field(default={}, description="label -> the largest number it is run with")
+    largest: dict[str, int] = Field(default={}, description="column -> the largest number it is run with")
     positive: dict[str, list[int | str]] = Field(
         default={}, description="data set -> classes of the source that are positive; those declared when omitted"
     )
