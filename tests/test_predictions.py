@@ -99,6 +99,7 @@ def test_the_top_rows_are_those_of_a_full_sort(saved, tmp_path):
     assert len(top_rows(predicted_blocks(saved, path), 10_000)) == 500
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_block(saved, tmp_path):
     """Rows five times as many take no more memory at once."""
     import tracemalloc

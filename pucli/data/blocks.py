@@ -15,6 +15,7 @@ from typing import IO, Any
 from pucli.data.formats import Table, file_kind, open_table, reading
 from pucli.data.tables import existing_column
 from pucli.data.text_files import HEAD, SUFFIXES, TextLayout, head_text, line_of, read_text, text_head, text_layout
+from pucli.errors import UsageError
 
 BLOCK = 8192
 """Rows of a block; a multiple of what linear algebra libraries handle at a time."""
@@ -47,6 +48,15 @@ def read_blocks(
     UsageError
         The file or a column is missing, or the file is not what its name says.
     """
+    found = False
+    for table in _blocks(path, needed, as_text, rows):
+        found |= len(table.frame) > 0
+        yield table
+    if not found:
+        raise UsageError(f"{'stdin' if path == STDIN else path} has no data rows")
+
+
+def _blocks(path: Path, needed: Sequence[str], as_text: Collection[str], rows: int) -> Iterator[Table]:
     if path == STDIN:
         yield from _from_stdin(needed, as_text, rows)
         return

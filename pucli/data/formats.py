@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.data.labels import LABEL
-from pucli.data.text_files import SUFFIXES, check_names, line_of, read_text, text_head, text_layout
+from pucli.data.text_files import SUFFIXES, check_names, is_text_table, line_of, read_text, text_head, text_layout
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -123,9 +123,14 @@ def _missing(path: Path) -> UsageError:
 
 
 def file_kind(path: Path) -> str:
-    """Return the suffix that tells the format of a file, without .gz; raises UsageError for an unknown one."""
+    """Return the suffix that tells the format of a file, without .gz; raises UsageError for an unknown one.
+
+    A file of another name (adult.test) is text if its first lines are those of a table.
+    """
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in SUFFIXES and suffix not in _OPENERS:
+        if path.is_file() and is_text_table(path):
+            return ".txt"
         known = " ".join([*SUFFIXES, *_OPENERS])
         raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {known}")
     return suffix

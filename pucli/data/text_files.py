@@ -56,6 +56,18 @@ def head_text(raw: bytes) -> str:
     return raw.decode("utf-8-sig")
 
 
+def is_text_table(path: Path) -> bool:
+    """Return whether the first lines of a file are text in two or more columns."""
+    try:
+        head = text_head(path)
+    except UnicodeDecodeError:
+        return False
+    lines = [line for line in head.splitlines()[:20] if line.strip()]
+    if "\0" in head or len(lines) < 2:
+        return False
+    return any(min(line.count(separator) for line in lines) > 0 for separator in ",;\t ")
+
+
 def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayout:
     """Tell how a text file is written.
 

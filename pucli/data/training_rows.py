@@ -288,9 +288,15 @@ def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
 
 def shape(X: Floats, feature_names: Iterable[str]) -> Shape:
     """Return the constant features and the number of rows that repeat an earlier one; both are allowed."""
+    import pandas as pd
+
+    return Shape(constant_features(X, feature_names), int(pd.DataFrame(X).duplicated().sum()))
+
+
+def constant_features(X: Floats, feature_names: Iterable[str]) -> list[str]:
+    """Return the names of the features that have one value only in X (n, m)."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of what is there, where cells are missing
-    constant = [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
-    return Shape(constant, len(X) - len(np.unique(X, axis=0)))
+    return [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
 
 
 def _one_source(source: RowSource, file_options: str) -> None:

@@ -94,9 +94,9 @@ def _rows(out: Output, entry: Method, where: opt.Rows) -> TrainingRows:
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
-    from pucli.data.training_rows import FEW_LABELLED, shape
+    from pucli.data.training_rows import FEW_LABELLED, constant_features
 
-    if len(shape(rows.X, rows.feature_names).constant_features) == rows.X.shape[1]:
+    if len(constant_features(rows.X, rows.feature_names)) == rows.X.shape[1]:
         out.warn("every feature is constant: no model can tell these rows apart.")
     if rows.y is not None and rows.n_labelled < FEW_LABELLED:
         out.warn(

@@ -1,0 +1,219 @@
+"""Tables as they come: from a file with columns of every kind to scored rows, and files with nothing to learn from."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.helpers import SHARED
+
+TABLES = SHARED / "data" / "uci"
+LABELLED = ("--label", "bought", "--positive", "yes")
+
+
+def refused(done, *words):
+    assert done.code == 2, done.out
+    message = done.err.splitlines()[-1]
+    assert message.startswith("pucli: ")
+    for word in words:
+        assert word in message
+
+
+def customers(n=120, seed=0):
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "key": [f"{i:05d}" for i in range(n)],
+            "age": random.integers(18, 90, n).astype(float),
+            "job": random.choice(["cook", "nurse", "pilot"], n),
+            "since": [f"2021-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(n)],
+        }
+    )
+    frame.loc[random.random(n) < 0.1, "age"] = np.nan
+    frame["bought"] = np.where((frame["job"] == "cook") & (random.random(n) < 0.8), "yes", "")
+    return frame
+
+
+@pytest.fixture
+def trained(pucli, tmp_path):
+    customers().to_csv(tmp_path / "rows.csv", index=False)
+    done = pucli(
+        *("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--id", "key", "--model", "m.model", "--json")
+    )
+    assert done.code == 0, done.err
+    return done
+
+
+def test_training_says_what_the_columns_were_taken_for(trained):
+    kinds = {column["column"]: column["kind"] for column in trained.document["columns"]}
+    assert kinds == {"age": "number", "job": "category", "since": "date"}
+    assert "empty cells in 1" in trained.err
+
+
+def test_columns_shows_them_alone(pucli, trained, tmp_path):
+    shown = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--columns", "--as", "age=category")
+    assert shown.code == 0
+    assert [line.split()[:2] for line in shown.out.splitlines()[1:]] == [
+        ["key", "identifier"],
+        ["age", "category"],
+        ["job", "category"],
+        ["since", "date"],
+    ]
+    document = pucli("prior", "--data", "rows.csv", "--columns", "--json").document
+    assert {column["column"] for column in document["columns"]} == {"key", "age", "job", "since", "bought"}
+
+
+def test_identifiers_are_carried_and_files_of_both_kinds_hold_the_same(pucli, trained, tmp_path):
+    new = customers(seed=5).drop(columns="bought")
+    new.to_csv("new.csv", index=False)
+    new.to_parquet("new.parquet")
+    for name in ("one.csv", "two.parquet"):
+        source = "new" + name[name.index(".") :]
+        assert pucli("predict", "--model", "m.model", "--data", source, "--out", name).code == 0
+    one, two = pd.read_csv("one.csv", dtype={"key": str}), pd.read_parquet("two.parquet")
+    assert list(one) == list(two) == ["row", "key", "prediction", "score"]
+    assert one["key"].tolist() == two["key"].tolist() == new["key"].tolist()
+    assert one["score"].tolist() == two["score"].tolist()
+    top = pucli("predict", "--model", "m.model", "--data", "new.csv", "--top", 5, "--json").document["predictions"]
+    expected = one.sort_values("score", ascending=False, kind="stable").head(5)
+    assert [row["row"] for row in top] == expected["row"].tolist()
+
+
+def test_probabilities_are_there_where_the_method_has_them(pucli, tmp_path):
+    frame = customers()
+    frame["bought"] = np.where(frame["bought"] == "yes", "yes", "no")
+    frame.loc[::3, "bought"] = ""
+    frame.to_csv("rows.csv", index=False)
+    words = ("--data", "rows.csv", "--label", "bought", "--drop", "key", "--model", "m.model")
+    assert pucli("train", "--method", "mcpl-lda", "--param", "ridge=0.01", *words).code == 0
+    rows = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
+    assert all(0 <= row["probability"] <= 1 for row in rows)
+    assert all((row["prediction"] == "yes") == (row["score"] > 0) for row in rows)
+
+
+def test_evaluate_reads_the_columns_as_training_did(pucli, trained, tmp_path):
+    new = customers(seed=5)[["bought", "since", "job", "age"]]
+    new.loc[3, "job"] = "sailor"
+    new.to_csv("new.csv", index=False)
+    done = pucli("evaluate", "--model", "m.model", "--data", "new.csv", "--label", "bought", "--labels", "pu", "--json")
+    assert done.code == 0
+    assert done.document["rows"] == 120
+    assert "column 'job': 1 cell with a value that training did not have (first in line 5: 'sailor')" in done.err
+
+
+def test_a_column_that_gives_the_label_away_is_warned_of(pucli, tmp_path):
+    frame = customers()
+    frame["paid"] = np.where(frame["bought"] == "yes", 5.0, np.nan)
+    frame.to_csv("rows.csv", index=False)
+    done = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED)
+    assert "warning: column 'paid' is filled for labelled rows (nearly) alone" in done.err
+    assert "warning: column 'key' counts the rows" in done.err
+    quiet = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--drop", "paid", "--drop", "key")
+    assert "warning" not in quiet.err
+
+
+def test_the_next_command_keeps_what_was_said_of_the_columns(pucli, trained, tmp_path):
+    done = pucli("advise", "--data", "rows.csv", *LABELLED, "--as", "age=category", "--drop", "key")
+    assert "--as age=category --drop key" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--as", "age"), "write it as COLUMN=KIND"),
+        (("--as", "age=nubmer"), "did you mean 'number'"),
+        (("--as", "agee=number"), "did you mean 'age'"),
+        (("--drop", "jobb"), "did you mean 'job'"),
+        (("--only", "bought"), "is the label column"),
+        (("--id", "kye"), "did you mean 'key'"),
+        (("--only", "key"), "no column gives a feature"),
+    ],
+)
+def test_wrong_words_about_columns(pucli, tmp_path, words, said):
+    customers().to_csv(tmp_path / "rows.csv", index=False)
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, *words), said)
+
+
+def test_words_about_columns_belong_to_files(pucli):
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--drop", "ash"), "belong to --data")
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--columns"), "--data FILE")
+
+
+# --- files with little in them --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,bought\n", "no data rows"),
+        ("a,bought\n1,yes\n", "one class only"),
+        ("bought\nyes\n\nno\n", "no feature column"),
+        ("a,b,bought\n,,yes\n,,no\n,,no\n", "no column gives a feature"),
+        ("a,bought\n1,yes\n2,no,3\n", "line 3 has 3 fields"),
+    ],
+)
+def test_nothing_to_learn_from_is_one_clear_line(pucli, tmp_path, text, said):
+    (tmp_path / "rows.csv").write_text(text)
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", said)
+
+
+def test_text_in_another_encoding_is_one_clear_line(pucli, tmp_path):
+    (tmp_path / "rows.csv").write_bytes("a,bought\ncafé,yes\nthé,no\n".encode("latin-1"))
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", "not UTF-8", "byte 13")
+
+
+def test_bytes_of_a_mark_and_windows_line_ends_are_no_obstacle(pucli, tmp_path):
+    text = customers().to_csv(index=False, lineterminator="\r\n")
+    (tmp_path / "rows.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED).code == 0
+
+
+def test_one_column_of_mixed_cells_and_three_thousand_categories(pucli, tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"shop": [f"s{i}" for i in random.integers(0, 3000, 6000)]})
+    frame["mixed"] = random.choice(["1", "2.5", "x", "2020-01-01", ""], 6000)
+    frame["bought"] = np.where(random.random(6000) < 0.1, "yes", "")
+    frame.to_csv("rows.csv", index=False)
+    done = pucli("train", "--method", "least-squares", "--data", "rows.csv", "--label", "bought", "--columns", "--json")
+    shop, mixed = done.document["columns"]
+    assert (shop["kind"], shop["features"], mixed["kind"]) == ("category", 41, "category")
+
+
+def test_a_new_file_of_one_row_or_none(pucli, trained, tmp_path):
+    new = customers(seed=5)
+    new.iloc[:1].to_csv("one.csv", index=False)
+    assert len(pucli("predict", "--model", "m.model", "--data", "one.csv").out.splitlines()) == 2
+    new.iloc[:0].to_csv("none.csv", index=False)
+    refused(pucli("predict", "--model", "m.model", "--data", "none.csv"), "none.csv", "no data rows")
+    new.iloc[:0].to_parquet("none.parquet")
+    refused(pucli("predict", "--model", "m.model", "--data", "none.parquet"), "none.parquet", "no data rows")
+
+
+# --- tables as they come from their sources -------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TABLES.is_dir(), reason="the tables in ../shared/data are not here")
+@pytest.mark.parametrize(
+    ("train", "new", "label", "positive"),
+    [
+        ("german/german.data", "german/german.data", "21", "2"),
+        ("mushroom/agaricus-lepiota.data", "mushroom/agaricus-lepiota.data", "1", "p"),
+        ("bank-marketing/bank-additional-full.csv", "bank-marketing/bank-additional-full.csv", "y", "yes"),
+        ("adult/adult.data", "adult/adult.test", "15", ">50K"),
+        (
+            "ssmcr/s41598-020-73558-3_sepsis_survival_study_cohort.csv",
+            "ssmcr/s41598-020-73558-3_sepsis_survival_validation_cohort.csv",
+            "hospital_outcome_1alive_0dead",
+            "0",
+        ),
+    ],
+)
+def test_from_a_source_to_scored_rows_in_two_commands(pucli, tmp_path, train, new, label, positive):
+    where = ("--data", TABLES / train, "--label", label, "--positive", positive)
+    done = pucli("train", "--method", "upu", *where, "--model", "m.model", "--json")
+    assert done.code == 0, done.err
+    assert pucli("predict", "--model", "m.model", "--data", TABLES / new, "--out", "scored.csv").code == 0
+    scored = pd.read_csv("scored.csv")
+    assert np.isfinite(scored["score"]).all()
+    lines = [line for line in (TABLES / new).read_text().splitlines() if line.strip()]
+    assert len(scored) == len(lines) - (label in lines[0].replace('"', "").split(";" if ";" in lines[0] else ","))
