@@ -73,7 +73,7 @@ def fit_members(
     def one(member: Member) -> tuple[FittedMember, np.ndarray]:
         rows = TrainingRows(seen[member.view], labelled, folds)
         model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
-        return _standardise(member, model, parameters, held_out, labelled, population)
+        return standardised_member(member, model, parameters, held_out, labelled, population)
 
     done = []
     results = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(delayed(one)(m) for m in members)
@@ -84,7 +84,7 @@ def fit_members(
     return Ensemble(views, [fitted for fitted, _ in done]), np.stack([held_out for _, held_out in done])
 
 
-def _standardise(
+def standardised_member(
     member: Member,
     model: Model,
     parameters: dict[str, Any],
@@ -92,6 +92,7 @@ def _standardise(
     labelled: np.ndarray,
     population: np.ndarray,
 ) -> tuple[FittedMember, np.ndarray]:
+    """Return the member with the scale of its held-out scores (n,) on the population, and them on that scale."""
     centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
     scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
     fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)

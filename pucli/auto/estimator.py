@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_limits
 from pucli.auto import baseline
 from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import Cut, make_cut, recall_curve
-from pucli.auto.ensemble import fit_members
+from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import MEMBERS, Member, make_views
 from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc, true_auc
+from pucli.auto.refit import refit
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
 from pucli.errors import unknown
 from pucli.estimators.base.pu import PUClassifier
@@ -99,6 +100,8 @@ class AutoPU(PUClassifier):
         "pucli.auto.forests.TreeSum",
         "pucli.auto.members.Views",
         "pucli.auto.prior.PriorEstimate",
+        "pucli.auto.refit.QuantileMap",
+        "pucli.auto.refit.Refitted",
         "pucli.auto.ridge.KernelRidge",
         "pucli.auto.rows.GaussianRanks",
         "pucli.auto.rows.Standardise",
@@ -146,13 +149,16 @@ class AutoPU(PUClassifier):
         members = MEMBERS if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             views = make_views(X)
-            self.ensemble_, scores = fit_members(
+            first, scores = fit_members(
                 members, views, X, labelled, population, folds, seed, self.n_jobs, self.callback
             )
+            held_out = scores.mean(axis=0)
+            self._conclude(held_out[labelled], held_out[population], seed)
+            soft = self.calibration_.of(held_out)
+            again = refit(members, first, X, labelled, folds, held_out, soft, seed, self.n_jobs)
+            self.ensemble_ = first if again is None else again
             naive = baseline.naive_svc(views.raw.of(X), labelled, folds[0], population, stream(seed, "naive"))
-        held_out = scores.mean(axis=0)
-        self._conclude(held_out[labelled], held_out[population], seed)
-        self.leaderboard_ = self._leaderboard(scores, labelled, population, naive)
+        self.leaderboard_ = self._leaderboard(first, scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[order] = held_out
         return self
@@ -177,13 +183,13 @@ class AutoPU(PUClassifier):
         )
 
     def _leaderboard(
-        self, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, float]
+        self, first: Ensemble, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, float]
     ) -> list[dict[str, Any]]:
         """Return the ensemble, its members at the ensemble's share, and the naive SVC at its own cut, by PU-AUC."""
         share = self.chosen_cut_.share
         held_out = {"ensemble": scores.mean(axis=0)}
-        held_out |= {member.name: row for member, row in zip(self.ensemble_.members, scores, strict=True)}
-        parameters = {member.name: member.parameters for member in self.ensemble_.members}
+        held_out |= {member.name: row for member, row in zip(first.members, scores, strict=True)}
+        parameters = {member.name: member.parameters for member in first.members}
         found = []
         for name, row in held_out.items():
             recall = float(np.mean(row[labelled] > np.quantile(row[population], 1.0 - share)))

@@ -44,10 +44,20 @@ class ForestKind:
 
 
 def fit_forest(
-    bins: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kind: ForestKind, rng: np.random.Generator
+    bins: np.ndarray,
+    labelled: np.ndarray,
+    folds: np.ndarray,
+    kind: ForestKind,
+    rng: np.random.Generator,
+    targets: np.ndarray | None = None,
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return a forest on rows of bins (n, m) and its held-out scores (n,); folds : (repeats, n) int8."""
-    targets = np.where(labelled, 1.0, -1.0)
+    """Return a forest on rows of bins (n, m) and its held-out scores (n,).
+
+    labelled : (n,) bool, for the balance of the weights. folds : (repeats, n) int8. targets : (n,) from -1 to 1; 1 for
+    labelled rows and -1 for the others by default.
+    """
+    if targets is None:
+        targets = np.where(labelled, 1.0, -1.0)
     tried = _tried(kind.features, bins.shape[1])
     trees, left_out = [], []
     n_folds = int(folds.max()) + 1

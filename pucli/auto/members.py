@@ -8,15 +8,18 @@ is a `Member` beside these, given as `AutoPU(members=[*MEMBERS, mine])`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from pucli.auto.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
-from pucli.auto.ridge import fit_kernel_ridge
+from pucli.auto.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.auto.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
 from pucli.auto.trees import Bins, make_bins
+
+# Soft labels are less noisy: less ridge, by this factor, and smaller leaves.
+SOFT_RIDGE, SOFT_LEAST = 0.3, 3
 
 
 class Model(Protocol):
@@ -56,13 +59,24 @@ class TrainingRows:
 Fit = Callable[[TrainingRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
 
 
+Refit = Callable[
+    [TrainingRows, np.ndarray, Any, dict[str, Any], np.random.Generator],
+    tuple[Model, np.ndarray],
+]
+
+
 @dataclass(frozen=True)
 class Member:
-    """One member: its name, its view of the features, how it is fitted."""
+    """One member: its name, its view of the features, how it is fitted, and refitted with soft labels if it can be.
+
+    refit : takes the rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
+    model and the held-out scores.
+    """
 
     name: str
     view: str
     fit: Fit
+    refit: Refit | None = None
 
 
 def _ridge(kernel: str) -> Fit:
@@ -70,6 +84,13 @@ def _ridge(kernel: str) -> Fit:
         return fit_kernel_ridge(rows.X, rows.labelled, rows.folds[:1], kernel, rng)
 
     return fit
+
+
+def _ridge_again(
+    rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
+) -> tuple[Model, np.ndarray]:
+    ridge = SOFT_RIDGE * parameters["ridge"]
+    return refit_kernel_ridge(model, rows.X, rows.labelled, targets, rows.folds[0], ridge)
 
 
 def _forest(kind: ForestKind) -> Fit:
@@ -80,6 +101,15 @@ def _forest(kind: ForestKind) -> Fit:
     return fit
 
 
+def _forest_again(kind: ForestKind) -> Refit:
+    def refit(
+        rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
+    ) -> tuple[Model, np.ndarray]:
+        return fit_forest(rows.X, rows.labelled, rows.folds, kind, rng, targets)
+
+    return refit
+
+
 def _boosting(kind: BoostingKind) -> Fit:
     def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
         model, held_out = fit_boosting(rows.X, rows.labelled, rows.folds, kind, rng)
@@ -88,12 +118,15 @@ def _boosting(kind: BoostingKind) -> Fit:
     return fit
 
 
+EXTRA = ForestKind()
+RANDOM = ForestKind(random=False, bootstrap=True)
+
 MEMBERS: tuple[Member, ...] = (
-    Member("ridge-gaussian", "raw", _ridge("gaussian")),
-    Member("ridge-laplace", "raw", _ridge("laplace")),
-    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian")),
-    Member("ridge-laplace-ranks", "ranks", _ridge("laplace")),
-    Member("extra-trees", "bins", _forest(ForestKind(least=10))),
-    Member("random-forest", "bins", _forest(ForestKind(least=10, random=False, bootstrap=True))),
+    Member("ridge-gaussian", "raw", _ridge("gaussian"), _ridge_again),
+    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again),
+    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again),
+    Member("ridge-laplace-ranks", "ranks", _ridge("laplace"), _ridge_again),
+    Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST))),
+    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
     Member("boosted-trees", "bins", _boosting(BoostingKind())),
 )

@@ -120,16 +120,6 @@ class WeightedLeastSquares:
         return out / self.root
 
 
-@dataclass
-class Choice:
-    """What was tried and taken. score : PU-AUC of the held-out scores; tried : (width factor, ridge, PU-AUC)."""
-
-    width_factor: float
-    ridge: float
-    held_out: np.ndarray
-    tried: list[tuple[float, float, float]]
-
-
 def fit_kernel_ridge(
     X: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kernel: str, rng: np.random.Generator
 ) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
@@ -164,12 +154,38 @@ def fit_kernel_ridge(
                 chosen = (factor_L, problem.coefficients(ridge))
     assert best is not None and chosen is not None
     _, factor, ridge, held_out = best
-    width, (factor_L, coefficients) = factor * unit, chosen
+    model = _model(kernel, factor * unit, landmarks, *chosen)
     if not small:
-        coefficients, held_out = _fit_all(X, labelled, folds[0], kernel, width, ridge, landmarks, factor_L, len(rows))
-    weights_r = solve_triangular(factor_L, coefficients[:-1], lower=True, trans=1, check_finite=False)
-    model = KernelRidge(kernel, float(width), landmarks, weights_r, float(coefficients[-1]))
+        model, held_out = refit_kernel_ridge(model, X, labelled, np.where(labelled, 1.0, -1.0), folds[0], ridge)
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
+
+
+def refit_kernel_ridge(
+    model: KernelRidge, X: np.ndarray, labelled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
+) -> tuple[KernelRidge, np.ndarray]:
+    """Fit a model's landmarks and width to other targets, class-balanced; return it and the held-out scores (n,).
+
+    X : (n, m) features. labelled : (n,) bool. targets : (n,) from -1 to 1. fold : (n,) int8. ridge : for
+    `CHOOSING_ROWS` rows, and in proportion for more.
+    """
+    kernel, width, landmarks = model.kernel, model.width, model.landmarks
+    factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
+    weights = balanced_weights(labelled)
+    if len(X) <= CHOOSING_ROWS:
+        Z = _features(kernel_matrix(kernel, width, X, landmarks), factor)
+        problem = WeightedLeastSquares(Z, targets, weights)
+        return _model(kernel, width, landmarks, factor, problem.coefficients(ridge)), problem.held_out(ridge, fold)
+    shift = ridge * len(X) / CHOOSING_ROWS
+    coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, shift)
+    return _model(kernel, width, landmarks, factor, coefficients), held_out
+
+
+def _model(
+    kernel: str, width: float, landmarks: np.ndarray, factor: np.ndarray, coefficients: np.ndarray
+) -> KernelRidge:
+    """Return the model whose coefficients belong to the features of `_features`."""
+    weights = solve_triangular(factor, coefficients[:-1], lower=True, trans=1, check_finite=False)
+    return KernelRidge(kernel, float(width), landmarks, weights, float(coefficients[-1]))
 
 
 def _typical(D: np.ndarray) -> float:
@@ -190,29 +206,40 @@ def _features(K: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return np.hstack([Z, np.ones((len(K), 1))])
 
 
-def _fit_all(X, labelled, fold, kernel, width, ridge, landmarks, factor, n_chosen):
-    """Fit on all rows, a chunk of features at a time; return the coefficients and the held-out scores."""
-    weights, targets = balanced_weights(labelled), np.where(labelled, 1.0, -1.0)
-    n_folds, r = int(fold.max()) + 1, len(landmarks) + 1
+def _in_chunks(
+    X: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    fold: np.ndarray,
+    model: KernelRidge,
+    factor: np.ndarray,
+    shift: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit on all rows, a chunk of features at a time; return the coefficients (r + 1,) and the held-out scores (n,)."""
+    n_folds, r = int(fold.max()) + 1, len(model.landmarks) + 1
     gram, moment = np.zeros((n_folds, r, r)), np.zeros((n_folds, r))
-    starts = range(0, len(X), max(1, _CHUNK_ENTRIES // r))
-    parts = [slice(start, start + max(1, _CHUNK_ENTRIES // r)) for start in starts]
+    step = max(1, _CHUNK_ENTRIES // r)
+    parts = [slice(start, start + step) for start in range(0, len(X), step)]
+
+    def features(part: slice) -> np.ndarray:
+        return _features(kernel_matrix(model.kernel, model.width, X[part], model.landmarks), factor)
+
     for part in parts:
-        Z = _features(kernel_matrix(kernel, width, X[part], landmarks), factor)
+        Z = features(part)
         for b in range(n_folds):
             rows = np.flatnonzero(fold[part] == b)
             A = Z[rows] * weights[part][rows, None]
             gram[b] += A.T @ Z[rows]
             moment[b] += A.T @ targets[part][rows]
-    shift = ridge * len(X) / n_chosen * np.eye(r)
 
     def solution(without: int | None) -> np.ndarray:
         kept = [b for b in range(n_folds) if b != without]
-        return cho_solve(cho_factor(gram[kept].sum(axis=0) + shift, check_finite=False), moment[kept].sum(axis=0))
+        system = gram[kept].sum(axis=0)
+        system[np.diag_indices(r)] += shift
+        return cho_solve(cho_factor(system, check_finite=False), moment[kept].sum(axis=0))
 
     by_fold = np.stack([solution(b) for b in range(n_folds)])
     held_out = np.empty(len(X))
     for part in parts:
-        Z = _features(kernel_matrix(kernel, width, X[part], landmarks), factor)
-        held_out[part] = np.einsum("ij,ij->i", Z, by_fold[fold[part]])
+        held_out[part] = np.einsum("ij,ij->i", features(part), by_fold[fold[part]])
     return solution(None), held_out

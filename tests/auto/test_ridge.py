@@ -34,13 +34,11 @@ def test_the_fit_on_all_rows_in_chunks_is_the_fit_at_once(kernel: str, monkeypat
     monkeypatch.setattr(ridge, "LANDMARKS", 40)
     whole, held_out, taken = fit_kernel_ridge(X, s, folds, kernel, np.random.default_rng(1))
     monkeypatch.setattr(ridge, "_CHUNK_ENTRIES", 41 * 70)
-    D = ridge._distances(kernel, whole.landmarks, whole.landmarks)
-    factor = ridge._factor(ridge._of_distances(kernel, whole.width, D))
-    coefficients, chunked = ridge._fit_all(
-        X, s, folds[0], kernel, whole.width, taken["ridge"], whole.landmarks, factor, len(X)
-    )
-    np.testing.assert_allclose(chunked, held_out, atol=1e-6)
-    assert coefficients[-1] == pytest.approx(whole.constant, abs=1e-6)
+    monkeypatch.setattr(ridge, "CHOOSING_ROWS", len(X) - 1)
+    strength = taken["ridge"] * (len(X) - 1) / len(X)
+    chunked, scores = ridge.refit_kernel_ridge(whole, X, s, np.where(s, 1.0, -1.0), folds[0], strength)
+    np.testing.assert_allclose(scores, held_out, atol=1e-6)
+    np.testing.assert_allclose(chunked.score(X), whole.score(X), atol=1e-6)
 
 
 def test_new_rows_are_scored_as_training_rows_are() -> None:
