@@ -19,7 +19,7 @@ from pucli.auto.ranking import pu_auc
 from pucli.auto.rows import balanced_weights
 
 # Rows that span the kernel's features; all rows where there are no more.
-LANDMARKS = 500
+LANDMARKS = 400
 # Above this many rows, width and ridge are chosen on as many.
 CHOOSING_ROWS = 2000
 # Length scales in units of the median distance, and ridges per unit weight.

@@ -16,6 +16,8 @@ from numba import njit
 MOST_BINS = 255
 # Up to this many rows of a node are sorted; the rows of larger ones go into histograms.
 SORTED_ROWS = 48
+# Gains that differ by less than this share are the same: the first one stays, whatever rounding did.
+TIE = 1e-9
 
 
 @dataclass
@@ -135,7 +137,7 @@ def _best_of_sorted(bins, rows, gradient, weight, j, least, ridge, order):
         if bins[i, j] == bins[order[k + 1], j] or k + 1 < least or n - k - 1 < least:
             continue
         gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (h - h_left + ridge)
-        if gain > best:
+        if gain > best + TIE * abs(best):
             best, cut = gain, np.int64(bins[i, j])
     return best, cut
 
@@ -167,7 +169,7 @@ def _best_of_histogram(bins, rows, gradient, weight, j, least, ridge, table):
         if count < least or len(rows) - count < least:
             continue
         gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (h - h_left + ridge)
-        if gain > best:
+        if gain > best + TIE * abs(best):
             best, cut = gain, np.int64(b)
     return best, cut
 
@@ -188,7 +190,7 @@ def _split(bins, rows, gradient, weight, least, ridge, tried, random, state, fea
         else:
             gain, where = _best_of_histogram(bins, rows, gradient, weight, j, least, ridge, table)
         seen += gain > -2.0
-        if gain > best:
+        if gain > best + TIE * abs(best):
             best, feature, cut = gain, j, where
         if seen >= tried and feature >= 0:
             break
