@@ -10,13 +10,16 @@ from typing import Any
 from pucli.data.atomic import replacing
 
 
-def write_results(folder: Path, name: str, found: Mapping[str, Any], rows: Sequence[Sequence[str]]) -> list[Path]:
+def write_results(
+    folder: Path, name: str, found: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[Path]:
     """Write what a benchmark found as JSON, and its `rows` as a Markdown table; return the two files."""
+    numbers = [column not in ("what", "method", "note") for column in columns]
     lines = [
         f"# {found['title']}",
         "",
-        "| what | seconds | ratio | target | note |",
-        "| --- | ---: | ---: | ---: | --- |",
+        f"| {' | '.join(columns)} |",
+        f"| {' | '.join('---:' if number else '---' for number in numbers)} |",
     ]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     files = [folder / f"{name}.json", folder / f"{name}.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -19,6 +20,8 @@ pucli bench glpual
 pucli bench glpual --json
 pucli bench usmo --full
 """
+
+COLUMNS = ("what", "seconds", "ratio", "target", "note")
 
 
 def command(
@@ -56,12 +59,13 @@ def command(
         found = module.run(progress=bar, **sizes)
     from pucli.bench._results import write_results
 
-    rows = _rows(found)
+    columns = found.get("columns", COLUMNS)
+    rows = _rows(found, columns)
     written = [[number(cell) for cell in row] for row in rows]
-    files = write_results(results / "bench", f"{name}-full" if full else name, plain(found), written)
+    files = write_results(results / "bench", f"{name}-full" if full else name, plain(found), columns, written)
     out.document({"name": name, "full": full, **found, "files": files})
     out.text(found["title"])
-    out.table(["what", "seconds", "ratio", "target", "note"], rows)
+    out.table(columns, rows)
     out.text(f"written to {files[0]} and .md")
 
 
@@ -89,6 +93,6 @@ def _summary(module: ModuleType) -> str:
     return (module.__doc__ or "").strip().partition("\n")[0]
 
 
-def _rows(found: dict[str, Any]) -> list[list[Any]]:
-    keys = ("name", "seconds", "ratio", "target", "note")
+def _rows(found: dict[str, Any], columns: Sequence[str]) -> list[list[Any]]:
+    keys = ["name" if column == "what" else column for column in columns]
     return [[row.get(key, "") if row.get(key) is not None else "" for key in keys] for row in found["rows"]]

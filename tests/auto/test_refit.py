@@ -1,0 +1,41 @@
+"""The refit with soft labels and the map back to the first scale."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.auto.ensemble import fit_members
+from pucli.auto.members import MEMBERS, Member, make_views
+from pucli.auto.ranking import auc
+from pucli.auto.refit import quantile_map, refit
+from pucli.auto.rows import stratified_folds
+from tests.auto.helpers import two_clouds
+
+
+def test_the_map_gives_one_sample_the_distribution_of_the_other_and_keeps_the_order() -> None:
+    rng = np.random.default_rng(0)
+    source, target = rng.normal(5.0, 3.0, 800), rng.exponential(1.0, 800)
+    found = quantile_map(source, target)
+    np.testing.assert_allclose(np.sort(found.of(source)), np.sort(target), atol=1e-9)
+    new = np.sort(np.concatenate([source, [-99.0, 99.0]]))
+    assert np.all(np.diff(found.of(new)) >= 0)
+    assert found.of(np.array([99.0]))[0] > target.max()
+
+
+def test_true_probabilities_bring_the_ranking_near_that_of_true_labels() -> None:
+    X, s, truth = two_clouds(400, labelled=15, apart=1.5, features=12)
+    folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
+    views = make_views(X)
+    first, scores = fit_members(MEMBERS, views, X, s, ~s, folds, 0, 1)
+    again = refit(MEMBERS, first, X, s, folds, scores.mean(axis=0), truth.astype(float), 0, 1)
+    new, _, classes = two_clouds(2000, labelled=2, apart=1.5, features=12, seed=9)
+    before, after = first.score(new), again.score(new)
+    assert auc(after[classes], after[~classes]) > auc(before[classes], before[~classes]) + 0.02
+
+
+def test_members_that_cannot_be_refitted_leave_the_first_fit() -> None:
+    X, s, _ = two_clouds(60, labelled=20)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+    members = [Member(member.name, member.view, member.fit) for member in MEMBERS[:1]]
+    first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
+    assert refit(members, first, X, s, folds, scores[0], np.zeros(len(X)), 0, 1) is None
