@@ -1,5 +1,6 @@
 """The site: every link leads somewhere, everything can be read without JavaScript, small enough."""
 
+import csv
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,7 +16,7 @@ from pucli.report.verdict import VERDICTS
 from tests.helpers import ROOT
 
 EXPERIMENTS = ("table-3.1", "table-4.2", "usmo-figure-1")
-VOID = {"meta", "link", "img", "br", "input", "line", "polyline", "text"}
+VOID = {"meta", "link", "img", "br", "input"}
 
 
 class Page(HTMLParser):
@@ -33,6 +34,9 @@ class Page(HTMLParser):
         self.ids.add(given.get("id"))
         if tag not in VOID:
             self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):  # <line .../>
+        self.links += [value for name, value in attributes if name in ("href", "src")]
 
     def handle_endtag(self, tag):
         if tag not in VOID:
@@ -120,6 +124,14 @@ def test_bars_join_exactly_those_within_the_critical_difference():
     assert joined([1.2, 1.8], float("nan")) == []
     ranking = Ranking("data sets", "", "f1", 5, ["a<b", "c"], [1, 2], [1.2, 1.8], 0, 1, "Wilcoxon", np.nan, 0.05, [])
     assert "a&lt;b 1.20" in critical_difference(ranking)
+
+
+def test_the_picture_has_a_ring_and_a_dot_for_every_published_figure(site):
+    page = (site / "tables" / "table-3.1.html").read_text()
+    rows = list(csv.DictReader((ROOT / "results" / "table-3.1" / "table.csv").open()))
+    published = sum(bool(row["published_mean"]) for row in rows)
+    assert page.count("<circle") == 2 * published == 60
+    assert page.count('r="3" fill="none"') == published
 
 
 def test_every_verdict_has_a_sign_and_a_style():

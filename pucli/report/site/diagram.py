@@ -8,7 +8,7 @@ from html import escape
 
 from pucli.report.comparisons import Ranking
 
-WIDTH, MARGIN, TOP, STEP = 640.0, 150.0, 46.0, 20.0
+WIDTH, MARGIN, TOP, STEP = 760.0, 215.0, 46.0, 20.0
 # a bar joins methods whose ranks differ by less than the critical difference
 BAR_STEP = 7.0
 

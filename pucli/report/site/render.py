@@ -17,6 +17,7 @@ from pucli.report.causes import CAUSES
 from pucli.report.comparisons import Comparison, Ranking
 from pucli.report.model import Report
 from pucli.report.site.diagram import critical_difference
+from pucli.report.site.forest import forest
 from pucli.report.table import TableRow
 from pucli.report.verdict import NOT_RUN
 from pucli.runner.cells import Cell
@@ -40,6 +41,11 @@ class Grid:
     first: str
     columns: list[str]
     lines: list[tuple[str, list[TableRow | None]]]
+
+    @property
+    def picture(self) -> str:
+        """Published beside obtained, drawn."""
+        return forest(self.lines, self.columns)
 
 
 @dataclass(frozen=True)
