@@ -103,6 +103,8 @@ class RampPU(KernelPU):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         kernel = self._kernel(X)
+        centre = self._centre(X)
+        X = X if centre is None else X - centre
         solution = solve_ramp(
             X,
             labelled,
@@ -113,10 +115,10 @@ class RampPU(KernelPU):
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
         )
-        self._keep(X, solution.weights, solution.bias)
+        shift = self._keep(X, solution.weights, solution.bias, centre)
         self.objectives_ = solution.objectives
-        # what rounding of the kernel may hide counts as well
-        rounding = kernel.rounding(X, solution.weights)
+        # what rounding of the kernel may hide counts as well, and a shift of f by that of a large intercept
+        rounding = kernel.rounding(X, solution.weights) + abs(shift) * (0.5 * self.prior + 0.25) / self.lam
         scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior, 1.0) / (2.0 * self.lam))
         self._keep_certificate(
             Certificate(

@@ -154,12 +154,17 @@ class USMO(KernelPU):
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        problem = double_hinge_problem(X, labelled, self._kernel(X), float(self.prior), float(self.lam))
+        kernel = self._kernel(X)
+        by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
+        by_w &= keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
+        centre = None if by_w else self._centre(X)
+        X = X if centre is None else X - centre
+        problem = double_hinge_problem(X, labelled, kernel, float(self.prior), float(self.lam))
         if self.solver != "usmo":
-            self._fit_peer(problem, X, labelled)
+            self._fit_peer(problem, X, labelled, centre)
         elif self.max_iter == 0:
-            self._fit_start(problem, X, labelled)
-        elif self.kernel == "linear" and keeps_w(*problem.X_u.shape):
+            self._fit_start(problem, X, labelled, centre)
+        elif by_w:
             solution = self._solve_linear(problem)
             self.coef_, self.intercept_ = solution.coef, solution.bias
             self.violation_ = np.nan
@@ -167,7 +172,7 @@ class USMO(KernelPU):
             self._keep_certificate(solution)
         else:
             pairs = self._solve_pairs(problem)
-            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.bias)
+            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.bias, centre)
             self.violation_ = pairs.violation
             self.trace_ = pairs.trace
             self._keep_certificate(pairs)
@@ -228,7 +233,7 @@ class USMO(KernelPU):
             overwrite_X=True,
         )
 
-    def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools) -> None:
+    def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
         if self.solver == "qp":
             from pucli.solvers.usmo.qp import solve_qp
 
@@ -238,32 +243,50 @@ class USMO(KernelPU):
 
             sigma, _ = solve_svr(problem, tol=1e-4, cache_size=self.cache_size)
         # The peers stop by their own tolerances; a relative gap of 1e-4 tells a solution from a failure.
-        self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4))
+        self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4), centre)
 
-    def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools) -> None:
+    def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
         sigma = self._start(problem)
-        self._certify_dual(problem, X, labelled, sigma, self.tol)
+        self._certify_dual(problem, X, labelled, sigma, self.tol, centre)
         self.intercept_ = averaged_bias(problem, sigma)
+        if centre is not None:
+            self.intercept_ -= float(centre @ self.coef_)
 
-    def _certify_dual(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, sigma: Floats, tol: float) -> None:
+    def _certify_dual(
+        self,
+        problem: DoubleHingeProblem,
+        X: Floats,
+        labelled: Bools,
+        sigma: Floats,
+        tol: float,
+        centre: Floats | None,
+    ) -> None:
         """Keep the model of a feasible sigma from elsewhere, with its best bias and its gap."""
         support = np.flatnonzero(sigma)
         G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
         bias, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
         dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
-        rounding = self._keep_dual(X, labelled, problem, sigma, bias)
+        rounding = self._keep_dual(X, labelled, problem, sigma, bias, centre)
         self.violation_ = np.nan
         converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
         self._keep_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
         self.trace_ = np.empty((0, 3))
         self._add_rounding(rounding, problem.trivial)
 
-    def _keep_dual(self, X: Floats, labelled: Bools, problem: DoubleHingeProblem, sigma: Floats, bias: float) -> float:
-        """Keep the model of dual variables; return what rounding of the kernel may cost its objective."""
+    def _keep_dual(
+        self,
+        X: Floats,
+        labelled: Bools,
+        problem: DoubleHingeProblem,
+        sigma: Floats,
+        bias: float,
+        centre: Floats | None,
+    ) -> float:
+        """Keep the model of dual variables; return what rounding of the kernel and the intercept may cost."""
         weights = np.full(len(X), problem.c1)
         weights[~labelled] = -sigma
-        self._keep(X, weights, bias)
-        return problem.kernel.rounding(X, weights)
+        shift = self._keep(X, weights, bias, centre)
+        return problem.kernel.rounding(X, weights) + abs(shift) * 0.5 * max(self.prior, 1.0 - self.prior) / self.lam
 
     def _add_rounding(self, rounding: float, trivial: float) -> None:
         """Add to the gap what rounding may hide; it must be within the tolerance too."""

@@ -21,6 +21,10 @@ from pucli.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow on the way.
 LARGEST = 1e200
+# With the linear kernel, rows whose mean is farther from the origin than this many times their spread are centred.
+FAR = 1e3
+# Rows that decide whether they are.
+_CENTRE_ROWS = 1000
 
 
 class KernelPU(PriorInObjective):
@@ -85,14 +89,34 @@ class KernelPU(PriorInObjective):
             "variance, say), or loosen tol"
         )
 
-    def _keep(self, X: Floats, weights: Floats, bias: float) -> None:
-        """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight."""
+    def _centre(self, X: Floats) -> Floats | None:
+        """Return what to subtract from rows (n, m) that are far from the origin, shape (m,); None for other rows.
+
+        With the linear kernel an offset only changes the bias, but inner products lose the digits that it takes.
+        """
+        if self.kernel != "linear":
+            return None
+        some = X[:: max(1, len(X) // _CENTRE_ROWS)]
+        centre: Floats = some.mean(axis=0)
+        spread = float(np.sqrt(((some - centre) ** 2).sum(axis=1).mean()))
+        return centre if float(np.linalg.norm(centre)) > FAR * spread else None
+
+    def _keep(self, X: Floats, weights: Floats, bias: float, centre: Floats | None = None) -> float:
+        """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight.
+
+        `centre` (m,) was subtracted from the rows. Returns by how much rounding of the intercept shifts f.
+        """
         self.intercept_ = float(bias)
         if self.kernel == "linear":
             self.coef_ = weights @ X
-            return
+            if centre is None:
+                return 0.0
+            self.intercept_ -= float(centre @ self.coef_)
+            exact = np.longdouble(bias) - centre.astype(np.longdouble) @ self.coef_
+            return float(np.longdouble(self.intercept_) - exact)
         support = np.flatnonzero(weights)
         self.support_vectors_, self.dual_coef_ = X[support], weights[support]
+        return 0.0
 
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":

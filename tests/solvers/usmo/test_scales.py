@@ -81,6 +81,38 @@ def test_linear_certificate_holds_far_from_the_origin(data, offset):
     assert_certificate_holds(model, X + offset, y)
 
 
+@pytest.fixture(scope="module")
+def wide():
+    """More features than half the rows, so that the linear kernel is solved by pairs."""
+    rng = np.random.default_rng(1)
+    signs = np.where(rng.random(UNLABELED) < PRIOR, 1.0, -1.0)
+    X = rng.normal(size=(LABELLED + UNLABELED, 200)) + 0.2 * np.concatenate([np.ones(LABELLED), signs])[:, None]
+    return X, (np.arange(LABELLED + UNLABELED) < LABELLED).astype(int)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
+@pytest.mark.parametrize("solver", ["usmo", "qp"])
+def test_pairs_with_the_linear_kernel_hold_far_from_the_origin(wide, solver, offset):
+    X, y = wide
+    near = fit(USMO(prior=PRIOR, lam=0.1, kernel="linear", solver=solver), X, y)
+    model = fit(USMO(prior=PRIOR, lam=0.1, kernel="linear", solver=solver), X + offset, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(near.objective_, rel=1e-5)
+    assert_certificate_holds(model, X + offset, y)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
+@pytest.mark.parametrize("rows", ["data", "wide"])
+def test_ramp_with_the_linear_kernel_does_not_depend_on_the_origin(rows, offset, request):
+    X, y = request.getfixturevalue(rows)
+    near = fit(RampPU(prior=PRIOR, kernel="linear"), X, y)
+    model = fit(RampPU(prior=PRIOR, kernel="linear"), X + offset, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(near.objective_, rel=1e-4)
+    np.testing.assert_allclose(model.coef_, near.coef_, atol=1e-3 * np.abs(near.coef_).max())
+    np.testing.assert_array_equal(model.predict(X + offset), near.predict(X))
+
+
 def test_linear_path_solves_a_time_stamp_and_one_wrong_value(data):
     X, y = data
     stamped, wrong = X.copy(), X.copy()
