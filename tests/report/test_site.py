@@ -12,6 +12,7 @@ from pucli.errors import UsageError
 from pucli.report.comparisons import Ranking
 from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
+from pucli.report.site.prose import to_html
 from pucli.report.verdict import VERDICTS
 from tests.helpers import ROOT
 
@@ -102,6 +103,42 @@ def test_a_method_and_a_data_set_say_where_they_stand(site):
     assert "table-3.1" in Page(site / "methods" / "glpual.html").text
     text = Page(site / "datasets" / "wang-two-gaussians.html").text
     assert "table-3.1" in text and "generated" in text
+
+
+def test_prose_keeps_words_and_links_and_shows_tags_as_text():
+    text = """# A `b` | c
+
+One *two*, **three** <script>x</script>, 5 * 3 * 2, [four](a/table.md) [five](b.md):
+- `x * y`
+  goes on
+- next
+
+| a | b |
+| --- | ---: |
+| 1 \\| 2 | `c` |
+"""
+    made = to_html(text, lambda target: "there" if target == "a/table.md" else "")
+    assert "<h1>A <code>b</code> | c</h1>" in made
+    assert "<em>two</em>, <strong>three</strong> &lt;script&gt;x&lt;/script&gt;, 5 * 3 * 2" in made
+    assert '<a href="there">four</a> five:</p>' in made
+    assert "<ul><li><code>x * y</code> goes on</li><li>next</li></ul>" in made
+    assert '<td>1 | 2</td><td class="n"><code>c</code></td>' in made
+
+
+def test_the_results_page_and_benchmarks_are_in_the_site(tmp_path):
+    write_site(tmp_path / "out", _few(tmp_path))
+    story = Page(tmp_path / "out" / "story.html")
+    assert "What agrees with the publications" in story.text and "tables/table-4.2.html" in story.links
+    assert "bench/usmo.html" in Page(tmp_path / "out" / "index.html").links
+    assert "|" not in Page(tmp_path / "out" / "bench" / "usmo.html").text
+
+
+def _few(folder):
+    results = folder / "results"
+    results.mkdir()
+    for name in ("table-4.2", "bench", "README.md"):
+        (results / name).symlink_to(ROOT / "results" / name)
+    return results
 
 
 def test_without_results_it_says_what_to_do(tmp_path):

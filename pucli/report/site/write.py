@@ -16,6 +16,7 @@ from pucli.report.build import assemble, gather, keep_recorded, read_provenance
 from pucli.report.everything import judged_rows, with_results
 from pucli.report.files import write
 from pucli.report.model import Report
+from pucli.report.site.prose import to_html
 from pucli.report.site.render import asset, experiment_page, render
 from pucli.report.summary import count_verdicts
 from pucli.report.verdict import VERDICTS
@@ -98,10 +99,39 @@ def write_site(
     reports = [one.report for one in shown]
     verdicts = _by_publication(shown, results)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
-    front = render("index.html", reports=reports, publications=verdicts, shown=present)
+    story, speed, files = _prose(results, out)
+    front = render("index.html", reports=reports, publications=verdicts, shown=present, story=story, speed=speed)
     ranked = [report for report in reports if report.rankings]
-    written += [write(out / "index.html", front), write(out / "ranks.html", render("ranks.html", reports=ranked))]
+    written += [
+        *files,
+        write(out / "index.html", front),
+        write(out / "ranks.html", render("ranks.html", reports=ranked)),
+    ]
     return written + _methods(shown, out) + _datasets(shown, out)
+
+
+def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[Path]]:
+    """Write README.md of the results and the benchmarks; return whether there is a story, and the benchmarks."""
+    written, speed = [], []
+    for path in sorted((results / "bench").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        page = render("prose.html", root="../", title=path.stem, html=to_html(text, lambda target: ""))
+        written.append(write(out / "bench" / f"{path.stem}.html", page))
+        speed.append((path.stem, text.partition("\n")[0].lstrip("# ")))
+    story = results / "README.md"
+    if story.is_file():
+        html = to_html(story.read_text(encoding="utf-8"), lambda target: _in_site(target, out))
+        written.append(write(out / "story.html", render("prose.html", title="What agrees, in words", html=html)))
+    return story.is_file(), speed, written
+
+
+def _in_site(target: str, out: Path) -> str:
+    """Return where a link of results/README.md leads in the site, "" where there is no such page."""
+    if target.startswith("http"):
+        return target
+    folder, _, file = target.partition("/")
+    page = f"tables/{folder}.html" if file == "table.md" else f"tables/{folder}/{Path(file).stem}.html"
+    return page if (out / page).is_file() else ""
 
 
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
@@ -118,6 +148,15 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
         written.append(_copy(drawn, target))
         figures.append({"path": f"{report.name}/{target.name}", "title": title, "drawing": ""})
     downloads = []
+    for path, title in report.texts:
+        if path.endswith(".md"):
+            html = to_html((found.folder / path).read_text(encoding="utf-8"), lambda target: "")
+            target = folder / Path(path).with_suffix(".html").name
+            written.append(write(target, render("prose.html", root="../../", title=title, html=html)))
+        else:
+            target = _copy(found.folder / path, folder / path)
+            written.append(target)
+        downloads.append((f"{report.name}/{target.name}", title))
     for name, text in DOWNLOADS:
         if (found.folder / name).is_file():
             written.append(_copy(found.folder / name, folder / name))

@@ -1,0 +1,92 @@
+"""The Markdown that this project writes, as HTML: headings, paragraphs, lists, tables, code, emphasis, links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+
+_RULE = re.compile(r"^\|[\s:|-]+\|$")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def to_html(text: str, link: Callable[[str], str] = str) -> str:
+    """Return the HTML of a text.
+
+    Parameters
+    ----------
+    text : str
+        Markdown of the kind that reports and results/README.md are written in; tags in it are shown as text.
+    link : callable, optional
+        From the target of a link to the one in the site, "" for a link that is dropped.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_html("A *b* and `c`.")
+    '<p>A <em>b</em> and <code>c</code>.</p>'
+    """
+    blocks = re.split(r"\n\s*\n", _COMMENT.sub("", text).strip("\n"))
+    return "\n".join(_block(block.strip("\n"), link) for block in blocks if block.strip())
+
+
+def _block(block: str, link: Callable[[str], str]) -> str:
+    lines = block.splitlines()
+    heading = re.match(r"(#{1,4}) (.*)", lines[0])
+    if heading:
+        level, rest = len(heading[1]), "\n".join(lines[1:])
+        made = f"<h{level}>{_inline(heading[2], link)}</h{level}>"
+        return made + ("\n" + _block(rest, link) if rest.strip() else "")
+    if all(line.startswith("|") for line in lines) and len(lines) > 1 and _RULE.match(lines[1]):
+        return _table(lines, link)
+    if lines[0].startswith("- "):
+        items = re.split(r"^- ", block, flags=re.MULTILINE)[1:]
+        return "<ul>" + "".join(f"<li>{_inline(' '.join(item.split()), link)}</li>" for item in items) + "</ul>"
+    if lines[0].startswith("    "):
+        return f"<pre>{escape(block)}</pre>"
+    listed = next((i for i, line in enumerate(lines) if line.startswith(("- ", "| "))), 0)
+    if listed:  # a list or a table that follows its sentence without a blank line
+        before, after = "\n".join(lines[:listed]), "\n".join(lines[listed:])
+        return _block(before, link) + "\n" + _block(after, link)
+    return f"<p>{_inline(' '.join(lines), link)}</p>"
+
+
+def _table(lines: list[str], link: Callable[[str], str]) -> str:
+    right = [cell.strip().endswith(":") for cell in lines[1].strip("|").split("|")]
+
+    def row(line: str, tag: str) -> str:
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
+        marks = [' class="n"' if right[i] else "" for i in range(len(cells))]
+        scope = ' scope="col"' if tag == "th" else ""
+        shown = (f"<{tag}{scope}{m}>{_inline(c, link)}</{tag}>" for c, m in zip(cells, marks, strict=True))
+        return f"<tr>{''.join(shown)}</tr>"
+
+    body = "".join(row(line, "td") for line in lines[2:])
+    return (
+        '<div class="scroll" tabindex="0"><table class="sortable">'
+        f"<thead>{row(lines[0], 'th')}</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _inline(text: str, link: Callable[[str], str]) -> str:
+    """Return one line with code, links and emphasis; what stands in code is left as it is."""
+    parts = re.split(r"(`[^`]+`)", text.replace("\\|", "|"))
+    return "".join(
+        f"<code>{escape(part[1:-1])}</code>" if part.startswith("`") and len(part) > 1 else _plain(part, link)
+        for part in parts
+    )
+
+
+def _plain(text: str, link: Callable[[str], str]) -> str:
+    def anchor(match: re.Match[str]) -> str:
+        target = link(match[2])
+        return f'<a href="{target}">{match[1]}</a>' if target else match[1]
+
+    made = escape(text, quote=False)
+    made = re.sub(r"!\[[^]]*\]\([^)]*\)", "", made)
+    made = re.sub(r"\[([^]]+)\]\(([^)]+)\)", anchor, made)
+    made = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", made)
+    return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"<em>\1</em>", made)
