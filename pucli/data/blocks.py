@@ -108,7 +108,7 @@ def _parquet_blocks(path: Path, source: Any, needed: Sequence[str], rows: int) -
     import pandas as pd
     import pyarrow.parquet
 
-    with pyarrow.parquet.ParquetFile(source) as file:
+    with pyarrow.parquet.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
         table = Table(pd.DataFrame(columns=file.schema_arrow.names), lambda row: f"row {row + 1}")
         _check(path, table, needed)
         kept: list[pd.DataFrame] = []

@@ -27,6 +27,7 @@ UNIQUE = 0.9  # share of distinct cells from which a column of text is an identi
 MOSTLY = 0.95  # share of numbers from which the other cells of a column are taken as empty
 WORDS = 3.0  # mean number of words from which many different texts are free text
 TELLING = 0.995  # area under the ROC curve from which one column gives the label away
+JUDGED = 20_000  # rows of each side by which columns are judged to give the label away
 
 YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "present", "positive", "pos"})
 _NO = frozenset({"no", "n", "false", "f", "0", "off", "nein", "non", "absent", "negative", "neg"})
@@ -289,13 +290,16 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
     warnings : dict of column name to text
         A column is named if it is filled for labelled rows only (or for the others only), or if it alone separates
         the two almost without error: area under the ROC curve of at least `TELLING`. For categories that area is
-        measured on rows that did not set the order of the values.
+        measured on rows that did not set the order of the values. Of a large table, a sample of each side is judged.
     """
     labelled = np.asarray(labelled, dtype=bool)
     n_labelled = int(labelled.sum())
     found: dict[str, str] = {}
     if not 10 <= n_labelled <= len(labelled) - 10:
         return found
+    rows = _sample(labelled)
+    if len(rows) < len(labelled):
+        frame, labelled = frame.iloc[rows], labelled[rows]
     for column in columns:
         if column.kind in {"constant", "identifier", "text"}:
             continue
@@ -308,13 +312,21 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
                 continue
         ranks = _rates(cells, labelled) if column.kind in {"category", "yes/no"} else None
         if ranks is None:
-            values, rows = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
+            values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
         else:
-            values, rows = ranks
-        present = rows & ~np.isnan(values)
+            values, judged = ranks
+        present = judged & ~np.isnan(values)
         if present[labelled].sum() >= 10 and _telling(values[present], labelled[present]):
             found[column.name] = "alone tells the labelled rows from the others: it may give the label away (--drop)"
     return found
+
+
+def _sample(labelled: np.ndarray) -> np.ndarray:
+    """Return row numbers with at most `JUDGED` labelled rows and as many others, drawn with a fixed seed."""
+    random = np.random.default_rng(0)
+    sides = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+    drawn = [random.choice(side, JUDGED, replace=False) if len(side) > JUDGED else side for side in sides]
+    return np.sort(np.concatenate(drawn))
 
 
 def _empty(cells: pd.Series, column: Column) -> np.ndarray:

@@ -210,7 +210,7 @@ def test_a_new_file_of_one_row_or_none(pucli, trained, tmp_path):
 )
 def test_from_a_source_to_scored_rows_in_two_commands(pucli, tmp_path, train, new, label, positive):
     where = ("--data", TABLES / train, "--label", label, "--positive", positive)
-    done = pucli("train", "--method", "upu", *where, "--model", "m.model", "--json")
+    done = pucli("train", "--method", "blssvm", *where, "--model", "m.model", "--json")
     assert done.code == 0, done.err
     assert pucli("predict", "--model", "m.model", "--data", TABLES / new, "--out", "scored.csv").code == 0
     scored = pd.read_csv("scored.csv")
