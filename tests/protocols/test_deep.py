@@ -37,6 +37,7 @@ def experiment(**changes):
     return made
 
 
+@pytest.mark.slow
 def test_stacked_digits_are_trained_counted_and_drawn():
     made = experiment(options={"likelihood": True, "iterations": 4})
     cells = plan(made)

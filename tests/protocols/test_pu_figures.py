@@ -59,6 +59,7 @@ def declared(content, **changes):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "pictures", "texts"),
     [
@@ -90,6 +91,7 @@ def maps():
     return made, [(cell, pu_figures.run_cell(cell, context)) for cell in plan(made)]
 
 
+@pytest.mark.slow
 def test_only_the_rows_of_a_panel_are_run_and_they_score_as_in_the_table(maps):
     _, results = maps
     assert [(cell.setting["label_frequency"], cell.method) for cell, _ in results] == [
@@ -104,6 +106,7 @@ def test_only_the_rows_of_a_panel_are_run_and_they_score_as_in_the_table(maps):
         assert cell.key != table[cell.method].key
 
 
+@pytest.mark.slow
 def test_a_map_holds_every_row_once_with_its_true_class(maps):
     _, results = maps
     data = load_dataset("wine")
@@ -138,6 +141,7 @@ def test_the_classes_on_the_map_belong_to_their_rows():
         assert np.corrcoef(scaled, mapped)[0, 1] > 0.99
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_before_a_cell_is_done(maps):
     made, results = maps
     cells = [cell for cell, _ in results]

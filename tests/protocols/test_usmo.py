@@ -214,6 +214,7 @@ def test_heart_reproduces_its_published_row_by_the_published_scoring_alone():
     assert np.mean(aligned) > 75
 
 
+@pytest.mark.slow
 def test_benchmark_measures_every_peer_to_the_same_gap():
     pytest.importorskip("clarabel")
     from pucli.bench.usmo import run
