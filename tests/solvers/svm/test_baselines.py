@@ -168,6 +168,22 @@ def test_cut_at_the_prior_calls_that_share_of_fresh_rows_positive(seed, prior):
     assert abs(np.mean(model.predict(unlabeled(2000)) == 1) - prior) < 0.1
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_cut_is_made_on_scores_out_of_fold(seed):
+    """A model that knows its training rows by heart gives them other scores than fresh ones, which the cut is for."""
+    rng = np.random.default_rng(seed)
+
+    def draw(n, share):
+        return rng.normal(size=(n, 2)) + 1.5 * (rng.random(n) < share)[:, None]
+
+    X, y = np.r_[draw(60, 1.0), draw(240, 0.4)], np.r_[np.ones(60), np.zeros(240)]
+    model = NaiveSVC(C=10.0, width=0.2, prior=0.4, random_state=0).fit(X, y)
+    scores = model.svc_.decision_function(draw(1000, 0.4))
+    in_fold = np.quantile(model.svc_.decision_function(X)[y == 0], 0.6)
+    assert np.mean(scores > in_fold) > 0.55  # by heart: nearly all unlabeled rows lie at the margin
+    assert abs(np.mean(scores > model.cut_) - 0.4) < 0.12
+
+
 def test_naive_svc_estimates_the_prior_on_request():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(4, 1, (150, 2)), rng.normal(0, 1, (150, 2))]
