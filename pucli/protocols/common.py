@@ -213,6 +213,15 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
     return make_estimator(method["name"], **{**complete_params(method["name"], own), **given})
 
 
+def check_unscaled(experiment: Experiment) -> None:
+    """Raise UsageError where features would be scaled by a protocol that takes them as they come."""
+    if experiment.data.standardise != "none":
+        raise UsageError(
+            f"{experiment.name}: the protocol {experiment.protocol} takes features as they come; add "
+            "data.standardise: none."
+        )
+
+
 def takes_seed(name: str) -> bool:
     """Return whether the estimator of the method `name` has a `random_state`."""
     from pucli.methods import constructor_defaults, get_method

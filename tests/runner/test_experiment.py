@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from pucli.errors import UsageError
-from pucli.runner import experiment_names, experiment_schema, load_experiment, plan
+from pucli.runner import experiment_names, experiment_schema, load_experiment, parse_experiment, plan
 from pucli.runner.cells import key_of
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import coarse, scope
@@ -118,6 +118,20 @@ def test_defaults_of_columns(tmp_path):
     assert {cell.key for cell in plan(load(tmp_path, defaults={"glpual": {"tol": 1e-6}}))} == former
     changed = {cell.key: cell for cell in plan(load(tmp_path, defaults={"glpual": {"tol": 1e-3}}))}
     assert {cell.method for key, cell in changed.items() if key not in former} == {"glpual"}
+
+
+def test_protocols_that_do_not_scale_say_so():
+    """An option that would do nothing is an error."""
+    declared = {
+        "title": "A",
+        "data": {"names": ["usmo-heart"], "standardise": "train"},
+        "split": {"label_frequencies": [0.2], "repeats": 1, "seed": 1},
+    }
+    for protocol, method in (("usmo", "usmo"), ("deep", "vae"), ("adversarial_labels", "mcpl")):
+        options = {"examples": {}} if protocol == "adversarial_labels" else {}
+        content = {**declared, "protocol": protocol, "methods": {"a": {"method": method}}, "options": options}
+        with pytest.raises(UsageError, match=r"data\.standardise: none"):
+            plan(parse_experiment(content, file="a.yaml"))
 
 
 def test_yaml_mistakes(tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from pucli.arrays import AnyArray, Floats
-from pucli.protocols.common import Planner, declared_method, make, timed
+from pucli.protocols.common import Planner, check_unscaled, declared_method, make, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -44,6 +44,7 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return one cell for each example and method that is fitted to it."""
+    check_unscaled(experiment)
     options = options_of(experiment, scope)
     planner = Planner(experiment, "adversarial_labels", VERSION)
     columns = {column: declared_method(experiment, column) for column in scope.methods}

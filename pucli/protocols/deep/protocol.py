@@ -31,7 +31,7 @@ from pydantic import Field
 from pucli.arrays import Floats, Ints
 from pucli.errors import RunError, UsageError
 from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
-from pucli.protocols.common import Planner, declared_method, make, read_rows, timed
+from pucli.protocols.common import Planner, check_unscaled, declared_method, make, read_rows, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -64,6 +64,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, repeat, method."""
     from pucli.data import dataset_entry
 
+    check_unscaled(experiment)
     options = read_options(Options, experiment, scope.profile.options)
     if options.looks and not (options.generate and options.likelihood):
         raise UsageError(

@@ -149,8 +149,6 @@ def _tuning_fits(method: Mapping[str, Any]) -> int:
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Tune, fit and score one method on one split."""
-    from pucli.metrics import classification_scores, pu_counts, puf
-
     rows = context.shared(cell, _prepare)
     method = cell.declared["method"]
     params = dict(method["params"])
@@ -173,15 +171,21 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         result.flags.append("not converged")
     if len(np.unique(predictions)) == 1:
         result.flags.append("one class predicted")
-
-    # the one place where test labels are read
-    result.metrics = classification_scores(rows.y_test, predictions, decision, positive=1)
-    # with the recall of all positives, which that of labelled ones estimates
-    result.metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
+    result.metrics = _scored(rows, predictions, decision)
     used = _used_features(model)
     if used is not None and rows.relevant < len(used):
         result.metrics["irrelevant_zeroed"] = float(np.mean(~used[rows.relevant :]))
     return result
+
+
+def _scored(rows: Prepared, predictions: Ints, decision: Floats | None) -> dict[str, float]:
+    """Return the metrics of predictions for the test rows: the one place where test labels are read."""
+    from pucli.metrics import classification_scores, pu_counts, puf
+
+    metrics = classification_scores(rows.y_test, predictions, decision, positive=1)
+    # with the recall of all positives, which that of labelled ones estimates
+    metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
+    return metrics
 
 
 def predicted_classes(model: Any, X: Floats) -> Ints:

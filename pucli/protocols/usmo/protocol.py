@@ -25,7 +25,16 @@ from pucli.arrays import AnyArray, Bools, Floats
 from pucli.errors import UsageError
 from pucli.metrics import compute
 from pucli.metrics.classification import f_of_class
-from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, takes_seed, timed
+from pucli.protocols.common import (
+    Planner,
+    check_two_classes,
+    check_unscaled,
+    declared_method,
+    make,
+    read_rows,
+    takes_seed,
+    timed,
+)
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict
@@ -52,6 +61,7 @@ class Rows(NamedTuple):
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, label frequency, repeat, method: one group shares its reference fits."""
+    check_unscaled(experiment)
     options = read_options(Options, experiment, scope.profile.options)
     if not scope.label_frequencies:
         raise UsageError(f"{experiment.name}: the protocol usmo needs split.label_frequencies; give at least one.")
