@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
@@ -15,6 +16,7 @@ from pucli.estimators.base.pu import PUClassifier
 from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import keeps_w, solve_linear
 from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total
@@ -256,6 +258,7 @@ class BLSSVM(FeatureModel):
     """Biased least-squares SVM: the squared loss on labelled and on unlabeled rows, in closed form.
 
     Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0: GLLC without the graph.
+    With the linear kernel rows may be sparse: then memory is proportional to the non-zeros.
 
     Parameters
     ----------
@@ -324,7 +327,14 @@ class BLSSVM(FeatureModel):
         self.max_rank = max_rank
         self.pos_label = pos_label
 
+    @property
+    def _sparse_format(self) -> str | bool:
+        return "csr" if self.kernel == "linear" else False
+
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam, self.c_p, self.c_u)
+        if issparse(X):
+            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam, self.c_p, self.c_u)
+        else:
+            result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam, self.c_p, self.c_u)
         self._keep_coef(result.coef)
         self._keep_certificate(result)

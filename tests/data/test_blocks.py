@@ -83,6 +83,14 @@ def test_columns_that_are_not_there_are_named_before_anything_is_read(frame, tmp
         assert str(path) in str(caught.value)
 
 
+def test_columns_that_are_named_by_numbers_in_a_header(tmp_path):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame([[1.5, "x", "y"], [2.5, "z", "w"]]).to_csv(path, index=False)
+    [table] = read_blocks(path, ["0", "2"])
+    assert table.frame["0"].tolist() == [1.5, 2.5]
+    assert table.frame["2"].tolist() == ["y", "w"]
+
+
 def test_a_line_with_too_many_fields_is_named_when_it_comes(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n" + "1,2\n" * 20 + "1,2,3\n")

@@ -82,13 +82,18 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._measure(X, labelled)
         return self
 
+    @property
+    def _sparse_format(self) -> str | bool:
+        """Format in which the method takes sparse rows, False if it takes none."""
+        return False
+
     def _fit(self, X: Floats, labelled: Bools) -> None:
         """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives, and keep what is found."""
         raise NotImplementedError
 
     def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
         """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format)
         check_classification_targets(y)
         classes = np.unique(y)
         if len(classes) == 1:
@@ -107,7 +112,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse=self._sparse_format)
         return rows
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
@@ -159,6 +164,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = bool(self._sparse_format)
         return tags
 
 

@@ -1,0 +1,63 @@
+"""BLS-SVM on sparse rows: the answer of the dense solver, a gap that holds, memory of the non-zeros."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+
+from pucli.estimators import BLSSVM
+from pucli.kernels.graph import NO_EDGES
+from pucli.kernels.intercept import with_intercept
+from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.sparse import solve_blssvm_sparse
+
+
+def rows(n=200, m=30, density=0.2, seed=0):
+    random = np.random.default_rng(seed)
+    X = random_array((n, m), density=density, format="csr", rng=random)
+    labelled = random.random(n) < 0.3
+    return X, labelled
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("shape", [(200, 30), (40, 90)])
+def test_the_answer_is_that_of_the_dense_solver(lam, shape):
+    X, labelled = rows(*shape)
+    dense = solve_gllc(with_intercept(X.toarray()), labelled, NO_EDGES, lam, 1.0, 0.1)
+    sparse = solve_blssvm_sparse(X, labelled, lam, 1.0, 0.1)
+    assert sparse.converged
+    assert sparse.objective == pytest.approx(dense.objective, rel=1e-8)
+    assert np.allclose(sparse.coef, dense.coef, atol=1e-3)
+
+
+def test_the_gap_bounds_the_distance_to_the_minimum_from_the_first_step_on():
+    X, labelled = rows()
+    best = solve_blssvm_sparse(X, labelled, 0.1, tol=1e-13).objective
+    for max_iter in range(8):
+        found = solve_blssvm_sparse(X, labelled, 0.1, max_iter=max_iter)
+        assert found.objective - best <= found.gap
+        assert not found.converged
+
+
+def test_the_estimator_takes_sparse_rows_and_scores_them_as_dense_ones():
+    X, labelled = rows()
+    y = labelled.astype(int)
+    sparse, dense = BLSSVM(c_u=0.3).fit(X, y), BLSSVM(c_u=0.3).fit(X.toarray(), y)
+    assert np.allclose(sparse.decision_function(X), dense.decision_function(X.toarray()), atol=1e-4)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        BLSSVM(kernel="rbf").fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:BLSSVM calls nearly nothing")
+def test_memory_is_that_of_the_non_zeros():
+    n, m = 2000, 100_000
+    random = np.random.default_rng(0)
+    columns = random.integers(0, m, size=(n, 20)).ravel()
+    X = csr_array((np.ones(20 * n), (np.repeat(np.arange(n), 20), columns)), shape=(n, m))
+    tracemalloc.start()
+    model = BLSSVM().fit(X, (np.arange(n) % 4 == 0).astype(int))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.coef_.shape == (m,)
+    assert peak < 8 * n * m / 50  # a dense copy of the rows is 1.6 GB
