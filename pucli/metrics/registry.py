@@ -140,6 +140,11 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             Metric("seconds", "processor seconds of the fit", better="lower"),
             Metric("peak_mb", "growth of the memory in use at its peak", better="lower"),
             Metric("exponent", "exponent of the seconds in the number of unlabeled rows", better="lower"),
+            # diagnosis of tuning
+            _percent(
+                "f1_ceiling", "F1 on the test rows of the grid point that is best there: what tuning could reach", None
+            ),
+            _percent("f1_median", "median over the grid of F1 on the test rows", None),
             # features
             _percent("irrelevant_zeroed", "share of the irrelevant features that the model leaves out", None),
             Metric("crossing", "where the decision boundary crosses the diagonal"),

@@ -149,7 +149,7 @@ def _tuning_fits(method: Mapping[str, Any]) -> int:
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Tune, fit and score one method on one split."""
-    rows = context.shared(cell, _prepare)
+    rows = prepared(cell, context)
     method = cell.declared["method"]
     params = dict(method["params"])
     if params.get("prior") == TRUE_PRIOR:
@@ -186,6 +186,11 @@ def _scored(rows: Prepared, predictions: Ints, decision: Floats | None) -> dict[
     # with the recall of all positives, which that of labelled ones estimates
     metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
     return metrics
+
+
+def prepared(cell: Cell, context: Context) -> Prepared:
+    """Return the rows of a cell, made once for the cells of its group."""
+    return context.shared(cell, _prepare)
 
 
 def predicted_classes(model: Any, X: Floats) -> Ints:

@@ -1,0 +1,75 @@
+"""PU ceiling: the best F1 that any point of a grid reaches on the test rows. A diagnosis; nothing is chosen by it.
+
+Rows, splits and standardising are those of the protocol pu. Every point of a column's grid is fitted once on the
+training rows and scored on the test rows **with their true labels**, so that the best of these scores is no estimate of
+anything: it says what tuning could reach at most. Where it lies below a published figure, no choice of parameters gives
+that figure; where it lies above, the choice is what misses it.
+
+Metrics of a cell: `f1_ceiling`, the best of the scores, and `f1_median`, their median. Parameters are those of the best
+point; `details` has the score of every point.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+import numpy as np
+
+from pucli.errors import UsageError
+from pucli.metrics.classification import f1
+from pucli.protocols.common import make, seed_of, takes_seed, timed
+from pucli.protocols.fitting import watched
+from pucli.protocols.pu import protocol as pu
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import TRUE_PRIOR, Experiment
+from pucli.runner.profiles import Scope
+
+# Raise it when the protocol changes what a cell computes.
+VERSION = 1
+warm_up = pu.warm_up
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    """Return the cells of the protocol pu under a key of their own.
+
+    Raises
+    ------
+    UsageError
+        A column has no grid.
+    """
+    planned = []
+    for cell in pu.cells(experiment, scope):
+        if not cell.declared["method"]["grid"]:
+            raise UsageError(f"{experiment.name}: methods.{cell.method}.grid: the protocol pu_ceiling needs a grid.")
+        declared = {**cell.declared, "protocol": ["pu_ceiling", VERSION, pu.VERSION]}
+        planned.append(dataclasses.replace(cell, declared=declared, n_fits=0, open_ended=False))
+    return planned
+
+
+def run_cell(cell: Cell, context: Context) -> CellResult:
+    """Fit every point of the grid once and score it on the test rows."""
+    rows = pu.prepared(cell, context)
+    method = cell.declared["method"]
+    fixed = dict(method["params"])
+    if fixed.get("prior") == TRUE_PRIOR:
+        fixed["prior"] = rows.prior
+    if takes_seed(method["name"]):
+        fixed.setdefault("random_state", seed_of(cell, "fit"))
+    result = CellResult(notes=list(rows.notes))
+    scores: list[float] = []
+    points = [dict(zip(method["grid"], values, strict=True)) for values in itertools.product(*method["grid"].values())]
+    with watched() as seen, timed(result.seconds, "fit"):
+        for point in points:
+            model: Any = make(method, {**fixed, **point}).fit(rows.X_train, rows.s)
+            # test labels: the diagnosis of this protocol
+            scores.append(f1(rows.y_test, pu.predicted_classes(model, rows.X_test), 1))
+    best = int(np.argmax(scores))
+    result.params = {**fixed, **points[best]}
+    result.metrics = {"f1_ceiling": scores[best], "f1_median": float(np.median(scores))}
+    result.details = {"points": points, "f1": scores}
+    result.n_fits = len(points)
+    if seen["not converged"]:
+        result.notes.append(f"{seen['not converged']} of {len(points)} fits did not converge")
+    return result
