@@ -29,6 +29,9 @@ from pucli.solvers.rows.smoothed import STEPS, WIDTHS, smoothed_slopes
 INNER_ACCURACY = 0.01
 # The starts are compared at this tolerance, and the best one is refined.
 LOOSE = 1e-3
+# The features are centred where the squared norm of their mean, in the metric of the quadratic part, is above the first
+# and above the second times their variance: their inner products would lose too many digits.
+FAR, FAR_SHARE = 1e8, 1e6
 # Share of the labelled rows that the second start puts below f = -1.
 LAST_SHARE = 0.25
 
@@ -92,8 +95,18 @@ class _Problem:
         A = similarity.copy()
         A[np.diag_indices(len(A))] += lam
         self.factor = cholesky(A, lower=True, check_finite=False)
-        self.X = np.ascontiguousarray(solve_triangular(self.factor, F.T, lower=True, check_finite=False).T)
+        self.X = self._in_the_metric(F)
+        self.centre = np.zeros(F.shape[1])
+        middle = self.X.mean(axis=0)
+        offset, spread = float(middle @ middle), float(self.X.var(axis=0).sum())
+        if offset > FAR and offset > FAR_SHARE * spread:
+            self.centre = F.mean(axis=0)
+            self.X = self._in_the_metric(F - self.centre)
         self.K = self.X @ self.X.T if len(F) <= DENSE_ROWS else None
+
+    def _in_the_metric(self, F: Floats) -> Floats:
+        """Return the rows whose inner products are F A^-1 F'."""
+        return np.ascontiguousarray(solve_triangular(self.factor, F.T, lower=True, check_finite=False).T)
 
     def near(self, side: Floats, dual: Floats) -> Floats:
         """Return where to start for the tangents `side` (n_p,): `dual` (n,), or better slopes where columns are few."""
@@ -225,7 +238,7 @@ def solve_cpb(
     values = best.values + [value for value in last.values if value < best.values[-1]]
     n_iter = sum(run.steps for run in [*tried, last])
     beta = solve_triangular(problem.factor, -(problem.X.T @ point.dual), lower=True, trans=1, check_finite=False)
-    w = np.append(beta, point.bias)
+    w = np.append(beta, point.bias - float(problem.centre @ beta))
     value = cpb_objective(w, Z, labelled, edges, prior, lam)
     scale = max(abs(value), 1e-3 * trivial_value(prior))
     return CPBSolution(

@@ -122,6 +122,17 @@ def test_no_worse_than_the_printed_admm(seed, mu, lam):
     assert steps.objective <= admm.objective + 1e-5
 
 
+@pytest.mark.parametrize("dense_rows", [4000, 0])
+@pytest.mark.parametrize("offset", [1e5, 1e8])
+def test_rows_far_from_the_origin_have_the_solution_of_centred_ones(offset, dense_rows, monkeypatch):
+    monkeypatch.setattr(cpb_solver, "DENSE_ROWS", dense_rows)
+    X, y = problem(6, n=120, m=4, n_p=30)
+    near, far = CPBGLPUAL(prior=0.3).fit(X, y), CPBGLPUAL(prior=0.3).fit(X + offset, y)
+    assert far.converged_
+    np.testing.assert_allclose(far.objective_, near.objective_, rtol=1e-6)
+    np.testing.assert_allclose(far.decision_function(X + offset), near.decision_function(X), atol=1e-5)
+
+
 def test_admm_reaches_the_same_point_on_an_easy_problem():
     Z, labelled, edges = with_graph(*problem(1, n=80, shift=2.0))
     steps = solve_cpb(Z, labelled, edges, 0.25, 0.1)
