@@ -16,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges, similarity_form
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.cpb.dc import CPBSolution
 from pucli.solvers.cpb.problem import cpb_objective
 from pucli.solvers.elastic.admm import soft_threshold
@@ -79,6 +80,7 @@ def solve_cpb_admm(
         The last point, or the one of the lowest objective if the tolerance was not reached. `residual` is the largest
         violation or move there, `objectives` that of every iteration.
     """
+    Z, centre = without_offset(Z)
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
     Zp = Z[labelled]
@@ -106,7 +108,7 @@ def solve_cpb_admm(
         if residual <= tol:
             break
     return CPBSolution(
-        coef=best,
+        coef=with_offset(best, centre),
         objective=best_value,
         residual=best_residual,
         n_iter=len(values),

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.elastic.dual import elastic_bound, elastic_objective
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.problem import quadratic_part
@@ -67,6 +68,7 @@ def solve_elastic_admm(
         As that of `solve_elastic`. The coefficients are those of t, whose zeros are exact, and the intercept is that
         of the last update.
     """
+    Z, centre = without_offset(Z)
     n, r = Z.shape
     Zp, Zu = Z[labelled], Z[~labelled]
     A, b_linear = quadratic_part(Z, labelled, edges, lam2, c_u)
@@ -101,4 +103,11 @@ def solve_elastic_admm(
             if gap <= tol * value:
                 break
     gap = max(float(gap), 0.0)
-    return Solution(coef=w, dual=p, objective=value, gap=gap, n_iter=iteration, converged=within(gap, value, tol))
+    return Solution(
+        coef=with_offset(w, centre),
+        dual=p,
+        objective=value,
+        gap=gap,
+        n_iter=iteration,
+        converged=within(gap, value, tol),
+    )

@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
 from pucli.solvers.result import Solution, within
 from pucli.solvers.rows.box import ascend
@@ -92,6 +93,7 @@ def solve_elastic(
         `coef` (m + 1,) with exact zeros and the intercept last; `dual` (n_p + m,), the slopes of the hinges in
         [-c_p, 0] and then of the L1 terms in [-lam1/2, lam1/2]; `n_iter` sweeps.
     """
+    Z, centre = without_offset(Z)
     A, b = quadratic_part(Z, labelled, edges, lam2, c_u)
     Zp = np.ascontiguousarray(Z[labelled])
     n_p, m = len(Zp), Z.shape[1] - 1
@@ -118,7 +120,9 @@ def solve_elastic(
         target *= 0.1
     value = elastic_objective(w, Z, labelled, edges, lam1, lam2, c_p, c_u)
     gap = max(value - bound, 0.0)
-    return Solution(coef=w, dual=p, objective=value, gap=gap, n_iter=n_iter, converged=within(gap, value, tol))
+    return Solution(
+        coef=with_offset(w, centre), dual=p, objective=value, gap=gap, n_iter=n_iter, converged=within(gap, value, tol)
+    )
 
 
 def _slope(p: Floats, b: Floats, Zp: Floats) -> Floats:

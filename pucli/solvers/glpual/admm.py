@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
 from pucli.solvers.result import Solution, within
 
@@ -57,6 +58,7 @@ def solve_glpual_admm(
     Solution
         As that of `pucli.solvers.glpual.dual.solve_glpual`.
     """
+    Z, centre = without_offset(Z)
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
     n_p = len(Zp)
@@ -83,4 +85,11 @@ def solve_glpual_admm(
                 break
     value = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u)
     gap = max(float(gap), 0.0)
-    return Solution(coef=w, dual=a, objective=value, gap=gap, n_iter=iteration, converged=within(gap, value, tol))
+    return Solution(
+        coef=with_offset(w, centre),
+        dual=a,
+        objective=value,
+        gap=gap,
+        n_iter=iteration,
+        converged=within(gap, value, tol),
+    )

@@ -19,6 +19,7 @@ from scipy.linalg import cho_factor, solve_triangular
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.glpual.ascent import box_ascent, box_ascent_gram
 from pucli.solvers.glpual.problem import quadratic_part
 from pucli.solvers.result import Solution, within
@@ -70,6 +71,7 @@ def solve_glpual(
     >>> found.converged, found.gap <= 1e-6 * found.objective
     (True, True)
     """
+    Z, centre = without_offset(Z)
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
     n_p = len(Zp)
@@ -90,4 +92,11 @@ def solve_glpual(
     hinge = c_p * np.maximum(margin, 0.0)
     gap = max(float(np.sum(hinge - a * margin)), 0.0)
     value = float(0.5 * v @ v + b @ w + constant + hinge.sum())
-    return Solution(coef=w, dual=a, objective=value, gap=gap, n_iter=int(n_iter), converged=within(gap, value, tol))
+    return Solution(
+        coef=with_offset(w, centre),
+        dual=a,
+        objective=value,
+        gap=gap,
+        n_iter=int(n_iter),
+        converged=within(gap, value, tol),
+    )

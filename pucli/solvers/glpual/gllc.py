@@ -7,6 +7,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.glpual.problem import quadratic_part
 from pucli.solvers.result import Solution
 
@@ -33,6 +34,7 @@ def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float 
         `coef` (m + 1,) with the intercept last, `dual` (n_p,) the slopes 2 c_p (1 - f_i). The gap is half the squared
         gradient in the metric of the inverse Hessian: what rounding leaves.
     """
+    Z, centre = without_offset(Z)
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
     factor = cho_factor(A + 2.0 * c_p * (Zp.T @ Zp), lower=True, check_finite=False)
@@ -45,4 +47,4 @@ def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float 
     gradient = A @ w + b - Zp.T @ a
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
     value = float(0.5 * (w @ A @ w) + b @ w + c_u * (len(Z) - len(Zp)) + c_p * np.sum((1.0 - Zp @ w) ** 2))
-    return Solution(coef=w, dual=a, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)
+    return Solution(coef=with_offset(w, centre), dual=a, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats
+from pucli.kernels.intercept import with_offset, without_offset
 from pucli.solvers.result import Solution
 
 
@@ -48,6 +49,7 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     Solution
         `coef` (m + 1,) with the intercept last. The gap comes from the gradient that rounding leaves.
     """
+    Z, centre = without_offset(Z)
     Zp, Zu = Z[labelled], Z[~labelled]
     A = (0.5 / len(Zu)) * (Zu.T @ Zu)
     A[np.diag_indices(Z.shape[1] - 1)] += lam
@@ -58,4 +60,4 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     gradient = A @ w - rhs
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
     value = squared_upu_objective(w, Z, labelled, prior, lam)
-    return Solution(coef=w, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)
+    return Solution(coef=with_offset(w, centre), objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)
