@@ -23,6 +23,7 @@ from pucli.metrics import (
     registry,
     wilcoxon_paired,
 )
+from pucli.metrics.classification import f_majority, majority_class
 from pucli.metrics.density import modes_found, share_near
 from pucli.runner.loading import experiment_names, load_experiment
 
@@ -199,3 +200,15 @@ def test_zeros_of_a_larger_sample_are_split_between_the_signs(n_zeros):
     middle = ranks.sum() / 2
     simulated = np.mean(np.abs(null - middle) >= abs(plus - middle))
     assert test.p == pytest.approx(simulated, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "expected"), [(5, 3, 1), (3, 5, -1), (4, 4, -1), (0, 2, -1), (2, 0, 1)]
+)
+def test_the_majority_class_and_its_f(positive, negative, expected):
+    truth = np.repeat([1, -1], [positive, negative])
+    assert majority_class(truth) == expected
+    rng = np.random.default_rng(0)
+    predictions = rng.choice([-1, 1], len(truth))
+    f = f1_score(truth == expected, predictions == expected, zero_division=0)
+    assert f_majority(truth, predictions) == pytest.approx(100 * f)

@@ -105,6 +105,17 @@ def test_the_residual_is_what_the_majorant_can_fall(seed, max_iter):
         assert fit.converged or max_iter < 100
 
 
+def test_a_convex_problem_that_is_solved_loosely_makes_the_residual_larger():
+    """What is not proven to be out of reach counts as reachable."""
+    rng = np.random.default_rng(0)
+    labelled = np.arange(12) < 5
+    losses = cpb_solver.majorant_losses(np.ones(5), labelled, 0.4)
+    point, new = (cpb_solver._Convex(rng.normal(size=12), 0.0, np.zeros(12), h, 0.0) for h in (2.0, 0.1))
+    exact = cpb_solver._possible_fall(losses, point, new)
+    assert exact > 0
+    assert cpb_solver._possible_fall(losses, point, new._replace(gap=0.3)) == pytest.approx(exact + 0.3)
+
+
 def test_too_few_steps_are_not_called_converged():
     Z, labelled, edges = with_graph(*problem(23, n=80, m=11, n_p=20, shift=0.0))
     early = solve_cpb(Z, labelled, edges, 0.5, 1e-3, max_iter=1)
