@@ -17,7 +17,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __all__ = ["AutoPU", "load_dataset", "load_model", "save_model", "show_versions", "split", "tune"]
 
 if TYPE_CHECKING:
