@@ -209,6 +209,14 @@ def fit(
         raise UsageError(str(error)) from error
     except FloatingPointError as error:
         raise RunError(f"{method}: {error}") from error
+    except TypeError as error:
+        if isinstance(rows.X, np.ndarray):
+            raise
+        n, m = rows.X.shape
+        raise UsageError(
+            f"{method} takes no sparse rows, and {rows.title} has {n} x {m} cells, {8 * n * m / 1e9:.3g} GB with their "
+            "zeros; --method blssvm takes them as they are."
+        ) from error
     except ValueError as error:
         raise UsageError(f"{method} cannot be trained on {_described(rows)}: {_reason(rows, error)}") from error
     if reports:
@@ -218,7 +226,7 @@ def fit(
 
 def _described(rows: TrainingRows) -> str:
     """Return where the rows come from, and which two clash if their missing cells follow no pattern."""
-    if not np.isnan(rows.X).any():
+    if not isinstance(rows.X, np.ndarray) or not np.isnan(rows.X).any():
         return rows.title
     from pucli.solvers.safe.gaussian import clashing_rows
 

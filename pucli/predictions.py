@@ -15,7 +15,9 @@ import numpy as np
 from pucli.arrays import AnyArray, Floats
 from pucli.data.blocks import BLOCK, read_blocks
 from pucli.data.column_encoders import Tally
+from pucli.data.formats import open_wide
 from pucli.data.frames import TableError
+from pucli.data.own_file import fitted_width
 from pucli.errors import UsageError
 from pucli.models import clusters, decision_values
 
@@ -63,6 +65,9 @@ def predicted_blocks(
     _check_ids(ids)
     encoder = saved.table_encoder
     counted = Tally() if tally is None else tally
+    if encoder.sparse_:
+        yield from _sparse_blocks(saved, path, ids, rows)
+        return
     needed = list(dict.fromkeys([*encoder.needed, *ids]))
     start = 0
     for table in read_blocks(path, needed, as_text={*encoder.read_as_text, *ids}, rows=rows):
@@ -76,6 +81,21 @@ def predicted_blocks(
         found |= {name: frame[name].to_numpy() for name in ids}
         yield pd.DataFrame(found | _predicted(saved, X))
         start += len(frame)
+
+
+def _sparse_blocks(saved: SavedModel, path: Path, ids: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+    """Predict the rows of a LIBSVM file, which is read at once, without its zeros."""
+    import pandas as pd
+
+    if ids:
+        raise UsageError("--id names a column of a table; the rows of a LIBSVM file have no other columns")
+    wide = open_wide(path, always=True)
+    assert wide is not None
+    X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
+    for start in range(0, X.shape[0], rows):
+        block = X[start : start + rows]
+        numbered = {"row": np.arange(start + 1, start + block.shape[0] + 1)}
+        yield pd.DataFrame(numbered | _predicted(saved, block))
 
 
 def _check_ids(ids: Sequence[str]) -> None:

@@ -13,12 +13,21 @@ if TYPE_CHECKING:
     from pucli.data.training_rows import RowSource, TrainingRows
 
 
-def rows_to_learn_from(out: Output, kind: str, source: RowSource) -> TrainingRows:
-    """Return the rows to learn from; of a file, say what its columns were taken for and warn of suspicious ones."""
+def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: bool = False) -> TrainingRows:
+    """Return the rows to learn from; of a file, say what its columns were taken for and warn of suspicious ones.
+
+    Rows that are sparse and wide are refused unless `sparse`.
+    """
     from pucli.data.training_rows import training_rows
 
     rows = training_rows(kind, source)
-    if rows.encoder is not None and not rows.encoder.is_plain:
+    if rows.encoder is not None and rows.encoder.sparse_:
+        if not sparse:
+            raise UsageError(
+                f"{rows.title} is sparse and wide: `pucli train --method blssvm` takes it, without --tune."
+            )
+        out.remark(f"columns: {rows.X.shape[1]} numbers, sparse")
+    elif rows.encoder is not None and not rows.encoder.is_plain:
         out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
     for line in rows.warnings:
         out.warn(line)
@@ -57,6 +66,8 @@ def show_columns(out: Output, source: RowSource) -> None:
     if source.data is None:
         raise UsageError("--columns looks at a file of your own; name it with --data FILE.")
     file = fit_file(source.data, source.label, source.choice)
+    if file.encoder.sparse_:
+        raise UsageError(f"{source.data} is sparse; its {file.X.shape[1]} columns all are numbers.")
     records = column_records(file.encoder)
     out.document({"data": source.data, "rows": len(file.X), "features": file.X.shape[1], "columns": records})
     out.table(list(records[0]), [list(record.values()) for record in records])

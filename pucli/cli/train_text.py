@@ -15,6 +15,8 @@ COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
 
 def document_of(fitted: Fitted) -> dict[str, Any]:
     """Return everything that is known about a fit, as one JSON document."""
+    import numpy as np
+
     from pucli.cli.columns import column_records
     from pucli.data.training_rows import shape
 
@@ -24,11 +26,11 @@ def document_of(fitted: Fitted) -> dict[str, Any]:
         "method": fitted.method,
         "params": fitted.params,
         "data": rows.about,
-        "rows": len(rows.X),
+        "rows": rows.X.shape[0],
         **labels,
         "features": rows.X.shape[1],
         "columns": None if rows.encoder is None else column_records(rows.encoder),
-        "missing_cells": int((rows.X != rows.X).sum()),
+        "missing_cells": int(np.isnan(rows.X).sum()) if isinstance(rows.X, np.ndarray) else 0,
         **shape(rows.X, rows.feature_names)._asdict(),
         "standardised": fitted.standardised,
         **statements,

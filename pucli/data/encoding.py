@@ -90,7 +90,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             There are no rows, or no column that gives a feature.
         """
         if scipy.sparse.issparse(X):
-            return self._fit_sparse(X)
+            vars(self).update(vars(self.of_sparse([f"x{i}" for i in range(X.shape[1])])) | self.get_params())
+            return self
         frame = as_frame(X)
         if len(frame) == 0:
             raise TableError("Found array with 0 sample(s): there are no rows to learn the columns from")
@@ -104,12 +105,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.sparse_ = False
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        return self
-
-    def _fit_sparse(self, X: Any) -> TableEncoder:
-        self.columns_, self.encoders_, self.sparse_ = [], [], True
-        self.n_features_in_ = X.shape[1]
-        self.feature_names_in_ = np.array([f"x{i}" for i in range(X.shape[1])], dtype=object)
         return self
 
     def transform(self, X: Any, tally: Tally | None = None) -> Any:
@@ -193,6 +188,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.sparse_:
             return self.feature_names_in_
         return np.array([name for encoder in self.encoders_ for name in encoder.features], dtype=object)
+
+    @classmethod
+    def of_sparse(cls, names: Sequence[str]) -> TableEncoder:
+        """Return the encoder of sparse rows with these features, which leaves them as they are."""
+        encoder = cls()
+        encoder.columns_, encoder.encoders_, encoder.sparse_ = [], [], True
+        encoder.n_features_in_ = len(names)
+        encoder.feature_names_in_ = np.array(names, dtype=object)
+        return encoder
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> TableEncoder:

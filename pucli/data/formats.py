@@ -19,6 +19,9 @@ from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
+
+    from pucli.arrays import Floats
 
 
 class Table(NamedTuple):
@@ -27,6 +30,23 @@ class Table(NamedTuple):
     frame: pd.DataFrame
     place: Callable[[int], str]
     naming: str = ""
+
+
+class WideTable(NamedTuple):
+    """Sparse features (n, m), named by their numbers from 1, and the labels (n,)."""
+
+    X: csr_array
+    y: Floats
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features."""
+        return [str(i) for i in range(1, self.X.shape[1] + 1)]
+
+
+LIBSVM = (".libsvm", ".svm", ".svmlight")
+WIDE_CELLS = 20_000_000  # a LIBSVM file of fewer cells is read as a table: 160 MB
+WIDE_SHARE = 0.1  # and one with a greater share of non-zeros
 
 
 def open_table(
@@ -185,6 +205,35 @@ def _libsvm(path: Path, label: str | None, sheet: str | None) -> Table:
     return Table(frame, lambda row: f"row {row + 1}", f"; the label of a LIBSVM file is called {LABEL!r}")
 
 
+def open_wide(path: Path, *, always: bool = False) -> WideTable | None:
+    """Return a LIBSVM file without filling its zeros in, None if it is better read as a table.
+
+    Parameters
+    ----------
+    path : Path
+    always : bool, default=False
+        Whether a file that is small or mostly filled is kept sparse as well.
+
+    Raises
+    ------
+    UsageError
+        The file is missing or damaged, or `always` and not a LIBSVM file.
+    """
+    if Path(path.name.lower().removesuffix(".gz")).suffix not in LIBSVM:
+        if always:
+            raise UsageError(f"{path}: the model was trained on sparse rows; give a LIBSVM file ({' '.join(LIBSVM)})")
+        return None
+    from scipy.sparse import csr_array
+    from sklearn.datasets import load_svmlight_file
+
+    with reading(path):
+        X, y = load_svmlight_file(str(path))
+        n_cells = X.shape[0] * X.shape[1]
+        if not always and (n_cells < WIDE_CELLS or X.nnz > WIDE_SHARE * n_cells):
+            return None
+        return WideTable(csr_array(X), y)
+
+
 def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
     import scipy.sparse
     from scipy.io import loadmat
@@ -249,5 +298,5 @@ _OPENERS: dict[str, Callable[[Path, str | None, str | None], Table]] = {
     ".arff": _arff,
     ".mat": _mat,
     ".npz": _npz,
-    **dict.fromkeys((".libsvm", ".svm", ".svmlight"), _libsvm),
+    **dict.fromkeys(LIBSVM, _libsvm),
 }

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.arrays import Bools, Floats
 from pucli.data.column_encoders import Tally
 from pucli.data.columns import leaks
 from pucli.data.encoding import TableEncoder
-from pucli.data.formats import Table, open_table
+from pucli.data.formats import Table, WideTable, open_table, open_wide
 from pucli.data.frames import TableError
 from pucli.data.label_column import LabelColumn
+from pucli.data.labels import LABEL
 from pucli.data.tables import existing_column
 from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class ColumnChoice:
 class EncodedFile(NamedTuple):
     """The rows of a user's file, ready for a method.
 
-    X : array of shape (n, k)
+    X : array or sparse array of shape (n, k)
         Encoded features.
     labels : LabelColumn or None
     encoder : TableEncoder
@@ -99,6 +103,11 @@ def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) 
         The file, a column, the label or a cell is missing or wrong, or no column gives a feature.
     """
     choice = choice or ColumnChoice()
+    wide = open_wide(path)
+    if wide is not None:
+        if choice != ColumnChoice():
+            raise UsageError(f"{path} is sparse with {wide.X.shape[1]} columns, which all are numbers and features")
+        return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label)
     table = _opened(path, label, choice.named, choice.as_text)
     labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
@@ -122,6 +131,10 @@ def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> E
 
     Raises UsageError where a column of the model, the label or a cell is missing or wrong.
     """
+    if encoder.sparse_:
+        wide = open_wide(path, always=True)
+        assert wide is not None
+        return _wide_file(path, wide, encoder, label)
     table = _opened(path, label, encoder.needed, encoder.read_as_text)
     labels = None if label is None else label_column(path, table, label)
     for name in encoder.needed:
@@ -132,6 +145,23 @@ def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> E
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
     return EncodedFile(X, labels, encoder, table, tally.lines())
+
+
+def _wide_file(path: Path, wide: WideTable, encoder: TableEncoder, label: str | None) -> EncodedFile:
+    import pandas as pd
+
+    table = Table(pd.DataFrame({LABEL: wide.y}), lambda row: f"row {row + 1}", "; the rows are sparse")
+    labels = None if label is None else label_column(path, table, label)
+    return EncodedFile(fitted_width(wide.X, encoder.n_features_in_), labels, encoder, table, [])
+
+
+def fitted_width(X: csr_array, width: int) -> csr_array:
+    """Return sparse rows with `width` columns: what a file leaves out at the end is zero, what is new is ignored."""
+    if X.shape[1] >= width:
+        return X if X.shape[1] == width else X[:, :width]
+    wider = X.copy()
+    wider.resize(X.shape[0], width)
+    return wider
 
 
 def leak_warnings(encoded: EncodedFile, labelled: Bools) -> list[str]:

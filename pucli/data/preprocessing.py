@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import diags_array, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,6 +19,8 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     A feature that is constant in the training rows carries no information: it becomes zero in every row that is
     transformed, whatever values it has there. scikit-learn's StandardScaler leaves it unscaled instead, so that a
     value that was never seen in training enters the model in raw units.
+
+    Sparse rows are divided by the root mean square of each feature and keep their zeros; their means stay in.
 
     Attributes
     ----------
@@ -58,7 +61,11 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         ValueError
             X is not a table of finite numbers.
         """
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        rows: Floats = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite="allow-nan", accept_sparse="csr", accept_large_sparse=True
+        )
+        if issparse(rows):
+            return self._fit_sparse(rows)
         if np.isnan(rows).any():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # a feature without any value: its mean is missing
@@ -70,6 +77,14 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         # together for a deviation count as one.
         self.constant_ = (span == 0) | (deviation == 0)
         self.scale_ = np.where(self.constant_, 1.0, deviation)
+        return self
+
+    def _fit_sparse(self, rows: Any) -> Standardiser:
+        """Learn root mean squares: to take out means would fill the zeros in."""
+        squares = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
+        self.mean_ = np.zeros(rows.shape[1])
+        self.constant_ = squares == 0
+        self.scale_ = np.where(self.constant_, 1.0, np.sqrt(squares))
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -91,7 +106,12 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
             X has another number of features than the training rows, or values that are not finite.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        rows: Floats = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite="allow-nan", accept_sparse="csr", reset=False
+        )
+        if issparse(rows):
+            scaled: Floats = (rows @ diags_array(np.where(self.constant_, 0.0, 1.0 / self.scale_))).tocsr()
+            return scaled
         transformed: Floats = (rows - self.mean_) / self.scale_
         transformed[:, self.constant_] *= 0.0  # a missing value stays missing
         return transformed
@@ -117,6 +137,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         """Tell scikit-learn that missing values pass through."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 

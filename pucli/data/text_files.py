@@ -211,11 +211,12 @@ def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[s
 
     A header has one of the known names, or text where the next line has a number, or text alone, no cell twice; it
     has not if columns are known by number and none of its cells is such a number. Where they are, a line
-    0,1,2,... or 1,2,3,... is a header, as pandas writes for columns without names.
+    0,1,2,... or 1,2,3,... is a header, as pandas writes for columns without names, and one with all known numbers.
     """
     cells = [cell.strip() for cell in first]
     by_number = any(_number(name) for name in known)
-    if by_number and len(cells) > 1 and any(cells == [str(start + i) for i in range(len(cells))] for start in (0, 1)):
+    counted = len(cells) > 1 and any(cells == [str(start + i) for i in range(len(cells))] for start in (0, 1))
+    if by_number and (counted or (len(known) > 2 and set(known) <= set(cells))):
         return True
     if any(name in cells for name in known if not _number(name)):
         return True

@@ -177,7 +177,7 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
 
     Labelled rows, often few, are kept up to a quarter of the rows drawn; of a single training set in proportion.
     """
-    n, most = len(rows.X), source.rows
+    n, most = rows.X.shape[0], source.rows
     if most is None or n <= most:
         return rows
     order = stream(source.seed, "rows").permutation(n)
@@ -289,12 +289,17 @@ def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
 def shape(X: Floats, feature_names: Iterable[str]) -> Shape:
     """Return the constant features and the number of rows that repeat an earlier one; both are allowed."""
     import pandas as pd
+    from scipy.sparse import issparse
 
+    if issparse(X):  # neither is looked for among many columns
+        return Shape([], 0)
     return Shape(constant_features(X, feature_names), int(pd.DataFrame(X).duplicated().sum()))
 
 
 def constant_features(X: Floats, feature_names: Iterable[str]) -> list[str]:
     """Return the names of the features that have one value only in X (n, m)."""
+    if not isinstance(X, np.ndarray):
+        return []
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of what is there, where cells are missing
     return [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
 

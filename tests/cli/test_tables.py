@@ -217,3 +217,42 @@ def test_from_a_source_to_scored_rows_in_two_commands(pucli, tmp_path, train, ne
     assert np.isfinite(scored["score"]).all()
     lines = [line for line in (TABLES / new).read_text().splitlines() if line.strip()]
     assert len(scored) == len(lines) - (label in lines[0].replace('"', "").split(";" if ";" in lines[0] else ","))
+
+
+# --- sparse and wide ------------------------------------------------------------------------------------------------
+
+
+def write_libsvm(path, n, m, seed):
+    """Rows with 15 non-zeros; those with a non-zero in the first 50 columns are positive."""
+    random = np.random.default_rng(seed)
+    positive = random.random(n) < 0.4
+    lines = []
+    for row in range(n):
+        columns = random.choice(m - 50, 14, replace=False) + 51
+        own = random.integers(1, 51) if positive[row] else random.integers(51, m)
+        numbered = " ".join(f"{column}:1" for column in sorted({*columns.tolist(), int(own)}))
+        lines.append(f"{int(positive[row])} {numbered}\n")
+    path.write_text("".join(lines))
+    return positive
+
+
+def test_a_hundred_thousand_columns_take_the_memory_of_their_non_zeros(pucli, tmp_path):
+    import tracemalloc
+
+    write_libsvm(tmp_path / "rows.libsvm", 600, 100_000, 0)
+    truth = write_libsvm(tmp_path / "new.libsvm", 100, 100_000, 1)
+    words = ("--data", "rows.libsvm", "--label", "label", "--model", "m.model")
+    tracemalloc.start()
+    done = pucli("train", "--method", "blssvm", *words, "--json")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert done.code == 0, done.err
+    assert peak < 600 * 100_000 * 8 / 4  # a quarter of the dense rows, most of it names of columns
+    found = pucli("predict", "--model", "m.model", "--data", "new.libsvm", "--json").document["predictions"]
+    scores = np.array([row["score"] for row in found])
+    assert scores[truth].mean() > scores[~truth].mean() + 0.03
+    assert pucli("evaluate", "--model", "m.model", "--data", "new.libsvm", "--label", "label").code == 0
+    refused(pucli("train", "--method", "glpual", *words), "takes no sparse rows", "blssvm")
+    refused(pucli("tune", "--method", "blssvm", *words[:4]), "sparse and wide")
+    customers().to_csv("new.csv", index=False)
+    refused(pucli("predict", "--model", "m.model", "--data", "new.csv"), "give a LIBSVM file")

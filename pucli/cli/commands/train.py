@@ -56,7 +56,7 @@ def command(
     _check_kind(entry, tune)
     params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
-    rows = _rows(out, entry, where)
+    rows = _rows(out, entry, where, sparse=not tune)
     if model is not None:
         check_storable(method, params, rows)
     notes = list(rows.notes)
@@ -83,14 +83,14 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
 
 
-def _rows(out: Output, entry: Method, where: opt.Rows) -> TrainingRows:
+def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> TrainingRows:
     from pucli.cli.columns import rows_to_learn_from
     from pucli.data.training_rows import density_rows
     from pucli.models import takes_missing
 
     if entry.kind == "density":
         return density_rows(entry.name, where.source, allow_missing=takes_missing(entry.name))
-    return rows_to_learn_from(out, entry.kind, where.source)
+    return rows_to_learn_from(out, entry.kind, where.source, sparse=sparse)
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
