@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from pucli.arrays import AnyArray, Floats, Ints
+from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.solvers.safe.families import Bernoulli, DiagonalGaussian, FixedGaussian, FullGaussian, Poisson
@@ -19,6 +19,11 @@ _FARTHEST = 3e7  # deviations of the labelled rows from which on an unlabeled ro
 
 
 Model: TypeAlias = SharedGaussian | SeparateModel
+
+
+# Where the labelled rows spread less on an axis than the first share of all rows, but not by rounding alone, unlabeled
+# rows are far away.
+_FAR_SHARE, _ROUNDING_SHARE = 1e-2, 1e-9
 
 
 class _SingularCovarianceError(ValueError):
@@ -85,6 +90,9 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         labelled = codes >= 0
         self._standardise(X if by_all_rows else X[labelled])
         inside = self._transform(X)
+        if by_all_rows and self._has_far_rows(inside, labelled):
+            self.centre_ = X[labelled].mean(axis=0)
+            inside = self._transform(X)
         self._prepare(inside[labelled], codes[labelled])
         model = self._model(len(self.classes_), self._second_moment(inside[labelled]))
         try:
@@ -140,6 +148,13 @@ class GenerativeClassifier(SemiSupervisedClassifier):
                 "the supervised fit does not exist: a class's labelled rows have a feature without variation. "
                 "Set pseudo_rows > 0."
             ) from error
+
+    def _has_far_rows(self, inside: Floats, labelled: Bools) -> bool:
+        """Tell whether unlabeled rows are so far away that moments about the mean of all rows lose digits."""
+        if not isinstance(self.family, str) or self.family in ("bernoulli", "poisson") or labelled.all():
+            return False
+        all_rows, own = inside.std(axis=0), inside[labelled].std(axis=0)
+        return bool(np.any((own < _FAR_SHARE * all_rows) & (own > _ROUNDING_SHARE * all_rows)))
 
     def _check_reach(self, inside: Floats) -> None:
         """Raise where a row is so far from the labelled ones, in their deviations, that its square hides them."""

@@ -65,6 +65,14 @@ class FullGaussian:
         second.T[self.upper] = mean[self.d :]
         return second - np.outer(m, m)
 
+    def condition(self, mean: Floats) -> float:
+        """Return by how much rounding of the mean of t is magnified in the covariance, in its standard deviations."""
+        covariance, m = self.covariance(mean), mean[: self.d]
+        deviation = np.sqrt(np.diag(covariance))
+        scaled = covariance / np.outer(deviation, deviation)
+        largest = float(np.linalg.norm(scaled + np.outer(m / deviation, m / deviation), 2))
+        return largest / max(float(np.linalg.eigvalsh(scaled)[0]), 1e-300)
+
     def natural(self, mean: Floats) -> tuple[Floats, float]:
         """Return eta (p,) and F(eta) where the mean of t is `mean` (p,)."""
         m = mean[: self.d]
@@ -107,6 +115,10 @@ class DiagonalGaussian:
         """Return the variances (d,)."""
         variances: Floats = mean[self.d :] - mean[: self.d] ** 2
         return variances
+
+    def condition(self, mean: Floats) -> float:
+        """Return by how much rounding of the mean of t is magnified in the variances."""
+        return float(np.max(mean[self.d :] / self.covariance(mean)))
 
     def natural(self, mean: Floats) -> tuple[Floats, float]:
         """Return eta (p,) and F(eta) where the mean of t is `mean` (p,)."""

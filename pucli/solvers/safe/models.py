@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from pucli.arrays import Floats
-from pucli.solvers.safe.families import ExponentialFamily
+from pucli.solvers.safe.families import DiagonalGaussian, ExponentialFamily, FullGaussian
 
 
 class Parameters(NamedTuple):
@@ -90,6 +90,15 @@ class SeparateModel:
         joint: Floats = A @ parameters.theta.T + carrier
         return joint
 
+    def condition(self, parameters: Parameters) -> float:
+        """Return by how much rounding of the class sums is magnified in the fitted parameters; 1 where unknown."""
+        found = [
+            family.condition(mean)
+            for family, mean in zip(self.families, parameters.mean, strict=True)
+            if isinstance(family, FullGaussian | DiagonalGaussian)
+        ]
+        return max(found, default=1.0)
+
     def log_prior(self, parameters: Parameters) -> float:
         """Return the log-likelihood of the pseudo rows."""
         if self.pseudo_rows == 0.0:
@@ -161,6 +170,15 @@ class SharedGaussian:
         common = common - 0.5 * np.sum(parameters.precision * self.jitter)
         joint: Floats = A @ parameters.theta.T + (common - 0.5 * np.einsum("ij,ij->i", whitened, whitened))[:, None]
         return joint
+
+    def condition(self, parameters: Parameters) -> float:
+        """Return by how much rounding of the second moment is magnified in the fitted covariance."""
+        covariance = np.linalg.inv(parameters.precision)
+        deviation = np.sqrt(np.diag(covariance))
+        means = parameters.mean / deviation
+        scaled = covariance / np.outer(deviation, deviation)
+        largest = float(np.linalg.norm(scaled, 2)) + float(np.max(np.sum(means**2, axis=1)))
+        return largest / max(float(np.linalg.eigvalsh(scaled)[0]), 1e-300)
 
     def log_prior(self, parameters: Parameters) -> float:
         """Return 0: there are no pseudo rows."""
