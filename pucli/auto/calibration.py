@@ -47,7 +47,7 @@ def make_calibration(
     for p, u in resampled(positive, population, rng):
         scores = np.sort(np.concatenate([p, u]))
         ratio = isotonic_ratio(p, u, scores)
-        factor = _factor(np.interp(population, scores, ratio), prior)
+        factor = _factor(np.interp(u, scores, ratio), prior)
         curves.append(np.minimum(1.0, factor * np.interp(knots, scores, ratio)))
     return Calibration(knots, np.mean(curves, axis=0))
 

@@ -170,7 +170,7 @@ class AutoPU(PUClassifier):
         self.prior_ = self.prior_estimate_.value
         self.prior_interval_ = (self.prior_estimate_.low, self.prior_estimate_.high)
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
-        self._curve = recall_curve(self._positive, self._population, stream(seed, "cut"))
+        self._curve = recall_curve(self.calibration_.of(self._population))
         self._cut_for(self.goal, self.wanted)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:

@@ -8,6 +8,7 @@ rows exchangeable.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from pucli.auto.rows import balanced_weights
 from pucli.auto.trees import Forest, grow, join
 
-# A tree sees at most this many rows.
+# A tree of a forest is grown on at most this many rows, boosted ones on as many.
 TREE_ROWS = 20_000
+BOOSTED_ROWS = 100_000
 EVERY_DEPTH = 60
 
 
@@ -61,37 +63,48 @@ def fit_forest(
     tried = _tried(kind.features, bins.shape[1])
     trees, left_out = [], []
     n_folds = int(folds.max()) + 1
+    kinds = (np.flatnonzero(labelled), np.flatnonzero(~labelled))
     for tree in range(kind.trees):
         repeat, b = (tree // n_folds) % len(folds), tree % n_folds
-        rows = _rows_of_tree(np.flatnonzero(folds[repeat] != b), labelled, kind.bootstrap, rng)
-        weights = np.zeros(len(labelled))
-        weights[rows] = balanced_weights(labelled[rows])
+        kept = [part[folds[repeat, part] != b] for part in kinds]
+        rows = np.concatenate(_drawn(kept, kind.bootstrap, rng))
+        weights = balanced_weights(labelled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
-        grown = grow(bins, rows, weights * targets, weights, EVERY_DEPTH, kind.least, 0.0, tried, kind.random, seed)
-        trees.append(grown)
+        every = np.arange(len(rows))
+        trees.append(
+            grow(
+                *(bins[rows], every, weights * targets[rows], weights),
+                *(EVERY_DEPTH, kind.least, 0.0, tried, kind.random, seed),
+            )
+        )
         left_out.append((repeat, b))
     forest = join(trees)
     return TreeSum(forest, 1.0 / kind.trees), _held_out(forest, bins, folds, np.array(left_out))
 
 
 def _tried(features: float | str, m: int) -> int:
+    """Return how many of m features are tried at a node."""
     return max(1, round(np.sqrt(m)) if features == "sqrt" else round(float(features) * m))
 
 
-def _rows_of_tree(rows, labelled, bootstrap, rng):
-    """Return the rows to grow a tree on, of both kinds: all, drawn with repeats, or `TREE_ROWS` of them."""
-    parts = [rows[labelled[rows]], rows[~labelled[rows]]]
-    if bootstrap:
-        parts = [part[rng.integers(0, len(part), len(part))] for part in parts]
-    if len(rows) > TREE_ROWS:
-        fewer = min(len(part) for part in parts)
-        half = min(TREE_ROWS // 2, fewer)
-        most = TREE_ROWS - half
-        parts = [rng.permutation(part)[: half if len(part) == fewer else most] for part in parts]
-    return np.concatenate(parts)
+def _drawn(
+    kinds: Sequence[np.ndarray], bootstrap: bool, rng: np.random.Generator, most: int = TREE_ROWS
+) -> list[np.ndarray]:
+    """Return the rows of both kinds to draw a tree's from: all, with repeats if wanted, at most `most` altogether."""
+    sizes = [len(part) for part in kinds]
+    if sum(sizes) > most:
+        few = min(*sizes, most // 2)
+        sizes = [few if size == min(sizes) else most - few for size in sizes]
+    drawn = []
+    for part, size in zip(kinds, sizes, strict=True):
+        if bootstrap:
+            drawn.append(part[rng.integers(0, len(part), size)])
+        else:
+            drawn.append(part if size == len(part) else part[rng.choice(len(part), size, replace=False, shuffle=False)])
+    return drawn
 
 
-def _held_out(forest, bins, folds, left_out):
+def _held_out(forest: Forest, bins: np.ndarray, folds: np.ndarray, left_out: np.ndarray) -> np.ndarray:
     """Return the mean value (n,) of each row over the trees that left it out."""
     total, count = np.zeros(len(bins)), np.zeros(len(bins))
     for repeat, b in np.unique(left_out, axis=0):
@@ -123,29 +136,37 @@ def fit_boosting(
     trees: list[tuple[np.ndarray, ...]] = []
     held_out = np.empty(len(bins))
     for b in range(n_folds):
-        out = np.flatnonzero(folds[0] == b)
-        grown, held_out[out] = _boost(bins, labelled, np.flatnonzero(folds[0] != b), out, kind, rng)
+        out, kept = np.flatnonzero(folds[0] == b), np.flatnonzero(folds[0] != b)
+        rows = np.concatenate(_drawn((kept[labelled[kept]], kept[~labelled[kept]]), False, rng, BOOSTED_ROWS))
+        grown, held_out[out] = _boost(bins, labelled, rows, out, kind, rng)
         trees += grown
     return TreeSum(join(trees), kind.rate / n_folds), held_out
 
 
-def _boost(bins, labelled, rows, out, kind, rng):
+def _boost(
+    bins: np.ndarray,
+    labelled: np.ndarray,
+    rows: np.ndarray,
+    out: np.ndarray,
+    kind: BoostingKind,
+    rng: np.random.Generator,
+) -> tuple[list[tuple[np.ndarray, ...]], np.ndarray]:
     """Return the trees boosted on `rows` and the scores of the rows `out`."""
     tried = _tried(kind.features, bins.shape[1])
-    targets, weights = np.where(labelled, 1.0, 0.0), np.zeros(len(labelled))
-    weights[rows] = balanced_weights(labelled[rows])
     inside, outside = np.zeros(len(rows)), np.zeros(len(out))
     bins_in, bins_out = bins[rows], bins[out]
-    w, t, s = weights[rows], targets[rows], labelled[rows]
+    s = labelled[rows]
+    w, t = balanced_weights(s), s.astype(float)
     groups = [np.flatnonzero(s), np.flatnonzero(~s)]
     trees = []
     for _ in range(kind.rounds):
         p = 1.0 / (1.0 + np.exp(-inside))
-        sizes = [max(1, min(round(kind.sample * len(group)), TREE_ROWS * 5)) for group in groups]
+        sizes = [max(1, round(kind.sample * len(group))) for group in groups]
         taken = np.concatenate([rng.permutation(group)[:size] for group, size in zip(groups, sizes, strict=True)])
         seed = np.uint64(rng.integers(0, 2**63))
         tree = grow(
-            bins_in, taken, w * (t - p), w * p * (1.0 - p), kind.depth, kind.least, kind.ridge, tried, False, seed
+            *(bins_in, taken, w * (t - p), w * p * (1.0 - p)),
+            *(kind.depth, kind.least, kind.ridge, tried, False, seed),
         )
         trees.append(tree)
         one = join([tree])

@@ -221,25 +221,30 @@ def _in_chunks(
     step = max(1, _CHUNK_ENTRIES // r)
     parts = [slice(start, start + step) for start in range(0, len(X), step)]
 
-    def features(part: slice) -> np.ndarray:
-        return _features(kernel_matrix(model.kernel, model.width, X[part], model.landmarks), factor)
+    def kernel(part: slice) -> np.ndarray:
+        K = kernel_matrix(model.kernel, model.width, X[part], model.landmarks)
+        return np.hstack([K, np.ones((len(K), 1))])
 
     for part in parts:
-        Z = features(part)
+        K = kernel(part)
         for b in range(n_folds):
             rows = np.flatnonzero(fold[part] == b)
-            A = Z[rows] * weights[part][rows, None]
-            gram[b] += A.T @ Z[rows]
+            A = K[rows] * weights[part][rows, None]
+            gram[b] += A.T @ K[rows]
             moment[b] += A.T @ targets[part][rows]
+    # from kernel values to features, for sums over rows: the triangular solve is done r times instead of n times
+    whole = np.eye(r)
+    whole[:-1, :-1] = factor
+    inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
 
     def solution(without: int | None) -> np.ndarray:
         kept = [b for b in range(n_folds) if b != without]
-        system = gram[kept].sum(axis=0)
+        system = inverse @ gram[kept].sum(axis=0) @ inverse.T
         system[np.diag_indices(r)] += shift
-        return cho_solve(cho_factor(system, check_finite=False), moment[kept].sum(axis=0))
+        return cho_solve(cho_factor(system, check_finite=False), inverse @ moment[kept].sum(axis=0))
 
-    by_fold = np.stack([solution(b) for b in range(n_folds)])
+    by_fold = inverse.T @ np.stack([solution(b) for b in range(n_folds)], axis=1)
     held_out = np.empty(len(X))
     for part in parts:
-        held_out[part] = np.einsum("ij,ij->i", features(part), by_fold[fold[part]])
+        held_out[part] = np.take_along_axis(kernel(part) @ by_fold, fold[part][:, None].astype(np.int64), axis=1)[:, 0]
     return solution(None), held_out

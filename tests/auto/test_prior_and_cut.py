@@ -21,6 +21,11 @@ def scores(prior: float, apart: float, seed: int, n: int = 2000, p: int = 600) -
     return rng.normal(apart, 1, p), rng.normal(np.where(truth, apart, 0.0), 1), truth
 
 
+def expected_recall(positive: np.ndarray, population: np.ndarray, prior: float) -> np.ndarray:
+    """Return the recall curve of calibrated probabilities."""
+    return recall_curve(make_calibration(positive, population, prior, np.random.default_rng(0)).of(population))
+
+
 @pytest.mark.parametrize("prior", [0.1, 0.3, 0.6])
 @pytest.mark.parametrize("apart", [3.0, 5.0])
 def test_the_prior_of_a_mixture_is_found(prior: float, apart: float) -> None:
@@ -60,7 +65,7 @@ def test_a_recall_that_few_rows_cannot_promise_takes_every_row() -> None:
 def test_the_cut_for_f1_is_near_the_best_one() -> None:
     for seed in range(5):
         positive, population, truth = scores(0.3, 2.0, seed)
-        curve = recall_curve(positive, population, np.random.default_rng(seed))
+        curve = expected_recall(positive, population, 0.3)
         cut = make_cut("f1", None, positive, population, 0.3, curve, 0.0)
 
         def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
@@ -72,7 +77,7 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
 
 def test_a_share_and_a_number_of_rows_are_met() -> None:
     positive, population, _ = scores(0.3, 2.0, 0)
-    curve = recall_curve(positive, population, np.random.default_rng(0))
+    curve = expected_recall(positive, population, 0.3)
     assert np.sum(population > make_cut("top", 150, positive, population, 0.3, curve, 0.0).value) == 150
     share = make_cut("share", 0.05, positive, population, 0.3, curve, 0.0)
     assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
@@ -80,7 +85,7 @@ def test_a_share_and_a_number_of_rows_are_met() -> None:
 
 def test_a_wanted_precision_is_met() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
-    curve = recall_curve(positive, population, np.random.default_rng(0))
+    curve = expected_recall(positive, population, 0.3)
     cut = make_cut("precision", 0.8, positive, population, 0.3, curve, 0.0)
     assert truth[population > cut.value].mean() == pytest.approx(0.8, abs=0.04)
 
@@ -97,7 +102,7 @@ def test_a_wanted_precision_is_met() -> None:
 )
 def test_a_goal_that_cannot_be_met_says_why(goal: str, wanted: float | None, part: str) -> None:
     positive, population, _ = scores(0.2, 0.0, 0)
-    curve = recall_curve(positive, population, np.random.default_rng(0))
+    curve = expected_recall(positive, population, 0.2)
     with pytest.raises(UsageError, match=part):
         make_cut(goal, wanted, positive, population, 0.2, curve, 0.0)
 
