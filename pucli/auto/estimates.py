@@ -15,6 +15,8 @@ import numpy as np
 from pucli.auto.prior import PriorEstimate, resampled
 from pucli.auto.ranking import auc, true_auc
 
+# Error of the recall, as standard deviation, that comes from choosing models and cut on the same labelled rows.
+LASTING_ERROR = 0.04
 # Wider than this, an interval says that the rows do not tell.
 WIDE = 0.3
 
@@ -57,7 +59,8 @@ def f1_of(recall: float, share: float, prior: float) -> float:
 def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:
     """Return the estimates of one bootstrap sample with the recall of as many positives as n rows hold."""
     hidden = max(1, round(prior * n))
-    return {**found, "recall": float(rng.binomial(hidden, found["recall"])) / hidden}
+    recall = float(rng.binomial(hidden, found["recall"])) / hidden + LASTING_ERROR * float(rng.standard_normal())
+    return {**found, "recall": min(1.0, max(0.0, recall))}
 
 
 def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float) -> dict[str, float]:
