@@ -68,3 +68,7 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") 
 
 class DegenerateModelWarning(UserWarning):
     """A fitted model calls nearly nothing, or nearly everything, positive."""
+
+
+class EstimatedPriorWarning(UserWarning):
+    """A method that needs the class prior was given none, and took an estimate."""

@@ -10,6 +10,7 @@ it imports all of scikit-learn, and torch where it is installed, which takes sec
 from __future__ import annotations
 
 import importlib
+import inspect
 import io
 import json
 import math
@@ -142,7 +143,18 @@ def load_model(path: str | Path) -> SavedModel:
         raise _damaged(path, error) from error
     if not fits or not isinstance(model.estimator, estimator_class(METHODS[method])):
         raise _not_a_model(path)
+    _complete(model.estimator)
     return model
+
+
+def _complete(estimator: Any) -> None:
+    """Give a model of an earlier version the parameters that it lacks, and the numbers that are now kept apart."""
+    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+        if not hasattr(estimator, name):
+            setattr(estimator, name, parameter.default)
+    for name in getattr(type(estimator), "_rules", ()):
+        if not hasattr(estimator, f"{name}_"):
+            setattr(estimator, f"{name}_", getattr(estimator, name))
 
 
 class _Writer:

@@ -25,7 +25,7 @@ from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
 
 
-class Classtering(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Classtering(Certified, ClassifierMixin, BaseEstimator):
     """Variational Bayesian mixture of factor analysers with class labels.
 
     Each component is a Gaussian of low-rank covariance plus noise and has its own distribution over the classes, so a

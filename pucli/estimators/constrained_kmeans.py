@@ -42,7 +42,7 @@ def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, 
     return must, cannot
 
 
-class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     """k-means with a penalty for each broken pair (PCKMeans).
 
     Minimises sum_i |x_i - c_{l_i}|^2 + weight * v * (broken must-links + broken cannot-links), v the mean squared

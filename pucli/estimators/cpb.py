@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.global_local import THESIS_ITERATIONS, THESIS_MU, check_form
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.prior import PRIOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.scales import Rule, median_distance, ridge_of_means
 from pucli.kernels.graph import mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
@@ -36,16 +38,16 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     ----------
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it (KM2).
-    lam : float, default=0.1
-        Ridge. Not used by ``form="thesis"``.
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 1 / n. Not used by ``form="thesis"``.
     sigma : float, default=1.0
         Scale of the similarity, in squared units of X. Not used by ``form="thesis"``.
     n_neighbors : int, default=5
         K of the graph.
-    kernel : {"linear", "rbf"}, default="linear"
+    kernel : {"linear", "rbf"}, default="rbf"
         "rbf" is exp(-d^2 / (2 width^2)).
-    width : float, default=1.0
-        Width of the RBF kernel, in units of X.
+    width : float or "median", default="median"
+        Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     form : {"rkhs", "thesis"}, default="rkhs"
         "rkhs" minimises the objective above. "thesis" (RBF only) runs the printed kernel updates (5.33), (5.39)-(5.43)
         `max_iter` times; they minimise no fixed objective.
@@ -74,6 +76,8 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     intercept_ : float
     prior_ : float
         The prior used.
+    lam_, width_ : float
+        The values used, where a word stands for them.
     objective_ : float
         Value of the objective above; NaN for the thesis form.
     dual_gap_ : float
@@ -104,10 +108,13 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     True
     """
 
+    lam_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
         "prior": PRIOR,
-        "lam": [POSITIVE],
+        "lam": [POSITIVE, one_of("scale")],
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],
@@ -121,11 +128,11 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     def __init__(
         self,
         prior: float | None = None,
-        lam: float = 0.1,
+        lam: float | str = "scale",
         sigma: float = 1.0,
         n_neighbors: int = 5,
-        kernel: str = "linear",
-        width: float = 1.0,
+        kernel: str = "rbf",
+        width: float | str = "median",
         form: str = "rkhs",
         solver: str = "dc",
         mu: float | None = None,
@@ -162,15 +169,15 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         Z = self._rows(X)
         if self.solver == "admm":
             result = solve_cpb_admm(
-                Z, labelled, edges, self.prior_, self.lam, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS
+                Z, labelled, edges, self.prior_, self.lam_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS
             )
         else:
-            result = solve_cpb(Z, labelled, edges, self.prior_, self.lam, self.tol, self.max_iter or DC_STEPS)
+            result = solve_cpb(Z, labelled, edges, self.prior_, self.lam_, self.tol, self.max_iter or DC_STEPS)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
 
     def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
-        K = rbf_from_distances(squared_distances(X), self.width)
+        K = rbf_from_distances(squared_distances(X), self.width_)
         result = solve_cpb_thesis(K, labelled, self.prior_, self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS)
         self.landmarks_ = X
         self.coef_, self.intercept_ = result.coef, float(result.intercept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +10,14 @@ import numpy as np
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.scales import (
+    Rule,
+    balanced_hinge_and_square,
+    l1_of_features,
+    l1_of_groups,
+    ridge_of_gradients,
+    ridge_of_sums,
+)
 from pucli.kernels.graph import mutual_knn
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.quadratic_surface import (
@@ -43,14 +52,15 @@ class ElasticGLPUAL(PUClassifier):
 
     Parameters
     ----------
-    lam1 : float, default=1.0
-        L1 penalty; from ``pucli.solvers.elastic.dual.lam1_max`` on, all coefficients are zero.
-    lam2 : float, default=1.0
-        Ridge.
+    lam1 : float or "scale", default="scale"
+        L1 penalty; "scale" is a twentieth of the one from which on all coefficients are zero,
+        ``pucli.solvers.elastic.dual.lam1_max``.
+    lam2 : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
         Weight of each labelled row.
-    c_u : float, default=0.1
-        Weight of each unlabeled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / (2 n_u), at which zero is the best constant f.
     sigma : float, default=1.0
         Scale of the similarity, in squared units of X.
     n_neighbors : int, default=5
@@ -75,6 +85,8 @@ class ElasticGLPUAL(PUClassifier):
         Value of the objective above.
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
+    lam1_, lam2_, c_u_ : float
+        The values used, where a word stands for them.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 
@@ -98,12 +110,20 @@ class ElasticGLPUAL(PUClassifier):
 
     coef_: Floats
     intercept_: float
+    lam1_: float
+    lam2_: float
+    c_u_: float
 
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "lam1": l1_of_features,
+        "lam2": ridge_of_sums,
+        "c_u": balanced_hinge_and_square,
+    }
     _parameter_constraints: ClassVar[Constraints] = {
-        "lam1": [NOT_NEGATIVE],
-        "lam2": [POSITIVE],
+        "lam1": [NOT_NEGATIVE, one_of("scale")],
+        "lam2": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "solver": [one_of("dual", "admm")],
@@ -114,10 +134,10 @@ class ElasticGLPUAL(PUClassifier):
 
     def __init__(
         self,
-        lam1: float = 1.0,
-        lam2: float = 1.0,
+        lam1: float | str = "scale",
+        lam2: float | str = "scale",
         c_p: float = 1.0,
-        c_u: float = 0.1,
+        c_u: float | str = "balanced",
         sigma: float = 1.0,
         n_neighbors: int = 5,
         solver: str = "dual",
@@ -140,7 +160,7 @@ class ElasticGLPUAL(PUClassifier):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
-        arguments = (with_intercept(X), labelled, edges, self.lam1, self.lam2, self.c_p, self.c_u)
+        arguments = (with_intercept(X), labelled, edges, self.lam1_, self.lam2_, self.c_p, self.c_u_)
         if self.solver == "admm":
             result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         else:
@@ -167,14 +187,15 @@ class EKFGLPUAL(PUClassifier):
 
     Parameters
     ----------
-    lam1 : float, default=1.0
-        Group penalty, positive; from ``pucli.solvers.surface.problem.surface_lam1_max`` on, f is constant.
-    lam2 : float, default=1e-3
-        Weight of the squared gradients of f at the rows.
+    lam1 : float or "scale", default="scale"
+        Group penalty, positive; "scale" is a twentieth of the one from which on f is constant,
+        ``pucli.solvers.surface.problem.surface_lam1_max``.
+    lam2 : float or "scale", default="scale"
+        Weight of the squared gradients of f at the rows; "scale" is 2 c_p n_p / n^2.
     c_p : float, default=1.0
         Weight of each labelled row.
-    c_u : float, default=0.1
-        Weight of each unlabeled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / (2 n_u), at which zero is the best constant f.
     sigma : float, default=1.0
         Scale of the similarity, in squared units of X.
     n_neighbors : int, default=5
@@ -203,6 +224,8 @@ class EKFGLPUAL(PUClassifier):
         Value of the objective above.
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
+    lam1_, lam2_, c_u_ : float
+        The values used, where a word stands for them.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 
@@ -231,19 +254,27 @@ class EKFGLPUAL(PUClassifier):
 
     coef_: Floats
     intercept_: float
+    lam1_: float
+    lam2_: float
+    c_u_: float
 
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "lam1": l1_of_groups,
+        "lam2": ridge_of_gradients,
+        "c_u": balanced_hinge_and_square,
+    }
     _parameter_constraints: ClassVar[Constraints] = {
         **ElasticGLPUAL._parameter_constraints,
-        "lam1": [POSITIVE],
+        "lam1": [POSITIVE, one_of("scale")],
         "solver": [one_of("working-set", "admm")],
     }
 
     def __init__(
         self,
-        lam1: float = 1.0,
-        lam2: float = 1e-3,
+        lam1: float | str = "scale",
+        lam2: float | str = "scale",
         c_p: float = 1.0,
-        c_u: float = 0.1,
+        c_u: float | str = "balanced",
         sigma: float = 1.0,
         n_neighbors: int = 5,
         solver: str = "working-set",
@@ -270,12 +301,12 @@ class EKFGLPUAL(PUClassifier):
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
         if self.solver == "admm":
             result = solve_surface_admm(
-                Z, G, labelled, edges, self.lam1, self.lam2, self.c_p, self.c_u, self.mu, self.tol,
+                Z, G, labelled, edges, self.lam1_, self.lam2_, self.c_p, self.c_u_, self.mu, self.tol,
                 self.max_iter or SURFACE_ADMM_ITERATIONS,
             )  # fmt: skip
         else:
-            problem = surface_problem(Z, G, labelled, edges, self.lam2, self.c_p, self.c_u)
-            result = solve_surface(problem, self.lam1, self.tol, self.max_iter or NEWTON_STEPS)
+            problem = surface_problem(Z, G, labelled, edges, self.lam2_, self.c_p, self.c_u_)
+            result = solve_surface(problem, self.lam1_, self.tol, self.max_iter or NEWTON_STEPS)
         self.quadratic_, self.coef_ = surface_matrix(result.coef[:-1], X.shape[1])
         self.intercept_ = float(result.coef[-1])
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)

@@ -30,7 +30,7 @@ from pucli.solvers.safe.gaussian import (
 _SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in standardised features
 
 
-class GaussianMCPL(Certified, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     """Mean and covariance of a Gaussian from rows with NaN in one block or in a monotone pattern.
 
     The pattern is recognised, whatever the order of rows and columns: it is monotone when the sets of missing columns

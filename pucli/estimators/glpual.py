@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,13 @@ from pucli.arrays import Bools, Floats
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.global_local import THESIS_ITERATIONS, THESIS_MU, check_form
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.scales import (
+    Rule,
+    balanced,
+    balanced_hinge_and_square,
+    median_distance,
+    ridge_of_sums,
+)
 from pucli.kernels.graph import Edges, mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
 from pucli.solvers.glpual.admm import solve_glpual_admm
@@ -28,18 +36,20 @@ class _GlobalLocal(FeatureModel):
 
     _squared: bool
 
-    lam: float
+    lam: float | str
     c_p: float
-    c_u: float
+    c_u: float | str
+    lam_: float
+    c_u_: float
     sigma: float
     n_neighbors: int
     form: str
 
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE],
+        "lam": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],
@@ -61,10 +71,10 @@ class _GlobalLocal(FeatureModel):
         raise NotImplementedError
 
     def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
-        K = rbf_from_distances(squared_distances(X), self.width)
+        K = rbf_from_distances(squared_distances(X), self.width_)
         mu = getattr(self, "mu", None) or THESIS_MU
         n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
-        result = solve_thesis(K, labelled, self.c_p, self.c_u, mu, n_iter, squared=self._squared)
+        result = solve_thesis(K, labelled, self.c_p, self.c_u_, mu, n_iter, squared=self._squared)
         self.landmarks_ = np.vstack([X[labelled], X[~labelled]])
         self.coef_ = np.concatenate([result.coef, np.full(np.count_nonzero(~labelled), result.omega_u)])
         self.intercept_ = float(result.intercept)
@@ -86,20 +96,21 @@ class GLPUAL(_GlobalLocal):
 
     Parameters
     ----------
-    lam : float, default=1.0
-        Ridge. Not used by ``form="thesis"``.
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n. Not used by ``form="thesis"``.
     c_p : float, default=1.0
         Weight of each labelled row (C_p in print).
-    c_u : float, default=0.1
-        Weight of each unlabeled row (C_u in print).
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row (C_u in print); "balanced" is c_p n_p / (2 n_u), at which zero is the best
+        constant f.
     sigma : float, default=1.0
         Scale of the similarity, in squared units of X. Not used by ``form="thesis"``.
     n_neighbors : int, default=5
         K of the graph.
     kernel : {"linear", "rbf"}, default="linear"
         "rbf" is exp(-d^2 / (2 width^2)).
-    width : float, default=1.0
-        Width of the RBF kernel, in units of X.
+    width : float or "median", default="median"
+        Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     form : {"rkhs", "thesis"}, default="rkhs"
         "rkhs" is the exact minimiser, certified. "thesis" (RBF only) runs the printed kernel updates (3.17),
         (3.24)-(3.26) `max_iter` times; they minimise no fixed objective.
@@ -136,6 +147,8 @@ class GLPUAL(_GlobalLocal):
         Whether the gap is within the tolerance. A thesis-form fit counts as converged when it is finite.
     classes_ : ndarray of shape (2,)
         The label of unlabeled rows, then that of labelled positives.
+    lam_, c_u_, width_ : float
+        The values used, where a word stands for them.
     positive_share_, labelled_recall_ : float
         Shares of the unlabeled and of the labelled training rows that the model calls positive.
     landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
@@ -152,7 +165,7 @@ class GLPUAL(_GlobalLocal):
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labelled
-    >>> model = GLPUAL(lam=1.0, c_u=0.1).fit(X, y)
+    >>> model = GLPUAL().fit(X, y)
     >>> bool(model.dual_gap_ <= 1e-6 * model.objective_)
     True
     >>> bool((model.predict(X) == positive).mean() > 0.95)
@@ -160,6 +173,11 @@ class GLPUAL(_GlobalLocal):
     """
 
     _squared = False
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "lam": ridge_of_sums,
+        "c_u": balanced_hinge_and_square,
+        "width": median_distance,
+    }
     _parameter_constraints: ClassVar[Constraints] = {
         **_GlobalLocal._parameter_constraints,
         "solver": [one_of("dual", "admm")],
@@ -170,13 +188,13 @@ class GLPUAL(_GlobalLocal):
 
     def __init__(
         self,
-        lam: float = 1.0,
+        lam: float | str = "scale",
         c_p: float = 1.0,
-        c_u: float = 0.1,
+        c_u: float | str = "balanced",
         sigma: float = 1.0,
         n_neighbors: int = 5,
         kernel: str = "linear",
-        width: float = 1.0,
+        width: float | str = "median",
         form: str = "rkhs",
         solver: str = "dual",
         mu: float | None = None,
@@ -203,8 +221,8 @@ class GLPUAL(_GlobalLocal):
     def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
         if self.solver == "admm":
             mu, max_iter = self.mu or ADMM_MU, self.max_iter or ADMM_ITERATIONS
-            return solve_glpual_admm(Z, labelled, edges, self.lam, self.c_p, self.c_u, mu, self.tol, max_iter)
-        return solve_glpual(Z, labelled, edges, self.lam, self.c_p, self.c_u, self.tol, self.max_iter or SWEEPS)
+            return solve_glpual_admm(Z, labelled, edges, self.lam_, self.c_p, self.c_u_, mu, self.tol, max_iter)
+        return solve_glpual(Z, labelled, edges, self.lam_, self.c_p, self.c_u_, self.tol, self.max_iter or SWEEPS)
 
 
 class GLLC(_GlobalLocal):
@@ -214,20 +232,20 @@ class GLLC(_GlobalLocal):
 
     Parameters
     ----------
-    lam : float, default=1.0
-        Ridge. Not used by ``form="thesis"``.
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n. Not used by ``form="thesis"``.
     c_p : float, default=1.0
         Weight of each labelled row.
-    c_u : float, default=0.1
-        Weight of each unlabeled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which zero is the best constant f.
     sigma : float, default=1.0
         Scale of the similarity, in squared units of X. Not used by ``form="thesis"``.
     n_neighbors : int, default=5
         K of the graph.
     kernel : {"linear", "rbf"}, default="linear"
         "rbf" is exp(-d^2 / (2 width^2)).
-    width : float, default=1.0
-        Width of the RBF kernel, in units of X.
+    width : float or "median", default="median"
+        Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     form : {"rkhs", "thesis"}, default="rkhs"
         "thesis" (RBF only) is the closed form that the printed kernel trick gives for this loss.
     max_rank : int or None, default=None
@@ -237,7 +255,7 @@ class GLLC(_GlobalLocal):
 
     Attributes
     ----------
-    coef_, intercept_, objective_, residual_, n_iter_, converged_, classes_, landmarks_, landmark_factor_
+    lam_, c_u_, width_, coef_, intercept_, objective_, residual_, n_iter_, converged_, classes_, landmarks_
         As in `GLPUAL`.
     dual_gap_ : float
         Half the squared gradient in the metric of the inverse Hessian, which for a quadratic objective is exactly
@@ -254,22 +272,23 @@ class GLLC(_GlobalLocal):
     >>> X, positive = make_moons(200, noise=0.1, random_state=0)
     >>> y = positive.copy()
     >>> y[100:] = 0  # only positives among the first 100 rows are labelled
-    >>> model = GLLC(kernel="rbf", width=0.5, lam=0.1, c_u=0.3).fit(X, y)
+    >>> model = GLLC(kernel="rbf", width=0.5).fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.9)
     True
     """
 
     _squared = True
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
     def __init__(
         self,
-        lam: float = 1.0,
+        lam: float | str = "scale",
         c_p: float = 1.0,
-        c_u: float = 0.1,
+        c_u: float | str = "balanced",
         sigma: float = 1.0,
         n_neighbors: int = 5,
         kernel: str = "linear",
-        width: float = 1.0,
+        width: float | str = "median",
         form: str = "rkhs",
         max_rank: int | None = None,
         pos_label: Label | None = None,
@@ -286,4 +305,4 @@ class GLLC(_GlobalLocal):
         self.pos_label = pos_label
 
     def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
-        return solve_gllc(Z, labelled, edges, self.lam, self.c_p, self.c_u)
+        return solve_gllc(Z, labelled, edges, self.lam_, self.c_p, self.c_u_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,17 +14,28 @@ from pucli.arrays import Bools, Floats
 from pucli.estimators.base.parameters import POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.prior import PRIOR, resolve_prior
 from pucli.estimators.base.pu import PUClassifier
-from pucli.estimators.svm import rbf_gamma
+from pucli.estimators.svm import hinge_losses, rbf_gamma
+from pucli.kernels.low_rank import rbf_features, rbf_map
+from pucli.solvers.result import Certificate
+from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.svm.biased import svm_gap
 
 OUT_OF_FOLD = 5
+# Above this many rows libsvm, whose time grows with their square and which cannot be interrupted, is left aside.
+LIBSVM_ROWS = 10_000
+# Rank of the kernel features there: so many numbers in all, within limits.
+FEATURE_NUMBERS = 20_000_000
+LEAST_RANK, LARGEST_RANK = 20, 200
+FEATURE_TOLERANCE = 1e-3
+NEWTON_STEPS = 1000
 
 
 class NaiveSVC(PUClassifier):
     """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
 
     Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
-    unlabeled ones, and weights w_i that give both kinds the same total.
+    unlabeled ones, and weights w_i that give both kinds the same total. Above 10,000 rows the RBF kernel is that of
+    features of limited rank (Nystrom, at most 200), and Newton steps take the place of libsvm.
 
     Parameters
     ----------
@@ -52,7 +64,9 @@ class NaiveSVC(PUClassifier):
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
     svc_ : sklearn.svm.SVC
-        The fitted SVC.
+        The fitted SVC, up to 10,000 rows.
+    coef_, intercept_, landmarks_, landmark_factor_, kernel_residual_
+        Above 10,000 rows, as in `GLPUAL`.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 
@@ -94,7 +108,12 @@ class NaiveSVC(PUClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        self.svc_ = self._svc().fit(X, labelled)
+        vars(self).pop("svc_", None)  # of an earlier fit
+        if len(X) <= LIBSVM_ROWS:
+            self.svc_ = self._svc().fit(X, labelled)
+            self._certify(X, labelled)
+        else:
+            self._fit_features(X, labelled)
         self.cut_: float = 0.0
         self.prior_: float | None = None
         if self.prior is not None:
@@ -102,20 +121,40 @@ class NaiveSVC(PUClassifier):
             given = None if isinstance(self.prior, str) else self.prior
             self.prior_ = resolve_prior(given, X, labelled, random)
             self.cut_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
-        self._certify(X, labelled)
 
     def _svc(self) -> SVC:
         gamma = "scale" if self.width is None else rbf_gamma(self.width)
         return SVC(C=self.C, kernel=self.kernel, gamma=gamma, class_weight="balanced", max_iter=10_000_000)
 
+    def _fit_features(self, X: Floats, labelled: Bools) -> None:
+        """Fit by Newton steps on X or on kernel features of limited rank: libsvm would take minutes, deaf to Ctrl-C."""
+        features = X
+        if self.kernel == "rbf":
+            total = float(X.var()) * X.shape[1]
+            self.width_ = self.width or (np.sqrt(0.5 * total) if total > 0.0 else 1.0)
+            rank = int(np.clip(FEATURE_NUMBERS / len(X), LEAST_RANK, LARGEST_RANK))
+            found = rbf_map(X, self.width_, rank)
+            self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
+            self.kernel_residual_, features = found.residual, found.L
+        counts = np.bincount(labelled)
+        losses = hinge_losses(np.where(labelled, 1.0, -1.0), self.C * 0.5 * len(X) / counts[labelled.astype(int)])
+        result = solve_linear(
+            features, losses, 0.0, np.zeros(features.shape[1]), tol=FEATURE_TOLERANCE, max_iter=NEWTON_STEPS
+        )
+        self.coef_, self.intercept_ = result.coef, float(result.bias)
+        # the solver leaves out what a labelled row costs at f = 0
+        self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * len(X)))
+
     def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
         """Score each row by a model that has not seen it; by the model itself where folds are impossible."""
         folds = min(OUT_OF_FOLD, int(np.count_nonzero(labelled)), int(np.count_nonzero(~labelled)))
         if folds < 2:
-            return np.asarray(self.svc_.decision_function(X))
+            return self._score(X)
         f = np.empty(len(X))
         for train, valid in StratifiedKFold(folds, shuffle=True, random_state=random).split(X, labelled):
-            f[valid] = self._svc().fit(X[train], labelled[train]).decision_function(X[valid])
+            part = NaiveSVC(self.C, self.kernel, self.width)
+            part._fit(X[train], labelled[train])
+            f[valid] = part._score(X[valid])
         return f
 
     def _certify(self, X: Floats, labelled: Bools) -> None:
@@ -126,11 +165,17 @@ class NaiveSVC(PUClassifier):
         dual = np.zeros(len(X))
         dual[svc.support_] = np.abs(svc.dual_coef_[0])
         norm2 = float((dual * signs) @ (f - svc.intercept_[0]))
-        self.objective_, self.dual_gap_ = svm_gap(f, norm2, dual, signs, weights, 1.0)
-        self.residual_ = np.nan
-        self.n_iter_ = max(int(np.max(svc.n_iter_)), 1)
-        self.converged_ = bool(svc.fit_status_ == 0)
+        objective, gap = svm_gap(f, norm2, dual, signs, weights, 1.0)
+        self._keep_certificate(
+            Certificate(
+                objective=objective, gap=gap, n_iter=int(np.max(svc.n_iter_)), converged=bool(svc.fit_status_ == 0)
+            )
+        )
 
     def _score(self, X: Floats) -> Floats:
-        scores: Floats = self.svc_.decision_function(X)
-        return scores - self.cut_
+        if hasattr(self, "svc_"):
+            scores: Floats = self.svc_.decision_function(X)
+            return scores - self.cut_
+        if self.kernel == "rbf":
+            X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width_)
+        return X @ self.coef_ + self.intercept_ - self.cut_

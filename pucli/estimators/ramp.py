@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from sklearn.utils import check_random_state
+
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.kernel_pu import KernelPU
-from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label
+from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState
+from pucli.estimators.base.prior import resolve_prior
 from pucli.solvers.result import Certificate
 from pucli.solvers.rows.losses import relative_scale
 from pucli.solvers.usmo.ramp import solve_ramp
@@ -24,13 +27,14 @@ class RampPU(KernelPU):
 
     Parameters
     ----------
-    prior : float, default=0.5
-        Share of positives among the unlabeled rows, strictly between 0 and 1.
-    lam : float, default=0.01
-        Weight of the ridge on g; the bias is not regularised.
+    prior : float in (0, 1) or None, default=None
+        Share of positives among the unlabeled rows; None estimates it (KM2).
+    lam : float or "scale", default="scale"
+        Weight of the ridge on g; the bias is not regularised. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
-    width : float, default=1.0
-        Length scale of exp(-d^2 / (2 width^2)), in the units of the features.
+    width : float or "median", default="median"
+        Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
+        two rows.
     degree : int, default=3
         Of the polynomial kernel (x.y + coef0)^degree.
     coef0 : float, default=1.0
@@ -41,12 +45,14 @@ class RampPU(KernelPU):
         Stop where the convex majorant at f cannot fall by more than this, relative to the objective.
     max_iter : int, default=100
         Largest number of convex problems.
+    random_state : int, RandomState or None, default=None
+        Of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
-    coef_, support_vectors_, dual_coef_, intercept_
+    coef_, support_vectors_, dual_coef_, intercept_, prior_, lam_, width_
         The model, as in `USMO`.
     objective_ : float
         Value of the objective above.
@@ -79,15 +85,16 @@ class RampPU(KernelPU):
 
     def __init__(
         self,
-        prior: float = 0.5,
-        lam: float = 0.01,
+        prior: float | None = None,
+        lam: float | str = "scale",
         kernel: str = "rbf",
-        width: float = 1.0,
+        width: float | str = "median",
         degree: int = 3,
         coef0: float = 1.0,
         cache_size: float = 200,
         tol: float = 1e-4,
         max_iter: int = 100,
+        random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
         self.prior = prior
@@ -99,9 +106,11 @@ class RampPU(KernelPU):
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
+        self.random_state = random_state
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
+        self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
         kernel = self._kernel(X)
         centre = self._centre(X)
         X = X if centre is None else X - centre
@@ -109,8 +118,8 @@ class RampPU(KernelPU):
             X,
             labelled,
             kernel,
-            float(self.prior),
-            float(self.lam),
+            self.prior_,
+            self.lam_,
             tol=self.tol,
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
@@ -118,8 +127,8 @@ class RampPU(KernelPU):
         shift = self._keep(X, solution.weights, solution.bias, centre)
         self.objectives_ = solution.objectives
         # what rounding of the kernel may hide counts as well, and a shift of f by that of a large intercept
-        rounding = kernel.rounding(X, solution.weights) + abs(shift) * (0.5 * self.prior + 0.25) / self.lam
-        scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior, 1.0) / (2.0 * self.lam))
+        rounding = kernel.rounding(X, solution.weights) + abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
+        scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior_, 1.0) / (2.0 * self.lam_))
         self._keep_certificate(
             Certificate(
                 objective=solution.objective,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from pucli.arrays import Bools, Floats
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.scales import Rule, balanced, median_distance, ridge_of_sums
 from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.gllc import solve_gllc
@@ -32,6 +34,8 @@ PAIRS_BEFORE_FEATURES = 20
 # A dual variable below this share of its box is zero up to rounding.
 NO_SUPPORT = 1e-13
 
+_RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
+
 
 class BSVM(PUClassifier):
     """Biased SVM: hinge loss, unlabeled rows as negatives with a weight of their own.
@@ -43,15 +47,15 @@ class BSVM(PUClassifier):
 
     Parameters
     ----------
-    lam : float, default=1.0
-        Ridge.
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
         Weight of each labelled row.
-    c_u : float, default=0.1
-        Weight of each unlabeled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
     kernel : {"linear", "rbf"}, default="linear"
-    width : float, default=1.0
-        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X.
+    width : float or "median", default="median"
+        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two rows.
     tol : float, default=1e-4
         Relative duality gap to reach.
     max_iter : int, default=1_000_000
@@ -70,7 +74,7 @@ class BSVM(PUClassifier):
     intercept_, objective_ : float
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 
     References
@@ -84,28 +88,28 @@ class BSVM(PUClassifier):
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labelled
-    >>> model = BSVM(c_u=0.3).fit(X, y)
+    >>> model = BSVM().fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.95)
     True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "lam": [POSITIVE],
+        "lam": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
         "kernel": [one_of("linear", "rbf")],
-        "width": [POSITIVE],
+        "width": [POSITIVE, one_of("median")],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
     }
 
     def __init__(
         self,
-        lam: float = 1.0,
+        lam: float | str = "scale",
         c_p: float = 1.0,
-        c_u: float = 0.1,
+        c_u: float | str = "balanced",
         kernel: str = "linear",
-        width: float = 1.0,
+        width: float | str = "median",
         tol: float = 1e-4,
         max_iter: int = 1_000_000,
         pos_label: Label | None = None,
@@ -119,8 +123,14 @@ class BSVM(PUClassifier):
         self.max_iter = max_iter
         self.pos_label = pos_label
 
+    lam_: float
+    c_u_: float
+    width_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = _RULES
+
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        weights = np.where(labelled, self.c_p, self.c_u)
+        weights = np.where(labelled, self.c_p, self.c_u_)
         signs = np.where(labelled, 1.0, -1.0)
         # moving all rows moves the intercept of a linear model alone, and rounding is least about their mean
         centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
@@ -138,7 +148,7 @@ class BSVM(PUClassifier):
 
     def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
         """Fit the linear kernel with w at hand; return each row's weight in g (n,)."""
-        losses, aim, n_iter, dual = _hinges(signs, weights / self.lam), self.tol, 0, np.zeros(len(X))
+        losses, aim, n_iter, dual = hinge_losses(signs, weights / self.lam_), self.tol, 0, np.zeros(len(X))
         while True:
             near, steps, reached = _by_newton(X, losses, dual, aim, self.max_iter - n_iter)
             n_iter += steps
@@ -154,8 +164,8 @@ class BSVM(PUClassifier):
 
     def _fit_rows(self, X: Floats, signs: Floats, weights: Floats, dual: Floats, n_iter: int) -> Floats:
         """Fit with the kernel matrix at hand, from `dual` (n,), reached after `n_iter` steps; return as `_fit_w`."""
-        losses = _hinges(signs, weights / self.lam)
-        K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=rbf_gamma(self.width))
+        losses = hinge_losses(signs, weights / self.lam_)
+        K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=rbf_gamma(self.width_))
         # twice the lesser weight is the value of the best constant f
         aim = self.tol * 2.0 * min(losses.upper.sum(), -losses.lower.sum())
         most = min(PAIRS_BEFORE_FEATURES * len(X), self.max_iter)
@@ -168,7 +178,7 @@ class BSVM(PUClassifier):
             if self.converged_ or n_iter >= self.max_iter:
                 return -dual
             if found.gap <= aim:
-                aim = TIGHTER * min(aim, self.tol * self.objective_ / self.lam)
+                aim = TIGHTER * min(aim, self.tol * self.objective_ / self.lam_)
             elif most < self.max_iter:
                 most = self.max_iter
                 dual, steps = _by_features(K, losses, dual, self.tol, self.max_iter - n_iter)
@@ -182,7 +192,7 @@ class BSVM(PUClassifier):
         distance = g + bias - losses.left
         loss = np.maximum(losses.lower * distance, losses.upper * distance).sum()
         self.intercept_ = bias
-        self.objective_, self.dual_gap_ = self.lam * float(loss - 0.5 * (dual @ g)), self.lam * gap
+        self.objective_, self.dual_gap_ = self.lam_ * float(loss - 0.5 * (dual @ g)), self.lam_ * gap
         self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
         self.n_iter_ = max(n_iter, 1)
         self.residual_ = np.nan
@@ -191,15 +201,15 @@ class BSVM(PUClassifier):
         """Fit by libsvm, which keeps few kernel rows at a time; return as `_fit_w`."""
         tolerance = FIRST_TOLERANCE
         while True:
-            svc = SVC(kernel=self.kernel, gamma=rbf_gamma(self.width), tol=tolerance, max_iter=self.max_iter, C=1.0)
-            svc.fit(X, signs, sample_weight=weights / self.lam)
+            svc = SVC(kernel=self.kernel, gamma=rbf_gamma(self.width_), tol=tolerance, max_iter=self.max_iter, C=1.0)
+            svc.fit(X, signs, sample_weight=weights / self.lam_)
             g = svc.decision_function(X) - svc.intercept_[0]
             # libsvm's own intercept is the mean over free rows, a little off as long as they are not all on a margin
             self.intercept_ = best_intercept(g, signs, weights)
             dual = np.zeros(len(X))
             dual[svc.support_] = np.abs(svc.dual_coef_[0])
             norm2 = float((dual * signs) @ g)
-            self.objective_, self.dual_gap_ = svm_gap(g + self.intercept_, norm2, dual, signs, weights, self.lam)
+            self.objective_, self.dual_gap_ = svm_gap(g + self.intercept_, norm2, dual, signs, weights, self.lam_)
             self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
             if self.converged_ or tolerance <= LAST_TOLERANCE or svc.fit_status_ != 0:
                 break
@@ -210,11 +220,11 @@ class BSVM(PUClassifier):
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
             return X @ self.coef_ + self.intercept_
-        K: Floats = rbf_kernel(X, self.support_vectors_, gamma=rbf_gamma(self.width))
+        K: Floats = rbf_kernel(X, self.support_vectors_, gamma=rbf_gamma(self.width_))
         return K @ self.dual_coef_ + self.intercept_
 
 
-def _hinges(signs: Floats, weights: Floats) -> RowLosses:
+def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
     """Return weights_i [1 - signs_i f]_+ for each row."""
     lower, upper = np.where(signs > 0, -weights, 0.0), np.where(signs > 0, 0.0, weights)
     return RowLosses(lower, upper, upper, signs, signs)
@@ -262,15 +272,15 @@ class BLSSVM(FeatureModel):
 
     Parameters
     ----------
-    lam : float, default=1.0
-        Ridge.
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
         Weight of each labelled row.
-    c_u : float, default=0.1
-        Weight of each unlabeled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
     kernel : {"linear", "rbf"}, default="linear"
-    width : float, default=1.0
-        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X.
+    width : float or "median", default="median"
+        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two rows.
     max_rank : int or None, default=None
         Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
     pos_label : label or None, default=None
@@ -283,7 +293,7 @@ class BLSSVM(FeatureModel):
     intercept_, objective_ : float
     dual_gap_ : float
         Half the squared gradient in the metric of the inverse Hessian: `objective_` minus the optimum.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 
     References
@@ -297,25 +307,25 @@ class BLSSVM(FeatureModel):
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labelled
-    >>> model = BLSSVM(c_u=0.3).fit(X, y)
+    >>> model = BLSSVM().fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.95)
     True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE],
+        "lam": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
     }
 
     def __init__(
         self,
-        lam: float = 1.0,
+        lam: float | str = "scale",
         c_p: float = 1.0,
-        c_u: float = 0.1,
+        c_u: float | str = "balanced",
         kernel: str = "linear",
-        width: float = 1.0,
+        width: float | str = "median",
         max_rank: int | None = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -327,14 +337,19 @@ class BLSSVM(FeatureModel):
         self.max_rank = max_rank
         self.pos_label = pos_label
 
+    lam_: float
+    c_u_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = _RULES
+
     @property
     def _sparse_format(self) -> str | bool:
         return "csr" if self.kernel == "linear" else False
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         if issparse(X):
-            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam, self.c_p, self.c_u)
+            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_)
         else:
-            result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam, self.c_p, self.c_u)
+            result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_)
         self._keep_coef(result.coef)
         self._keep_certificate(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -20,10 +21,14 @@ from pucli.estimators.base.parameters import (
     one_of,
 )
 from pucli.estimators.base.prior import PRIOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.scales import Rule, median_distance, ridge_of_means
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
+
+# Steps of Adam where the number of epochs is not given.
+STEPS = 500
 
 
 class _NetworkPU(PriorInObjective):
@@ -31,7 +36,7 @@ class _NetworkPU(PriorInObjective):
 
     prior: float | None
     hidden: int
-    n_epochs: int
+    n_epochs: int | None
     learning_rate: float
     weight_decay: float
     batch_size: int
@@ -40,7 +45,7 @@ class _NetworkPU(PriorInObjective):
     _parameter_constraints: ClassVar[Constraints] = {
         "prior": PRIOR,
         "hidden": [FROM_ONE],
-        "n_epochs": [FROM_ONE],
+        "n_epochs": [FROM_ONE, None],
         "learning_rate": [POSITIVE],
         "weight_decay": [NOT_NEGATIVE],
         "batch_size": [FROM_ONE],
@@ -51,6 +56,7 @@ class _NetworkPU(PriorInObjective):
         """Train the network and keep it; `rule` holds beta and gamma of the non-negative risk."""
         random = check_random_state(self.random_state)
         self.prior_ = resolve_prior(self.prior, X, labelled, random)
+        self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
         rng = np.random.default_rng(random.randint(0, 2**31, size=4))
         result = train_network(
             X,
@@ -59,7 +65,7 @@ class _NetworkPU(PriorInObjective):
             non_negative,
             rng,
             hidden=self.hidden,
-            epochs=self.n_epochs,
+            epochs=self.n_epochs_,
             learning_rate=self.learning_rate,
             decay=self.weight_decay,
             batch_size=self.batch_size,
@@ -87,14 +93,14 @@ class NNPU(_NetworkPU):
         Share of positives among the unlabeled rows; None estimates it (KM2).
     hidden : int, default=100
         Units of the hidden layer.
-    n_epochs : int, default=100
-        Passes over the rows. Part of the method: training stops there.
+    n_epochs : int or None, default=None
+        Passes over the rows. Part of the method: training stops there. None takes as many as make 500 steps.
     learning_rate : float, default=1e-3
         Of Adam.
     weight_decay : float, default=0.005
         L2, added to the gradient of every parameter.
-    batch_size : int, default=30000
-        Rows per step; all of them where there are fewer.
+    batch_size : int, default=1000
+        Rows per step; all of them where there are fewer. Published: 30000, with 100 epochs.
     beta : float, default=0.0
         Least negative risk that is left alone is -beta.
     gamma : float in [0, 1], default=1.0
@@ -118,7 +124,7 @@ class NNPU(_NetworkPU):
         Largest entry of the gradient at the end, decay included.
     dual_gap_ : float
         NaN: the problem is not convex.
-    n_iter_ : int
+    n_epochs_, n_iter_ : int
         Epochs.
     converged_ : bool
         Whether the result is finite.
@@ -151,10 +157,10 @@ class NNPU(_NetworkPU):
         self,
         prior: float | None = None,
         hidden: int = 100,
-        n_epochs: int = 100,
+        n_epochs: int | None = None,
         learning_rate: float = 1e-3,
         weight_decay: float = 0.005,
-        batch_size: int = 30000,
+        batch_size: int = 1000,
         beta: float = 0.0,
         gamma: float = 1.0,
         random_state: RandomState = None,
@@ -191,20 +197,20 @@ class UPU(_NetworkPU, FeatureModel):
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it (KM2).
     loss : {"sigmoid", "squared", "double-hinge"}, default="sigmoid"
-    lam : float, default=0.1
-        Ridge of the convex losses.
+    lam : float or "scale", default="scale"
+        Ridge of the convex losses; "scale" is 1 / n.
     kernel : {"linear", "rbf"}, default="linear"
         Of the convex losses; "rbf" is exp(-d^2 / (2 width^2)).
-    width : float, default=1.0
-        Width of the RBF kernel, in units of X.
+    width : float or "median", default="median"
+        Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     max_rank : int or None, default=None
         Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
     hidden : int, default=100
         Units of the network's hidden layer (sigmoid loss only, as the next four).
-    n_epochs : int, default=100
+    n_epochs : int or None, default=None
     learning_rate : float, default=1e-3
     weight_decay : float, default=0.005
-    batch_size : int, default=30000
+    batch_size : int, default=1000
         As in `NNPU`.
     tol : float, default=1e-6
         Relative duality gap to reach (double hinge only).
@@ -223,6 +229,8 @@ class UPU(_NetworkPU, FeatureModel):
         Convex losses only.
     prior_ : float
         The prior used.
+    lam_, width_ : float
+        The values used, where a word stands for them.
     objective_ : float
         The regularised risk; for the sigmoid loss the risk.
     dual_gap_ : float
@@ -250,11 +258,14 @@ class UPU(_NetworkPU, FeatureModel):
     True
     """
 
+    lam_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
         **_NetworkPU._parameter_constraints,
         "loss": [one_of("sigmoid", "squared", "double-hinge")],
-        "lam": [POSITIVE],
+        "lam": [POSITIVE, one_of("scale")],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
     }
@@ -263,15 +274,15 @@ class UPU(_NetworkPU, FeatureModel):
         self,
         prior: float | None = None,
         loss: str = "sigmoid",
-        lam: float = 0.1,
+        lam: float | str = "scale",
         kernel: str = "linear",
-        width: float = 1.0,
+        width: float | str = "median",
         max_rank: int | None = None,
         hidden: int = 100,
-        n_epochs: int = 100,
+        n_epochs: int | None = None,
         learning_rate: float = 1e-3,
         weight_decay: float = 0.005,
-        batch_size: int = 30000,
+        batch_size: int = 1000,
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: RandomState = None,
@@ -300,7 +311,7 @@ class UPU(_NetworkPU, FeatureModel):
         self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
         Z = self._rows(X)
         if self.loss == "squared":
-            result = solve_squared_upu(Z, labelled, self.prior_, self.lam)
+            result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
             self._keep_coef(result.coef)
             self._keep_certificate(result)
         else:
@@ -311,15 +322,15 @@ class UPU(_NetworkPU, FeatureModel):
         Fu = np.ascontiguousarray(F[~labelled])
         result = solve_linear(
             Fu,
-            double_hinge_losses(len(Fu), 1.0 / (self.lam * len(Fu))),
-            self.prior_ / self.lam,
-            self.prior_ / self.lam * F[labelled].mean(axis=0),
+            double_hinge_losses(len(Fu), 1.0 / (self.lam_ * len(Fu))),
+            self.prior_ / self.lam_,
+            self.prior_ / self.lam_ * F[labelled].mean(axis=0),
             tol=self.tol,
             max_iter=self.max_iter,
-            trivial=min(self.prior_, 1.0 - self.prior_) / self.lam,
+            trivial=min(self.prior_, 1.0 - self.prior_) / self.lam_,
         )
         self._keep_coef(np.append(result.coef, result.bias))
-        self._keep_certificate(result, scale=self.lam)
+        self._keep_certificate(result, scale=self.lam_)
 
     def _score(self, X: Floats) -> Floats:
         if self.loss == "sigmoid":

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.kernel_pu import KernelPU
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
+from pucli.estimators.base.prior import resolve_prior
 from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.rows.losses import (
@@ -39,13 +40,14 @@ class USMO(KernelPU):
 
     Parameters
     ----------
-    prior : float, default=0.5
-        Share of positives among the unlabeled rows, strictly between 0 and 1.
-    lam : float, default=0.01
-        Weight of the ridge on g; the bias is not regularised.
+    prior : float in (0, 1) or None, default=None
+        Share of positives among the unlabeled rows; None estimates it (KM2).
+    lam : float or "scale", default="scale"
+        Weight of the ridge on g; the bias is not regularised. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
-    width : float, default=1.0
-        Length scale of exp(-d^2 / (2 width^2)), in the units of the features.
+    width : float or "median", default="median"
+        Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
+        two rows.
     degree : int, default=3
         Of the polynomial kernel (x.y + coef0)^degree.
     coef0 : float, default=1.0
@@ -65,7 +67,7 @@ class USMO(KernelPU):
         Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
         all variables equal. It changes speed only.
     random_state : int, RandomState or None, default=None
-        Chooses the rows of the subsample.
+        Chooses the rows of the subsample; of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -78,6 +80,8 @@ class USMO(KernelPU):
     dual_coef_ : ndarray of shape (s,)
         Their weights.
     intercept_ : float
+    prior_, lam_, width_ : float
+        The values used.
     objective_ : float
         Value of the objective above.
     dual_gap_ : float
@@ -120,15 +124,14 @@ class USMO(KernelPU):
         **KernelPU._parameter_constraints,
         "solver": [one_of(*SOLVERS)],
         "init": [one_of(*STARTS)],
-        "random_state": ["random_state"],
     }
 
     def __init__(
         self,
-        prior: float = 0.5,
-        lam: float = 0.01,
+        prior: float | None = None,
+        lam: float | str = "scale",
         kernel: str = "rbf",
-        width: float = 1.0,
+        width: float | str = "median",
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "usmo",
@@ -154,12 +157,13 @@ class USMO(KernelPU):
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
+        self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
         kernel = self._kernel(X)
         by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
         by_w &= keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
         centre = None if by_w else self._centre(X)
         X = X if centre is None else X - centre
-        problem = double_hinge_problem(X, labelled, kernel, float(self.prior), float(self.lam))
+        problem = double_hinge_problem(X, labelled, kernel, self.prior_, self.lam_)
         if self.solver != "usmo":
             self._fit_peer(problem, X, labelled, centre)
         elif self.max_iter == 0:
@@ -213,7 +217,7 @@ class USMO(KernelPU):
             rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
             return subsample_start(problem, rng, cache_bytes=1e6 * self.cache_size)
         if self.init == "one-class":
-            return one_class_start(problem, float(self.prior))
+            return one_class_start(problem, self.prior_)
         return uniform_start(problem.losses, problem.total)
 
     def _solve_pairs(self, problem: DoubleHingeProblem) -> KernelSolution:
@@ -286,7 +290,7 @@ class USMO(KernelPU):
         weights = np.full(len(X), problem.c1)
         weights[~labelled] = -sigma
         shift = self._keep(X, weights, bias, centre)
-        return problem.kernel.rounding(X, weights) + abs(shift) * 0.5 * max(self.prior, 1.0 - self.prior) / self.lam
+        return problem.kernel.rounding(X, weights) + abs(shift) * 0.5 * max(self.prior_, 1.0 - self.prior_) / self.lam_
 
     def _add_rounding(self, rounding: float, trivial: float) -> None:
         """Add to the gap what rounding may hide; it must be within the tolerance too."""

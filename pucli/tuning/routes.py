@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pucli.arrays import Bools, Floats, Ints
-from pucli.errors import DegenerateModelWarning, UsageError, unknown
+from pucli.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError, unknown
 from pucli.methods import Method, estimator_class
 from pucli.processes import ignore_interrupts, interrupts_held_back
 from pucli.tuning.folds import Fold
@@ -74,6 +74,7 @@ class GenericRoute:
         there = np.zeros(result.shape[:3], dtype=bool)
         with keeping(result, there), warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateModelWarning)  # a point of a grid may well be of no use
+            warnings.simplefilter("once", EstimatedPriorWarning)
             for p, point in enumerate(points):
                 for r, folds in enumerate(self.folds):
                     for f, (train, valid) in enumerate(folds):

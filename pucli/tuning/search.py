@@ -12,6 +12,7 @@ import numpy as np
 from pucli.arrays import AnyArray, Floats, Ints
 from pucli.errors import unknown
 from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
+from pucli.estimators.base.scales import in_numbers
 from pucli.methods import Method, check_value, estimator_class, get_method
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
@@ -209,6 +210,7 @@ def tune(
     grid = resolve(entry.grid if grid is None else grid)
     _check_parameters(entry, fixed, grid)
     s = np.asarray(s).astype(np.int8)
+    fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
     evaluator = make_route(route, entry, X, s, pu_folds(s, folds, seed, cv_repeats), fixed, cache, n_jobs)
     search = _Search(fixed, grid, by, started)
     points = expand(grid)

@@ -28,7 +28,7 @@ from pucli.solvers.result import Certificate
 VALIDATION_ROWS = 500
 
 
-class DeepDensity(Certified, BaseEstimator):  # type: ignore[misc]
+class DeepDensity(Certified, BaseEstimator):
     """Base: training through `pucli.deep.trainer`, sampling through the decoder, likelihood by kernel density.
 
     Parameters
@@ -270,7 +270,7 @@ class DeepDensity(Certified, BaseEstimator):  # type: ignore[misc]
         return float(self.score_samples(X).mean())
 
 
-class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity):  # type: ignore[misc]
+class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity):
     """Base of the models with an encoder."""
 
     _encoder: tuple[Any, ...]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pucli.arrays import Floats
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.scales import Rule, median_distance
 from pucli.kernels.graph import squared_distances_between
 from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
@@ -21,6 +23,8 @@ class FeatureModel(PUClassifier):
     ----------
     coef_ : ndarray of shape (r,)
     intercept_ : float
+    width_ : float
+        The width used.
     landmarks_ : ndarray of shape (r, m)
         Rows that the kernel features are made of (RBF kernel only).
     landmark_factor_ : ndarray of shape (r, r)
@@ -30,22 +34,25 @@ class FeatureModel(PUClassifier):
     """
 
     kernel: str
-    width: float
+    width: float | str
+    width_: float
     max_rank: int | None
     coef_: Floats
     intercept_: float
 
     _parameter_constraints: ClassVar[Constraints] = {
         "kernel": [one_of("linear", "rbf")],
-        "width": [POSITIVE],
+        "width": [POSITIVE, one_of("median")],
         "max_rank": [FROM_ONE, None],
     }
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}
 
     def _rows(self, X: Floats) -> Floats:
         """Return the rows (phi(x_i), 1) of the training rows; keep what new rows need."""
         if self.kernel == "linear":
             return with_intercept(X)
-        features = rbf_map(X, self.width, self.max_rank)
+        features = rbf_map(X, self.width_, self.max_rank)
         self.landmarks_ = X[features.pivots]
         self.landmark_factor_ = features.factor
         self.kernel_residual_ = features.residual
@@ -57,7 +64,7 @@ class FeatureModel(PUClassifier):
 
     def _score(self, X: Floats) -> Floats:
         if getattr(self, "form", "rkhs") == "thesis":
-            X = rbf_from_distances(squared_distances_between(X, self.landmarks_), self.width)
+            X = rbf_from_distances(squared_distances_between(X, self.landmarks_), self.width_)
         elif self.kernel == "rbf":
-            X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width)
+            X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width_)
         return X @ self.coef_ + self.intercept_

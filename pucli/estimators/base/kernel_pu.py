@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -12,11 +13,12 @@ from pucli.estimators.base.parameters import (
     FROM_ZERO,
     NOT_NEGATIVE,
     POSITIVE,
-    PROPORTION,
     Constraints,
+    RandomState,
     one_of,
 )
-from pucli.estimators.base.prior import PriorInObjective
+from pucli.estimators.base.prior import PRIOR, PriorInObjective
+from pucli.estimators.base.scales import Rule, half_ridge_of_means, median_distance
 from pucli.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow on the way.
@@ -39,12 +41,18 @@ class KernelPU(PriorInObjective):
     dual_coef_ : ndarray of shape (s,)
         Their weights.
     intercept_ : float
+    prior_, lam_, width_ : float
+        The values used.
     """
 
-    prior: float
-    lam: float
+    prior: float | None
+    lam: float | str
     kernel: str
-    width: float
+    width: float | str
+    random_state: RandomState
+    prior_: float
+    lam_: float
+    width_: float
     degree: int
     coef0: float
     cache_size: float
@@ -53,26 +61,28 @@ class KernelPU(PriorInObjective):
     intercept_: float
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "prior": [PROPORTION],
-        "lam": [POSITIVE],
+        "prior": PRIOR,
+        "lam": [POSITIVE, one_of("scale")],
         "kernel": [one_of("rbf", "linear", "polynomial")],
-        "width": [POSITIVE],
+        "width": [POSITIVE, one_of("median")],
         "degree": [FROM_ONE],
         "coef0": [NOT_NEGATIVE],
         "cache_size": [POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ZERO],
+        "random_state": ["random_state"],
     }
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
 
     def _kernel(self, X: Floats) -> Kernel:
         """Return the kernel; raise ValueError where its values, times dual variables of 1 / 2 lam, nearly overflow."""
-        kernel = Kernel(self.kernel, self.width, self.degree, self.coef0).check()
+        kernel = Kernel(self.kernel, self.width_, self.degree, self.coef0).check()
         with np.errstate(over="ignore"):
             if kernel.name == "rbf":
                 largest = float(Kernel("linear").diagonal(X).max()) / kernel.width / kernel.width
             else:
                 largest = float(kernel.diagonal(X).max())
-            dual = max(1.0, 0.5 / float(self.lam))
+            dual = max(1.0, 0.5 / self.lam_)
             largest *= dual * dual
         if not largest < LARGEST:
             raise ValueError(
@@ -121,6 +131,6 @@ class KernelPU(PriorInObjective):
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
             return X @ self.coef_ + self.intercept_
-        kernel = Kernel(self.kernel, self.width, self.degree, self.coef0)
+        kernel = Kernel(self.kernel, self.width_, self.degree, self.coef0)
         values: Floats = kernel.combination(X, self.support_vectors_, self.dual_coef_)
         return values + self.intercept_

@@ -14,7 +14,7 @@ Label: TypeAlias = bool | int | float | str
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
-class NumberIn(Interval):  # type: ignore[misc]
+class NumberIn(Interval):
     """A number in an interval; True and False are not numbers."""
 
     def is_satisfied_by(self, val: object) -> bool:

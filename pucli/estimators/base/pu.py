@@ -16,6 +16,7 @@ from pucli.errors import DegenerateModelWarning
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.labels import positive_label
 from pucli.estimators.base.parameters import Label
+from pucli.estimators.base.scales import Scaled
 
 # A model is degenerate if it calls fewer than this share of the unlabeled training rows positive, or more than one
 # minus it, or fewer than the second share of the labelled ones. A useful model may well miss half of the labelled
@@ -26,7 +27,7 @@ LEAST_RECALL = 0.05
 MEASURED_ROWS = 2000
 
 
-class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     """Base of the PU classifiers.
 
     Parameters
@@ -76,10 +77,11 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
             If nearly no training row is called positive, or nearly every one.
         """
         self._validate_params()
-        X, labelled = self._validate_fit(X, y)
-        self._fit(X, labelled)
+        rows, labelled = self._validate_fit(X, y)
+        self._set_scales(rows, labelled)
+        self._fit(rows, labelled)
         self._warn_unless_converged()
-        self._measure(X, labelled)
+        self._measure(rows, labelled)
         return self
 
     @property
@@ -93,9 +95,11 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
         """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format)
-        check_classification_targets(y)
-        classes = np.unique(y)
+        rows: Floats
+        labels: AnyArray
+        rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format)
+        check_classification_targets(labels)
+        classes = np.unique(labels)
         if len(classes) == 1:
             raise ValueError(
                 f"Classifier can't train when only one class is present: every row has label {classes[0]!r}. "
@@ -108,7 +112,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         positive = positive_label(classes, getattr(self, "pos_label", None))
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
-        return X, y == positive
+        return rows, np.asarray(labels == positive)
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
@@ -159,7 +163,8 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[m
             The positive one of `classes_`, the second, where `decision_function` is above zero.
         """
         score = self.decision_function(X)
-        return self.classes_[(score > 0).astype(int)]
+        predictions: AnyArray = self.classes_[(score > 0).astype(int)]
+        return predictions
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -49,7 +49,7 @@ def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
     return classes, codes
 
 
-class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
     `fit(X, y)` takes integer or string labels; `-1` (or "-1" among strings) marks an unlabeled row. Fitted without any
@@ -101,8 +101,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):  # ty
             If the tolerance is not reached.
         """
         self._validate_params()
-        X, codes = self._validate_fit(X, y)
-        self._fit(X, codes)
+        rows, codes = self._validate_fit(X, y)
+        self._fit(rows, codes)
         self._warn_unless_converged()
         return self
 
@@ -112,15 +112,17 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):  # ty
 
     def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
         """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_no_missing_label(y)
-        unlabeled = unlabeled_rows(y)
+        rows: Floats
+        labels: AnyArray
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        check_no_missing_label(labels)
+        unlabeled = unlabeled_rows(labels)
         if unlabeled.all():
             raise ValueError(
-                f"all {len(y)} rows are unlabeled (-1): a semi-supervised classifier needs labelled rows of at least "
-                "2 classes, so it cannot be fitted with 0 labelled rows."
+                f"all {len(labels)} rows are unlabeled (-1): a semi-supervised classifier needs labelled rows of at "
+                "least 2 classes, so it cannot be fitted with 0 labelled rows."
             )
-        self.classes_, codes = classes_and_codes(y, unlabeled)
+        self.classes_, codes = classes_and_codes(labels, unlabeled)
         if len(self.classes_) == 1:
             raise ValueError(
                 f"Classifier can't train when only one class is present: every labelled row has label "
@@ -132,7 +134,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):  # ty
                 f"the labelled rows have {len(self.classes_)} classes."
             )
         self.supervised_only_ = not unlabeled.any()
-        return X, codes
+        return rows, codes
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)

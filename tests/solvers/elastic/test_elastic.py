@@ -67,7 +67,7 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
 @settings(max_examples=15, deadline=None)
 def test_zeros_are_exact_and_where_the_optimality_conditions_put_them(seed, lam1):
     X, y = problem(seed, n=120, m=12, n_p=30)
-    model = ElasticGLPUAL(lam1=lam1, lam2=0.1, tol=1e-10).fit(X, y)
+    model = ElasticGLPUAL(lam1=lam1, lam2=0.1, c_u=0.1, tol=1e-10).fit(X, y)
     _, beta = optimum(X, y, lam1, 0.1, 1.0, 0.1, 1.0)
     zero = model.coef_ == 0.0
     assert np.all(np.abs(beta[zero]) < 1e-4)

@@ -202,7 +202,7 @@ def test_objective_function_is_the_definition():
     graph = mutual_knn(X, 5)
     edges = graph.edges(1.0)
     w = np.random.default_rng(0).normal(size=4)
-    model = GLPUAL(sigma=1.0)
+    model = GLPUAL(lam=1.0, c_u=0.1, sigma=1.0)
     f = X @ w[:-1] + w[-1]
     expected = objective_of(f, y, X, model, False, w[:-1] @ w[:-1])
     assert np.isclose(glpual_objective(w, with_intercept(X), y == 1, edges, model.lam, model.c_p, model.c_u), expected)

@@ -266,15 +266,15 @@ def optimum_in_scaled_features(X, y, lam1, lam2, c_u):
 def test_unscaled_features_reach_the_minimum_and_it_is_said_where_this_is_not_proven():
     X, y = next((X, y) for name, X, y in awkward() if name == "unscaled")
     with pytest.warns(ConvergenceWarning, match=r"proven to a relative 0\.\d+, not to tol=1e-06: scale the features"):
-        model = EKFGLPUAL(lam1=1e-3, lam2=100.0).fit(X, y)
+        model = EKFGLPUAL(lam1=1e-3, lam2=100.0, c_u=0.1).fit(X, y)
     assert not model.converged_ and model.dual_gap_ > 1e-6 * model.objective_
     best = optimum_in_scaled_features(X, y, 1e-3, 100.0, 0.1)
     assert abs(model.objective_ - best) <= 1e-6 * best
-    proven = EKFGLPUAL(lam1=1.0, lam2=1e-4).fit(X, y)
+    proven = EKFGLPUAL(lam1=1.0, lam2=1e-4, c_u=0.1).fit(X, y)
     assert proven.converged_
     best = optimum_in_scaled_features(X, y, 1.0, 1e-4, 0.1)
     assert abs(proven.objective_ - best) <= 1e-6 * best
-    scaled = EKFGLPUAL(lam1=1.0, lam2=1e-4).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    scaled = EKFGLPUAL(lam1=1.0, lam2=1e-4, c_u=0.1).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
     assert scaled.converged_
 
 

@@ -78,7 +78,7 @@ def test_bls_svm_objective_is_clarabels(seed, lam, c_p, c_u, rbf):
 def test_bsvm_with_strong_weights_on_more_rows(kernel):
     X, y = problem(5, n=400, m=6, n_p=80)
     X *= 20.0
-    strong = {"c_p": 1000.0, "c_u": 300.0, "kernel": kernel, "width": 60.0}
+    strong = {"lam": 1.0, "c_p": 1000.0, "c_u": 300.0, "kernel": kernel, "width": 60.0}
     model = BSVM(**strong, tol=1e-8).fit(X, y)
     assert model.converged_ and model.dual_gap_ <= 1e-8 * model.objective_
     # scaling every weight, and the ridge with them, scales the objective
@@ -88,7 +88,7 @@ def test_bsvm_with_strong_weights_on_more_rows(kernel):
 
 def test_bsvm_reaches_its_tolerance_with_a_kernel_of_low_rank():
     X, y = problem(8, n=600, m=1, n_p=300)
-    model = BSVM(c_p=1000.0, c_u=700.0, kernel="rbf", width=0.5, tol=1e-6).fit(X, y)
+    model = BSVM(lam=1.0, c_p=1000.0, c_u=700.0, kernel="rbf", width=0.5, tol=1e-6).fit(X, y)
     assert model.converged_ and model.dual_gap_ <= 1e-6 * model.objective_
 
 

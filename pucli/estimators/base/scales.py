@@ -1,0 +1,161 @@
+"""Parameters that suit the data: what "median", "balanced" and "scale" stand for.
+
+Without tuning, a number that was right for one data set is wrong for the next: a kernel width has the units of the
+features, and a ridge competes with a sum of losses that grows with the rows. Three words stand for numbers that are
+computed from the rows and from the counts of labelled and unlabeled ones:
+
+* a width of "median" is the median distance between two rows, which grows with the root of the number of features;
+* a weight c_u of "balanced" makes the best constant f zero, so that neither kind of row has the greater say;
+* a ridge "scale" is that of a support vector machine with C = 1 and balanced class weights, and an L1 penalty "scale"
+  a twentieth of the one from which on no feature is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from pucli.arrays import Bools, Floats
+from pucli.kernels.quadratic_surface import surface_features
+from pucli.solvers.surface.problem import shared
+
+# (estimator, X, labelled) -> number
+Rule: TypeAlias = Callable[[Any, Floats, Bools], float]
+# Rows between which distances are measured, evenly spaced over the training rows.
+MEASURED_ROWS = 1000
+# Share of the L1 penalty that leaves no feature.
+L1_SHARE = 0.05
+
+
+class Scaled:
+    """Base of estimators with parameters that a word may stand for.
+
+    A parameter `name` in `_rules` is kept as ``name_`` by `_set_scales`: the number given, or what the word stands for.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def _set_scales(self, X: Floats, labelled: Bools) -> None:
+        for name, value in self.scales(X, labelled).items():
+            setattr(self, f"{name}_", value)
+
+    def scales(self, X: Floats, labelled: Bools, names: Collection[str] | None = None) -> dict[str, float]:
+        """Return the number for each parameter that may be a word.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Training rows.
+        labelled : ndarray of bool, shape (n,)
+            True for labelled positives.
+        names : collection of str or None, default=None
+            Parameters of interest; None is all.
+
+        Returns
+        -------
+        dict of str to float
+            Parameter -> the number given, or the one that its word stands for.
+        """
+        found: dict[str, float] = {}
+        for name, rule in self._rules.items():
+            if names is not None and name not in names:
+                continue
+            value = getattr(self, name)
+            found[name] = rule(self, X, labelled) if isinstance(value, str) else float(value)
+        return found
+
+
+def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the median distance between two of the rows, 1 where most of them coincide; NaN if no kernel has a width."""
+    if estimator.kernel != "rbf":
+        return np.nan
+    rows = X if X.shape[0] <= MEASURED_ROWS else X[np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)]
+    median = float(np.median(pdist(rows))) if len(rows) > 1 else 0.0
+    return median if 0.0 < median < np.inf else 1.0
+
+
+def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the c_u at which zero is the best constant f, for one loss on labelled and unlabeled rows."""
+    return float(estimator.c_p * np.count_nonzero(labelled) / np.count_nonzero(~labelled))
+
+
+def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the c_u at which zero is the best constant f: the slope there is 1 for the hinge, 2 for the square."""
+    return 0.5 * balanced(estimator, X, labelled)
+
+
+def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of |g|^2 / 2 beside sums of losses with weight c_p: 2 c_p n_p / n."""
+    return float(2.0 * estimator.c_p * np.count_nonzero(labelled) / X.shape[0])
+
+
+def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of |g|^2 / 2 beside mean losses: 1 / n."""
+    return 1.0 / X.shape[0]
+
+
+def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of |g|^2 beside mean losses: 1 / (2 n)."""
+    return 0.5 / X.shape[0]
+
+
+def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n."""
+    return ridge_of_sums(estimator, X, labelled) / X.shape[0]
+
+
+def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return a twentieth of the lam1 that leaves no coefficient."""
+    gradient = _gradient_at_constant(estimator, X, labelled)
+    return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
+
+
+def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return a twentieth of the lam1 that leaves no group of the quadratic surface."""
+    gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
+    return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
+
+
+def _gradient_at_constant(estimator: Any, Z: Floats, labelled: Bools) -> Floats:
+    """Return the gradient (m,) of hinges on labelled and squares on unlabeled rows Z (n, m) at the best constant f."""
+    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
+    c_u = balanced_hinge_and_square(estimator, Z, labelled) if isinstance(estimator.c_u, str) else estimator.c_u
+    constant = min(1.0, estimator.c_p * n_p / (2.0 * c_u * n_u) - 1.0)
+    gradient: Floats = 2.0 * c_u * (1.0 + constant) * n_u * (Z[~labelled].mean(axis=0) - Z[labelled].mean(axis=0))
+    return gradient
+
+
+def _share(largest: float) -> float:
+    return L1_SHARE * largest if largest > 0.0 else 1.0
+
+
+def in_numbers(
+    estimator: type[Any], params: Mapping[str, Any], tuned: Collection[str], X: Floats, labelled: Bools
+) -> dict[str, Any]:
+    """Return `params` with a number for each word of an estimator's parameters, defaults included.
+
+    Parameters
+    ----------
+    estimator : type
+        Class of the estimator.
+    params : mapping
+        Constructor parameters that are given.
+    tuned : collection of str
+        Parameters that get their values elsewhere, and are left alone.
+    X : ndarray of shape (n, m)
+    labelled : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    dict
+        The same for estimators without such parameters.
+    """
+    if not issubclass(estimator, Scaled):
+        return dict(params)
+    unfitted: Any = estimator(**params)
+    words = [name for name in unfitted._rules if name not in tuned and isinstance(getattr(unfitted, name), str)]
+    numbers = unfitted.scales(X, labelled, words)
+    return {**params, **{name: number for name, number in numbers.items() if not np.isnan(number)}}
