@@ -43,7 +43,7 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     Parameters
     ----------
     prior : float or None
-        None estimates it, with a warning (EstimatedPriorWarning) that says how far TIcE disagrees.
+        None estimates it, with a warning (EstimatedPriorWarning) that says what best bin estimation (BBE) says.
     X : ndarray of shape (n, m)
     labelled : ndarray of bool, shape (n,)
         True for labelled positives.
@@ -59,10 +59,10 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
         return float(prior)
     found = float(np.clip(estimate_prior(X, labelled, "km2", random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
     # a seed of its own: the second opinion must not change what is drawn afterwards
-    other = estimate_prior(X, labelled, "tice", random_state=0).prior
+    other = estimate_prior(X, labelled, "bbe", random_state=0).prior
     warnings.warn(
         f"no class prior is given: the estimate {found:.2g} of KM2 is taken for the share of positives among the "
-        f"unlabeled rows; TIcE's is {other:.2g}. Both are rough. Set prior if the share is known; `pucli prior` gives "
+        f"unlabeled rows; BBE's is {other:.2g}. Both are rough. Set prior if the share is known; `pucli prior` gives "
         "an interval.",
         EstimatedPriorWarning,
         stacklevel=5,

@@ -69,7 +69,7 @@ class Scaled:
 
 
 def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the median distance between two of the rows, 1 where most of them coincide; NaN if no kernel has a width."""
+    """Return the median distance between two rows, 1 where most of them coincide; NaN if no kernel has a width."""
     if estimator.kernel != "rbf":
         return np.nan
     rows = X if X.shape[0] <= MEASURED_ROWS else X[np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)]

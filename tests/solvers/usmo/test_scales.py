@@ -30,7 +30,7 @@ def fit(model, X, y):
 def kernel_matrix(model, X, Y):
     X, Y = X.astype(np.longdouble), Y.astype(np.longdouble)
     if model.kernel == "rbf":
-        return np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1) / (2 * np.longdouble(model.width) ** 2))
+        return np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1) / (2 * np.longdouble(model.width_) ** 2))
     return (X @ Y.T + np.longdouble(model.coef0)) ** model.degree
 
 
@@ -44,13 +44,13 @@ def true_objective(model, X, y):
         f = kernel_matrix(model, X, model.support_vectors_) @ weights
         norm = weights @ kernel_matrix(model, model.support_vectors_, model.support_vectors_) @ weights
     f = f + np.longdouble(model.intercept_)
-    f_u, lam = f[y == 0], np.longdouble(model.lam)
+    f_u, lam = f[y == 0], np.longdouble(model.lam_)
     hinge = np.maximum.reduce([0 * f_u, 0.5 + f_u / 2, f_u])
     return float(hinge.mean() / (2 * lam) - np.longdouble(model.prior) * f[y == 1].mean() / (2 * lam) + norm / 2)
 
 
 def assert_certificate_holds(model, X, y):
-    value, size = true_objective(model, X, y), max(abs(model.objective_), 1e-3 / model.lam)
+    value, size = true_objective(model, X, y), max(abs(model.objective_), 1e-3 / model.lam_)
     assert value <= model.objective_ + 1e-8 * size
     assert value >= model.objective_ - model.dual_gap_ - 1e-12 * size
 
@@ -68,7 +68,7 @@ def test_linear_certificate_holds_whatever_the_units_of_a_column(data):
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
 def test_linear_certificate_holds_in_any_units(data, scale):
     X, y = data
-    model = fit(USMO(prior=PRIOR, kernel="linear"), scale * X, y)
+    model = fit(USMO(lam=0.01, prior=PRIOR, kernel="linear"), scale * X, y)
     assert model.converged_
     assert_certificate_holds(model, scale * X, y)
 
@@ -76,7 +76,7 @@ def test_linear_certificate_holds_in_any_units(data, scale):
 @pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
 def test_linear_certificate_holds_far_from_the_origin(data, offset):
     X, y = data
-    model = fit(USMO(prior=PRIOR, kernel="linear"), X + offset, y)
+    model = fit(USMO(lam=0.01, prior=PRIOR, kernel="linear"), X + offset, y)
     assert model.converged_
     assert_certificate_holds(model, X + offset, y)
 
@@ -105,8 +105,8 @@ def test_pairs_with_the_linear_kernel_hold_far_from_the_origin(wide, solver, off
 @pytest.mark.parametrize("rows", ["data", "wide"])
 def test_ramp_with_the_linear_kernel_does_not_depend_on_the_origin(rows, offset, request):
     X, y = request.getfixturevalue(rows)
-    near = fit(RampPU(prior=PRIOR, kernel="linear"), X, y)
-    model = fit(RampPU(prior=PRIOR, kernel="linear"), X + offset, y)
+    near = fit(RampPU(lam=0.01, prior=PRIOR, kernel="linear"), X, y)
+    model = fit(RampPU(lam=0.01, prior=PRIOR, kernel="linear"), X + offset, y)
     assert model.converged_
     assert model.objective_ == pytest.approx(near.objective_, rel=1e-4)
     np.testing.assert_allclose(model.coef_, near.coef_, atol=1e-3 * np.abs(near.coef_).max())
@@ -119,7 +119,7 @@ def test_linear_path_solves_a_time_stamp_and_one_wrong_value(data):
     stamped[:, 0] = 1.5e9 + 3e7 * np.random.default_rng(1).random(len(X))
     wrong[LABELLED + 5, 0] = 1e6
     for Z in (stamped, wrong):
-        model = fit(USMO(prior=PRIOR, kernel="linear"), Z, y)
+        model = fit(USMO(lam=0.01, prior=PRIOR, kernel="linear"), Z, y)
         assert model.converged_
         assert_certificate_holds(model, Z, y)
 
@@ -129,7 +129,7 @@ def test_linear_path_claims_nothing_that_rounding_hides(data):
     wrong = X.copy()
     wrong[LABELLED + 5, 0] = 1e20
     with pytest.warns(ConvergenceWarning, match="more would not help"):
-        model = USMO(prior=PRIOR, kernel="linear").fit(wrong, y)
+        model = USMO(lam=0.01, prior=PRIOR, kernel="linear").fit(wrong, y)
     assert not model.converged_
     assert_certificate_holds(model, wrong, y)
 
@@ -137,7 +137,7 @@ def test_linear_path_claims_nothing_that_rounding_hides(data):
 @pytest.mark.parametrize("factors", [(1e7, 1e7, 1e7, 1e7), (1e8, 1, 1, 1)])
 def test_ramp_with_large_features_ends(data, factors):
     X, y = data
-    model = fit(RampPU(prior=PRIOR, kernel="linear"), X * np.array(factors), y)
+    model = fit(RampPU(lam=0.01, prior=PRIOR, kernel="linear"), X * np.array(factors), y)
     assert np.isfinite(model.objective_)
     assert np.isfinite(model.decision_function(X)).all()
 
@@ -149,7 +149,7 @@ def test_features_whose_squares_overflow_are_refused(data, kernel, estimator):
     wrong = X.copy()
     wrong[5, 0] = 1e200
     with pytest.raises(ValueError, match="scale the features"):
-        estimator(prior=PRIOR, kernel=kernel).fit(wrong, y)
+        estimator(lam=0.01, prior=PRIOR, kernel=kernel).fit(wrong, y)
 
 
 def test_pairs_that_get_nowhere_end_with_the_way_out(data, monkeypatch):
@@ -157,7 +157,7 @@ def test_pairs_that_get_nowhere_end_with_the_way_out(data, monkeypatch):
     X, y = data
     Z = X * np.array([1e3, 1, 1, 1])
     with pytest.warns(ConvergenceWarning, match="more would not help.*Scale the features"):
-        model = USMO(prior=PRIOR, kernel="polynomial", degree=2).fit(Z, y)
+        model = USMO(lam=0.01, prior=PRIOR, kernel="polynomial", degree=2).fit(Z, y)
     assert not model.converged_
     assert model.n_iter_ < 1000
 
@@ -166,7 +166,7 @@ def test_peer_above_the_tolerance_does_not_ask_for_more_iterations(data, monkeyp
     X, y = data
     monkeypatch.setattr("pucli.solvers.usmo.qp.solve_qp", lambda problem, tol: problem.losses.upper * PRIOR)
     with pytest.warns(ConvergenceWarning, match="more would not help.*Scale the features"):
-        USMO(prior=PRIOR, kernel="linear", solver="qp").fit(X, y)
+        USMO(lam=0.01, prior=PRIOR, kernel="linear", solver="qp").fit(X, y)
 
 
 def changed(X, change):
@@ -185,7 +185,7 @@ def test_rbf_certificate_holds_whatever_the_size_of_the_features(data, change):
     X, y = data
     Z = changed(X, change)
     for solver in ("usmo", "qp"):
-        model = fit(USMO(prior=PRIOR, width=1.0, solver=solver), Z, y)
+        model = fit(USMO(lam=0.01, prior=PRIOR, width=1.0, solver=solver), Z, y)
         assert model.converged_ == (change != "1e8")
         assert_certificate_holds(model, Z, y)
 
@@ -195,7 +195,7 @@ def test_rbf_certificate_holds_whatever_the_size_of_the_features(data, change):
 def test_polynomial_certificate_holds_or_is_not_claimed(data, degree, offset, monkeypatch):
     monkeypatch.setattr("pucli.solvers.usmo.blocks.MAX_STALLED", 20)
     X, y = data
-    model = fit(USMO(prior=PRIOR, kernel="polynomial", degree=degree), X + offset, y)
+    model = fit(USMO(lam=0.01, prior=PRIOR, kernel="polynomial", degree=degree), X + offset, y)
     assert model.converged_ == (offset < 1e4)
     value = true_objective(model, X + offset, y)
     assert abs(value - model.objective_) <= model.dual_gap_
@@ -213,8 +213,8 @@ def test_rounding_is_negligible_on_standardised_features(data, kernel, lam):
 
 def test_ramp_does_not_claim_what_rounding_hides(data):
     X, y = data
-    assert fit(RampPU(prior=PRIOR), X, y).converged_
-    assert not fit(RampPU(prior=PRIOR, kernel="polynomial"), X + 1e4, y).converged_
+    assert fit(RampPU(lam=0.01, prior=PRIOR), X, y).converged_
+    assert not fit(RampPU(lam=0.01, prior=PRIOR, kernel="polynomial"), X + 1e4, y).converged_
 
 
 def test_rbf_mends_close_rows_far_from_the_rest():
@@ -229,6 +229,6 @@ def test_a_fit_that_gets_nowhere_reports_its_true_objective(data):
     X, y = data
     Z = X.copy()
     Z[LABELLED + 280] = 1e7
-    model = fit(USMO(prior=PRIOR, kernel="polynomial"), Z, y)
+    model = fit(USMO(lam=0.01, prior=PRIOR, kernel="polynomial"), Z, y)
     assert not model.converged_
     assert true_objective(model, Z, y) == pytest.approx(model.objective_, rel=1e-8)
