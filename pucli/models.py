@@ -209,6 +209,8 @@ def fit(
         raise UsageError(str(error)) from error
     except FloatingPointError as error:
         raise RunError(f"{method}: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{method} cannot be trained on {_described(rows)}: {_reason(rows, error)}") from error
     except TypeError as error:
         if isinstance(rows.X, np.ndarray):
             raise
@@ -217,8 +219,6 @@ def fit(
             f"{method} takes no sparse rows, and {rows.title} has {n} x {m} cells, {8 * n * m / 1e9:.3g} GB with their "
             "zeros; --method blssvm takes them as they are."
         ) from error
-    except ValueError as error:
-        raise UsageError(f"{method} cannot be trained on {_described(rows)}: {_reason(rows, error)}") from error
     if reports:
         estimator.set_params(report=None)
     return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
