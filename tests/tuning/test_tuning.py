@@ -210,6 +210,10 @@ def test_every_parameter_of_a_default_grid_has_its_place_in_the_order_of_regular
 def test_named_series_are_the_thesis_grids():
     assert len(SERIES["decades"]) == 9 and len(SERIES["fives"]) == 20 and len(SERIES["hundredths"]) == 50
     assert len(expand({"lam": "fives", "sigma": "fives", "c_u": "hundredths"})) == 20_000
+    np.testing.assert_allclose(SERIES["decades"], np.logspace(-4, 4, 9))
+    tenths = [0.1, 0.2, 0.3, 0.4, 0.5]
+    np.testing.assert_allclose(SERIES["fives"], sorted(10**k * value for k in range(4) for value in tenths))
+    np.testing.assert_allclose(SERIES["hundredths"], np.arange(0.01, 0.505, 0.01))
 
 
 @pytest.mark.parametrize(
