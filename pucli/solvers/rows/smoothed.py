@@ -3,7 +3,7 @@
     min_{v, b}  1/2 |v|^2 + sum_i loss_i(x_i'v + b),      loss_i' = lower_i below kink_i, upper_i above
 
 Between kink - width and kink + width the slope is made to rise evenly, so that the loss is quadratic there and differs
-from the true one by at most (upper - lower) width / 4 a row. The slopes at the minimum are feasible dual variables of
+from the true one by at most (upper - lower) width / 4 per row. The slopes at the minimum are feasible dual variables of
 the true problem, free where |f_i - kink_i| < width. With few columns, a handful of steps of n m^2 operations finds
 nearly all of the active set, for which steps by pairs of rows need about as many steps as there are rows. Madsen and
 Nielsen (1993) solve a whole piecewise-linear problem this way; here an exact method does the rest.

@@ -165,8 +165,7 @@ def solve_kernel(
     if not converged and n_iter < max_iter:  # no progress: drop the rounding that has accumulated in G
         state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]
         bias, gap = bias_and_gap(state.losses, total, state.sigma, state.G)
-    sigma, G = np.empty(n), np.empty(n)
-    sigma[state.order], G[state.order] = state.sigma, state.G
+    sigma, G = state.in_order()
     objective = dual_value(losses, sigma, G, a_X, a_norm) + gap
     return KernelSolution(
         objective=objective,
@@ -210,6 +209,12 @@ class _State:
         """Return sigma, G and the losses of the active rows."""
         k = self.active
         return self.sigma[:k], self.G[:k], RowLosses(*(field[:k] for field in self.losses))
+
+    def in_order(self) -> tuple[Floats, Floats]:
+        """Return sigma and G of all rows, in the order in which the rows were given."""
+        sigma, G = np.empty(len(self.order)), np.empty(len(self.order))
+        sigma[self.order], G[self.order] = self.sigma, self.G
+        return sigma, G
 
     def frozen_sum(self) -> float:
         """Return the sum of sigma over the rows that are left out."""
