@@ -18,7 +18,7 @@ def document_of(fitted: Fitted) -> dict[str, Any]:
     import numpy as np
 
     from pucli.cli.columns import column_records
-    from pucli.data.training_rows import shape
+    from pucli.data.shape import shape
 
     rows, statements = fitted.rows, fitted.statements
     labels = {} if rows.y is None else {"labelled": rows.n_labelled, "unlabeled": len(rows.y) - rows.n_labelled}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -135,13 +135,6 @@ class TrainingRows:
     def n_labelled(self) -> int:
         """Number of labelled rows."""
         return int(np.count_nonzero(self.labelled))
-
-
-class Shape(NamedTuple):
-    """What is worth mentioning about a matrix: names of constant features, rows that repeat an earlier one."""
-
-    constant_features: list[str]
-    duplicate_rows: int
 
 
 def training_rows(kind: str, source: RowSource) -> TrainingRows:
@@ -284,24 +277,6 @@ def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
     numbers[str(UNLABELED)] = UNLABELED
     y = np.array([numbers[str(value)] for value in classes.tolist()], dtype=np.int64)
     return y, {str(numbers[value]): value for value in present}
-
-
-def shape(X: Floats, feature_names: Iterable[str]) -> Shape:
-    """Return the constant features and the number of rows that repeat an earlier one; both are allowed."""
-    import pandas as pd
-    from scipy.sparse import issparse
-
-    if issparse(X):  # neither is looked for among many columns
-        return Shape([], 0)
-    return Shape(constant_features(X, feature_names), int(pd.DataFrame(X).duplicated().sum()))
-
-
-def constant_features(X: Floats, feature_names: Iterable[str]) -> list[str]:
-    """Return the names of the features that have one value only in X (n, m)."""
-    if not isinstance(X, np.ndarray):
-        return []
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of what is there, where cells are missing
-    return [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
 
 
 def _one_source(source: RowSource, file_options: str) -> None:

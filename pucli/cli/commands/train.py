@@ -94,7 +94,8 @@ def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> Train
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
-    from pucli.data.training_rows import FEW_LABELLED, constant_features
+    from pucli.data.shape import constant_features
+    from pucli.data.training_rows import FEW_LABELLED
 
     if len(constant_features(rows.X, rows.feature_names)) == rows.X.shape[1]:
         out.warn("every feature is constant: no model can tell these rows apart.")
