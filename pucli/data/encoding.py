@@ -90,7 +90,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             There are no rows, or no column that gives a feature.
         """
         if scipy.sparse.issparse(X):
-            vars(self).update(vars(self.of_sparse([f"x{i}" for i in range(X.shape[1])])) | self.get_params())
+            self._keep_sparse([f"x{i}" for i in range(X.shape[1])])
             return self
         frame = as_frame(X)
         if len(frame) == 0:
@@ -193,10 +193,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def of_sparse(cls, names: Sequence[str]) -> TableEncoder:
         """Return the encoder of sparse rows with these features, which leaves them as they are."""
         encoder = cls()
-        encoder.columns_, encoder.encoders_, encoder.sparse_ = [], [], True
-        encoder.n_features_in_ = len(names)
-        encoder.feature_names_in_ = np.array(names, dtype=object)
+        encoder._keep_sparse(names)
         return encoder
+
+    def _keep_sparse(self, names: Sequence[str]) -> None:
+        self.columns_, self.encoders_, self.sparse_ = [], [], True
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> TableEncoder:

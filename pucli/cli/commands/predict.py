@@ -145,7 +145,7 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
     written = 0
     for block in blocks:
         if out.as_json:
-            records += block.to_dict("records")
+            records += [dict(zip(block.columns, row, strict=True)) for row in block.itertuples(index=False)]
         else:
             text = block.to_csv(index=False, header=written == 0, lineterminator="\n")
             out.write(text.rstrip("\n"))
