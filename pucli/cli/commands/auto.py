@@ -37,7 +37,7 @@ def command(
     ] = None,
     n_jobs: opt.Jobs = 1,
 ) -> None:
-    """Train a classifier on labelled positives and unlabeled rows, and estimate how good it is.
+    """Train and judge a classifier without choosing a method.
 
     Needs no class prior and no method: an ensemble is chosen on the given rows alone. The prior, the share of the
     positives that are found (recall) and the rest are estimated, with 90 % intervals, from rows held out in turn. They
