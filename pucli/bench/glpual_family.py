@@ -24,7 +24,7 @@ from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.surface.admm import solve_surface_admm
-from pucli.solvers.surface.problem import SurfaceFit, surface_problem
+from pucli.solvers.surface.problem import SurfaceSolution, surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 
 ELASTIC = {"n": 1000, "m": 50}
@@ -118,7 +118,7 @@ def _surface() -> list[dict[str, Any]]:
     rows = []
     for lam1, lam2, c_u in SURFACE_POINTS:
 
-        def fit(a: float = lam1, b: float = lam2, c: float = c_u) -> SurfaceFit:
+        def fit(a: float = lam1, b: float = lam2, c: float = c_u) -> SurfaceSolution:
             return solve_surface(surface_problem(Z, G, labelled, edges, b, 1.0, c), a)
 
         ours, ours_fit = timed(fit, 3)
@@ -145,10 +145,10 @@ def _surface() -> list[dict[str, Any]]:
 def _surface_path() -> list[dict[str, Any]]:
     Z, G, labelled, edges = _surface_parts(**SURFACE)
 
-    def cold() -> SurfaceFit:
+    def cold() -> SurfaceSolution:
         return solve_surface(surface_problem(Z, G, labelled, edges, 0.01, 1.0, 0.1), 1.0)
 
-    def path() -> SurfaceFit | None:
+    def path() -> SurfaceSolution | None:
         problem, fit = surface_problem(Z, G, labelled, edges, 0.01, 1.0, 0.1), None
         for lam1 in np.logspace(4, -4, 9):
             fit = solve_surface(problem, lam1, start=fit)

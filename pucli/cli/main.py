@@ -26,7 +26,21 @@ from pucli.cli.output import Output, Stopped
 from pucli.errors import FULL_DISK, PucliError, unknown
 
 # The order in which a newcomer meets them; commands that are not named here follow, by name.
-ORDER = "list fetch auto train predict evaluate tune advise prior split reproduce report bench".split()
+ORDER = [
+    "list",
+    "fetch",
+    "auto",
+    "train",
+    "predict",
+    "evaluate",
+    "tune",
+    "advise",
+    "prior",
+    "split",
+    "reproduce",
+    "report",
+    "bench",
+]
 
 
 def command_names() -> list[str]:

@@ -91,7 +91,17 @@ class Output:
         self._caught = warnings.catch_warnings()
         self._caught.__enter__()
         warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
+        interrupts.farewell = self._farewell
         return self
+
+    def _farewell(self) -> None:
+        """Write what Ctrl-C answers, from another thread."""
+        message = f"interrupted. {self.if_interrupted}"
+        if self.as_json:
+            document = {"error": {"kind": "interrupted", "message": message, "exit_code": Stopped.exit_code}}
+            self.write(json.dumps(document, indent=2, ensure_ascii=False))
+        else:
+            print(f"pucli: {message}", file=sys.stderr, flush=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
