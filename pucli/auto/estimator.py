@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
 from pucli.auto.calibration import make_calibration
-from pucli.auto.cut import Cut, make_cut, recall_curve
+from pucli.auto.cut import GOALS, Cut, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import MEMBERS, Member, make_views
@@ -21,7 +23,7 @@ from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc, true_auc
 from pucli.auto.refit import refit
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
-from pucli.errors import unknown
+from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.seeding import stream
 
@@ -50,6 +52,9 @@ class AutoPU(PUClassifier):
         that the goal asks for. A recall is kept with 90 % confidence.
     members : sequence of Member, default=None
         Members of the ensemble; None takes `pucli.auto.members.MEMBERS`.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives. None: of numbers and booleans the greater one, of two words the
+        one that means yes.
     n_jobs : int, default=None
         Threads that fit members; the result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -109,6 +114,15 @@ class AutoPU(PUClassifier):
         "pucli.auto.trees.Forest",
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "labelling": [one_of(*LABELLINGS)],
+        "goal": [one_of(*GOALS)],
+        "wanted": [Real, None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "callback": [callable, None],
+    }
+
     def __init__(
         self,
         *,
@@ -116,6 +130,7 @@ class AutoPU(PUClassifier):
         goal: str = "f1",
         wanted: float | None = None,
         members: Sequence[Member] | None = None,
+        pos_label: Label | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         callback: Callable[[str, int, int], None] | None = None,
@@ -124,15 +139,13 @@ class AutoPU(PUClassifier):
         self.goal = goal
         self.wanted = wanted
         self.members = members
+        self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: Any, y: Any) -> AutoPU:
-        """Fit to X (n, m) and y (n,), two labels of which one marks labelled positives."""
-        if self.labelling not in LABELLINGS:
-            raise unknown("labelling", str(self.labelling), LABELLINGS)
-        X, labelled = self._validate_fit(X, y)
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives."""
         for what, count in (("labelled", np.count_nonzero(labelled)), ("unlabeled", np.count_nonzero(~labelled))):
             if count < 2:
                 raise ValueError(
@@ -161,7 +174,9 @@ class AutoPU(PUClassifier):
         self.leaderboard_ = self._leaderboard(first, scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[order] = held_out
-        return self
+
+    def _warn_unless_converged(self) -> None:
+        """Do nothing: no member iterates to a tolerance."""
 
     def _conclude(self, positive: np.ndarray, population: np.ndarray, seed: int) -> None:
         """Set the prior, the cut, the probabilities and the estimates."""
@@ -231,15 +246,14 @@ class AutoPU(PUClassifier):
         moved._cut_for(goal, wanted)
         return moved
 
-    def score_rows(self, X: Any) -> np.ndarray:
+    def score_rows(self, X: Any) -> Floats:
         """Return the ensemble's score of each row of X (n, m), shape (n,), before any cut."""
-        X = self._validate_predict(X)
-        with threadpool_limits(1):
-            return self.ensemble_.score(X)
+        return self.decision_function(X) + self.cut_
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score less the cut, shape (n,); positive means the label of labelled positives."""
-        return self.score_rows(X) - self.cut_
+    def _score(self, X: Floats) -> Floats:
+        """Return the score less the cut (n,) of validated rows X (n, m)."""
+        with threadpool_limits(1):
+            return self.ensemble_.score(X) - self.cut_
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""

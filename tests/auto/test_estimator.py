@@ -67,6 +67,14 @@ def test_the_names_of_the_labels_do_not_matter(fitted, labels) -> None:
     np.testing.assert_array_equal(other.predict(X) == labels[1], same.predict(X))
 
 
+def test_the_lesser_label_may_mark_the_positives(fitted) -> None:
+    _, X, s, _ = fitted
+    other = AutoPU(members=FEW, pos_label=0).fit(X, (~s).astype(int))
+    same = AutoPU(members=FEW).fit(X, s)
+    np.testing.assert_array_equal(other.predict(X) == 0, same.predict(X))
+    assert list(other.classes_) == [1, 0]
+
+
 def test_one_seed_gives_the_same_bits_in_any_number_of_threads(fitted) -> None:
     model, X, s, _ = fitted
     other = AutoPU(n_jobs=3).fit(X, s)
@@ -150,7 +158,7 @@ def test_odd_data_is_answered(case: str) -> None:
 
 def test_an_unknown_labelling_names_the_known_ones() -> None:
     X, s, _ = two_clouds(40, labelled=10)
-    with pytest.raises(UsageError, match="case-control"):
+    with pytest.raises(ValueError, match="case-control"):
         AutoPU(labelling="case").fit(X, s)
 
 
