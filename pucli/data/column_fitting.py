@@ -40,7 +40,8 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
         return _fit_date(cells, column)
     if kind == "number" or (kind == "yes/no" and not column.values):
         values = numbers(cells)[0]
-        return Number(name, kind, _median(values), bool(np.isnan(values).any()))
+        fill = _median(values) if kind == "number" else float(np.nanmean(values) > 0.5)
+        return Number(name, kind, fill, bool(np.isnan(values).any()))
     codes, texts = coded(cells)
     if kind == "text":
         return _fit_text(column, codes, texts, max_words)

@@ -186,6 +186,6 @@ def _days(column: pd.Series) -> np.ndarray:
 
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    moments = column.to_numpy(dtype="datetime64[us]")
+    moments = column.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT", "us"))
     days = moments.astype(np.int64) / 86_400e6
     return np.where(pd.isna(column).to_numpy(), np.nan, days)

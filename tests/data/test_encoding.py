@@ -1,5 +1,7 @@
 """The encoder agrees with scikit-learn's, learns from training rows alone, and reads new tables by their meaning."""
 
+import datetime
+import decimal
 import json
 import pickle
 
@@ -149,6 +151,27 @@ def test_arrow_and_polars_tables_are_read_as_pandas_ones():
     expected = TableEncoder().fit_transform(frame)
     assert np.array_equal(TableEncoder().fit_transform(arrow), expected)
     assert np.array_equal(TableEncoder().fit(frame).transform(arrow), expected)
+
+
+def test_types_of_every_library_mean_the_same():
+    pyarrow = pytest.importorskip("pyarrow")
+    days = [datetime.date(2020, 1, 1), datetime.date(2021, 5, 5), None] * 10
+    table = pyarrow.table(
+        {
+            "n": [1, None, 3] * 10,
+            "day": days,
+            "time": [None if day is None else datetime.datetime(day.year, 1, 1, 5) for day in days],
+            "b": [True, False, None] * 10,
+            "c": ["x", "y", None] * 10,
+            "price": [decimal.Decimal("1.5"), decimal.Decimal("2.5"), None] * 10,
+        }
+    )
+    frame = table.to_pandas()
+    expected = TableEncoder().fit_transform(frame)
+    kinds = [column.kind for column in TableEncoder().fit(frame).columns_]
+    assert kinds == ["number", "date", "date", "yes/no", "yes/no", "number"]
+    for other in (table, frame.convert_dtypes(), table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert np.array_equal(TableEncoder().fit_transform(other), expected)
 
 
 def test_polars_tables():
