@@ -184,8 +184,11 @@ def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
 def _days(column: pd.Series) -> np.ndarray:
     import pandas as pd
 
+    if isinstance(column.dtype, pd.ArrowDtype):
+        cells = pd.Series(column.to_numpy(dtype=object, na_value=None), dtype=object)
+        column = pd.to_datetime(cells, utc=True)
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    moments = column.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT", "us"))
+    moments = column.to_numpy(dtype="datetime64[us]")
     days = moments.astype(np.int64) / 86_400e6
     return np.where(pd.isna(column).to_numpy(), np.nan, days)
