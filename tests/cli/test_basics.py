@@ -1,5 +1,7 @@
 """What all commands share: help, names, exit codes, JSON, silence where the reader has gone."""
 
+import contextlib
+import fcntl
 import inspect
 import itertools
 import json
@@ -7,16 +9,21 @@ import os
 import pty
 import re
 import shlex
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 import typer
+import yaml
 
 from pucli import __version__
 from pucli.cli.main import app, command_names, main
 from pucli.cli.output import Lines, number, plain
 from pucli.errors import RunError, UsageError
+from pucli.methods import METHODS
+from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
 
 # pydantic is not among them: typer imports it itself where it reads values
@@ -197,6 +204,47 @@ def on_screen(words, **environment):
 COLOUR = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7]|38;)[0-9;]*m")
 
 
+def narrow(words, folder):
+    """Return what a command shows on a terminal of 80 columns, line by line, without its control codes."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pucli", *words],
+        cwd=folder,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**environment, "TERM": "xterm-256color", "NO_COLOR": "1"},
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end, on Linux
+        while chunk := os.read(controller, 65536):
+            shown += chunk
+    os.close(controller)
+    assert process.wait(timeout=300) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    return [line for line in re.split(r"[\r\n]+", text) if line.strip()]
+
+
+def test_eighty_columns_tell_methods_apart_and_keep_bar_count_and_time(data_cache, tmp_path):
+    names = [f"gllc/kernel-rbf-with-a-long-name-{number}" for number in (1, 2, 3)]
+    methods = {name: {"method": "gllc", "grid": {"lam": [0.1, 1, 10]}} for name in names}
+    declared = {**SMALL, "methods": methods, "split": {**SMALL["split"], "repeats": 20}}
+    (tmp_path / "an-experiment-with-a-long-name.yaml").write_text(yaml.safe_dump(declared))
+    lines = narrow(["reproduce", "an-experiment-with-a-long-name.yaml"], tmp_path)
+    for name in names:
+        assert sum(line.startswith(name) for line in lines) == 2  # one line for each of two settings
+    bars = [line for line in lines if re.search(r"\d+/40", line) and " left" in line]
+    assert bars and all(len(line) <= 80 for line in bars)
+    assert "\N{BOX DRAWINGS HEAVY HORIZONTAL}" in bars[-1]
+    assert any("\N{HORIZONTAL ELLIPSIS}" in line for line in bars)  # the description gives way
+    listed = narrow(["list", "methods"], tmp_path)
+    for name in METHODS:
+        assert any(line.split()[0] == name for line in listed)
+
+
 def test_no_color_is_honoured(data_cache, monkeypatch):
     words = ["fetch", "wine", "breast-cancer"]
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -301,9 +349,8 @@ def test_progress_lines_are_spaced_in_time_and_end_with_the_last(capsys):
 
 def readme_commands():
     blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    return [
-        line.strip() for block in blocks for line in block.splitlines() if line.strip() and not line.startswith("#")
-    ]
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def test_first_two_commands_of_the_readme():

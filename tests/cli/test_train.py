@@ -2,6 +2,8 @@
 
 import csv
 import json
+import signal
+import subprocess
 import sys
 import types
 
@@ -777,3 +779,33 @@ def test_what_cannot_be_kept_is_noticed_before_the_work(pucli, customers, tmp_pa
     done = pucli(*words, "--tune", "--model", "m.model")
     refused(done, "foreign", "tree_", "DecisionTreeClassifier", "--model")
     assert Foreign.fits == 1 and not (tmp_path / "m.model").exists()
+
+
+INTERRUPTED = """
+import ctypes, os, signal, sys, threading
+from pucli.cli.commands import list as listing
+from pucli.cli.main import main
+
+def compiled():
+    # Ctrl-C while the main thread sleeps in the C library, from which the signal does not wake it
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    ctypes.CDLL(None).sleep(60)
+
+listing._methods = compiled
+sys.exit(main(["list", "methods"]))
+"""
+
+
+def test_ctrl_c_ends_compiled_code_that_does_not_come_back(tmp_path, data_cache):
+    """A main thread in compiled code cannot take the signal; libsvm runs so for minutes."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.returncode == 130
+    assert done.stderr.startswith("pucli: interrupted.") and "Traceback" not in done.stderr
