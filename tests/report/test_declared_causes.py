@@ -1,0 +1,41 @@
+"""Declared causes rest on what is committed: the numbers of their notes are those of the experiments that they name."""
+
+import math
+import re
+
+import pytest
+
+from pucli.runner import load_experiment
+from pucli.runner.loading import experiment_names
+from tests.report.page_numbers import table
+
+CITED = re.compile(r"the best on the test rows has ([\d.]+) \((ceiling-[\d.]+)\)")
+
+
+def cited_notes():
+    for name in experiment_names():
+        for number, note in enumerate(load_experiment(name, check_methods=False).notes):
+            found = CITED.search(note.text)
+            if found:
+                yield pytest.param(name, note, float(found[1]), found[2], id=f"{name}-{number}")
+
+
+def place(frame, note, column):
+    ((key, value),) = note.setting.items()
+    rows = frame[(frame["column"] == column) & (frame["setting"] == f"{key}={value:g}")]
+    return rows if note.dataset is None else rows[rows["dataset"] == note.dataset]
+
+
+@pytest.mark.parametrize(("name", "note", "best", "ceiling"), list(cited_notes()))
+def test_a_note_on_the_grid_says_what_its_ceiling_gives(name, note, best, ceiling):
+    # table 5.3 shows the fits of table 3.3 under another name
+    column = "glpual/thesis" if (name, note.method) == ("table-5.3", "glpual") else note.method
+    (row,) = place(table(ceiling, "f1_ceiling"), note, column).itertuples()
+    assert round(row.obtained_mean, 1) == best
+    (published,) = place(table(name, "f1"), note, note.method).itertuples()
+    repeats = int(row.repeats)
+    error = math.sqrt((row.obtained_sd**2 + published.published_sd**2) / repeats)
+    reached = published.published_mean - row.obtained_mean <= 2 * error
+    assert reached == ("the grid has points within" in note.text)
+    assert (note.cause == "tuning noise") == reached
+    assert published.verdict in ("worse", "degenerate", "inconclusive")
