@@ -251,13 +251,18 @@ def _fitting(row: TableRow, experiment: Experiment) -> list[KnownNote]:
         wanted = setting_key(note.setting, list(note.setting))
         if (
             (note.dataset is None or note.dataset == row.dataset)
-            and (note.method is None or note.method in (row.column, row.method))
+            and (note.method is None or note.method == row.column or _stands_for_all(note.method, row, experiment))
             and (note.metric is None or note.metric == row.metric)
             and all(where.get(key) == value for key, value in wanted)
             and (not note.verdicts or any(row.verdict.startswith(verdict) for verdict in note.verdicts))
         ):
             found.append(note)
     return found
+
+
+def _stands_for_all(method: str, row: TableRow, experiment: Experiment) -> bool:
+    """Whether the method of a note is the row's, and no column of its own: then it stands for all variants."""
+    return method == row.method and method not in experiment.methods
 
 
 def _joined(*parts: str) -> str:

@@ -159,7 +159,7 @@ class KnownNote(Strict):
     text: str
     dataset: str | None = None
     setting: dict[str, Any] = {}
-    method: str | None = Field(default=None, description="a column, or what stands before its /")
+    method: str | None = Field(default=None, description="a column; or what stands before the / of several")
     metric: str | None = None
     verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; always when empty")
     cause: Cause | None = Field(default=None, description="why the figures disagree; the text is the evidence")

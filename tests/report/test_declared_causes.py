@@ -9,6 +9,8 @@ from pucli.runner import load_experiment
 from pucli.runner.loading import experiment_names
 from tests.report.page_numbers import table
 
+# what may be concluded: the choice misses it; nothing can reach it (fully described data); or nothing
+CAUSES_OF_A_CEILING = ("tuning noise", "cannot be produced as described", "")
 CITED = re.compile(r"the best on the test rows has ([\d.]+) \((ceiling-[\d.]+)\)")
 
 
@@ -37,5 +39,5 @@ def test_a_note_on_the_grid_says_what_its_ceiling_gives(name, note, best, ceilin
     error = math.sqrt((row.obtained_sd**2 + published.published_sd**2) / repeats)
     reached = published.published_mean - row.obtained_mean <= 2 * error
     assert reached == ("the grid has points within" in note.text)
-    assert (note.cause == "tuning noise") == reached
+    assert (note.cause == "tuning noise") == reached and (note.cause or "") in CAUSES_OF_A_CEILING
     assert published.verdict in ("worse", "degenerate", "inconclusive")
