@@ -2,8 +2,8 @@
 
 Rows, splits and standardising are those of the protocol pu. Every point of a column's grid is fitted once on the
 training rows and scored on the test rows **with their true labels**, so that the best of these scores is no estimate of
-anything: it says what a choice among these points could reach at most (a refinement after the grid may go beyond). Where
-it lies below a published figure, no point of the grid gives that figure; where it does not, the choice is what misses it.
+anything: it says what a choice among these points could reach at most (a refinement after the grid may go beyond).
+Where it lies below a published figure, no point of the grid gives that figure; elsewhere the choice is what misses it.
 
 Metrics of a cell: `f1_ceiling`, the best of the scores, and `f1_median`, their median. Parameters are those of the best
 point; `details` has the score of every point.
