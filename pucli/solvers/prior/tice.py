@@ -20,6 +20,8 @@ SMOOTHING = 5.0
 SMALLEST_PART = 10
 LARGEST_TREE = 500
 TICE_FOLDS = 5
+# Of more features than this, so many are drawn at random.
+MOST_FEATURES = 200
 
 
 def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
@@ -32,12 +34,14 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
     labelled : ndarray of bool, shape (n,)
         True for labelled positives.
     rng : numpy.random.Generator
-        Draws the folds.
+        Draws the folds, and the features where there are more than 200.
 
     Notes
     -----
     It runs twice: with c = 1/2 in the correction term, then with the first estimate.
     """
+    if X.shape[1] > MOST_FEATURES:
+        X = X[:, np.sort(rng.choice(X.shape[1], MOST_FEATURES, replace=False))]
     low, high = X.min(axis=0), X.max(axis=0)
     scaled = (X - low) / np.where(high > low, high - low, 1.0)
     pieces = np.searchsorted(BORDERS, scaled, side="right")
@@ -59,8 +63,8 @@ def _tree_bound(pieces: Ints, labelled: Bools, grow: Bools, c: float) -> float:
     n_check = int(np.count_nonzero(check))
     delta = max(0.025, 1.0 / (1.0 + 0.004 * n_check))
     best = float(labelled[check].mean())  # the root, whose share needs no search, hence no correction
-    queue: list[tuple[float, int, Ints, Ints, frozenset[int]]] = []
-    heapq.heappush(queue, (0.0, 0, np.flatnonzero(grow), np.flatnonzero(check), frozenset(range(pieces.shape[1]))))
+    queue: list[tuple[float, int, Ints, Ints, Ints]] = []
+    heapq.heappush(queue, (0.0, 0, np.flatnonzero(grow), np.flatnonzero(check), np.arange(pieces.shape[1])))
     for split in range(1, LARGEST_TREE + 1):
         if not queue:
             break
@@ -77,22 +81,23 @@ def _tree_bound(pieces: Ints, labelled: Bools, grow: Bools, c: float) -> float:
                 best = max(best, lower_bound(len(held), int(np.count_nonzero(labelled[held])), c, delta))
             if len(part) > SMALLEST_PART and min(needed, 1) <= positive < len(part):
                 priority = -lower_bound(len(part), positive, c, delta)
-                heapq.heappush(queue, (priority, 4 * split + piece, part, held, features - {feature}))
+                heapq.heappush(queue, (priority, 4 * split + piece, part, held, features[features != feature]))
     return best
 
 
-def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: frozenset[int]) -> int | None:
+def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: Ints) -> int | None:
     """Return the feature with the piece of the largest smoothed share of labelled rows; None if none splits."""
-    best, chosen = 0.0, None
-    for feature in sorted(features):
-        count = np.bincount(pieces[rows, feature], minlength=len(BORDERS) + 1)
-        if np.count_nonzero(count) < 2:
-            continue
-        positive = np.bincount(pieces[rows, feature], weights=labelled[rows], minlength=len(BORDERS) + 1)
-        score = float(np.max(positive / (count + SMOOTHING)))
-        if score > best:
-            best, chosen = score, feature
-    return chosen
+    if len(features) == 0:
+        return None
+    size = len(BORDERS) + 1
+    places = pieces[np.ix_(rows, features)] + size * np.arange(len(features))
+    shape = (len(features), size)
+    count = np.bincount(places.ravel(), minlength=size * len(features)).reshape(shape)
+    positive = np.bincount(places[labelled[rows]].ravel(), minlength=size * len(features)).reshape(shape)
+    score = (positive / (count + SMOOTHING)).max(axis=1)
+    score[np.count_nonzero(count, axis=1) < 2] = 0.0
+    best = int(np.argmax(score))
+    return int(features[best]) if score[best] > 0.0 else None
 
 
 def unlabeled_prior(label_frequency: float, n_p: int, n_u: int) -> float:
