@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# one BLAS thread, set before NumPy is imported: small systems on several threads wait for each other (15 times as long)
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 import hypothesis
 import numpy as np
 import pytest

@@ -18,6 +18,7 @@ def rows(seed, split, noise):
     return X, labelled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("split", "noise", "prior", "method"),
     [

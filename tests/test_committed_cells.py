@@ -48,6 +48,7 @@ def chosen(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     return [done[place] for place in dict.fromkeys(places)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_committed_key_is_planned_today(name):
     profile, rows = committed(name)

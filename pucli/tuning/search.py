@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the limit on threads
+from threadpoolctl import threadpool_limits
 
 from pucli.arrays import AnyArray, Floats, Ints
 from pucli.errors import unknown
@@ -215,12 +217,14 @@ def tune(
     search = _Search(fixed, grid, by, started)
     points = expand(grid)
     try:
-        search.take_grid(points, evaluator.counts(points, progress))
-        if greedy_step is not None:
-            assert search.choice is not None
-            steps = _refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
-            for point, counts, better in steps:
-                search.take_move(point, counts, better)
+        # systems of a grid are small: on several BLAS threads each waits for the others, and bits depend on how many
+        with threadpool_limits(limits=1):
+            search.take_grid(points, evaluator.counts(points, progress))
+            if greedy_step is not None:
+                assert search.choice is not None
+                steps = _refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
+                for point, counts, better in steps:
+                    search.take_move(point, counts, better)
     except Partial as stop:
         if search.choice is None:
             search.take_part(points, stop)

@@ -57,6 +57,7 @@ def test_units_and_offsets_of_features_do_not_matter(fitted) -> None:
     assert other.prior_ == pytest.approx(model.prior_, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [(-1, 1), (0, 7), (False, True), ("n", "y")])
 def test_the_names_of_the_labels_do_not_matter(fitted, labels) -> None:
     _, X, s, _ = fitted
@@ -75,6 +76,7 @@ def test_the_lesser_label_may_mark_the_positives(fitted) -> None:
     assert list(other.classes_) == [1, 0]
 
 
+@pytest.mark.slow
 def test_one_seed_gives_the_same_bits_in_any_number_of_threads(fitted) -> None:
     model, X, s, _ = fitted
     other = AutoPU(n_jobs=3).fit(X, s)
@@ -134,6 +136,7 @@ def test_a_single_row_of_one_kind_is_refused(count: int) -> None:
         AutoPU().fit(X, np.arange(300) < count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["alike", "constant", "duplicates", "two labelled", "many features", "huge"])
 def test_odd_data_is_answered(case: str) -> None:
     X, s, _ = two_clouds(60, labelled=20)

@@ -22,6 +22,7 @@ def test_the_map_gives_one_sample_the_distribution_of_the_other_and_keeps_the_or
     assert found.of(np.array([99.0]))[0] > target.max()
 
 
+@pytest.mark.slow
 def test_true_probabilities_bring_the_ranking_near_that_of_true_labels() -> None:
     X, s, truth = two_clouds(400, labelled=15, apart=1.5, features=12)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])

@@ -26,6 +26,7 @@ def test_random_labels_are_seldom_called_otherwise() -> None:
     assert np.mean(np.array(p_values(0.0)) <= 0.05) <= 0.2
 
 
+@pytest.mark.slow
 def test_labels_that_follow_a_feature_are_noticed() -> None:
     assert np.median(p_values(0.0)) > 0.2
     assert np.median(p_values(2.0)) < 0.1

@@ -23,6 +23,7 @@ def test_the_halves_share_no_file_and_make_the_whole() -> None:
     assert {task.file for task in design if "mnist" not in task.file}.isdisjoint(task.file for task in once)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside this checkout")
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_every_task_has_finite_rows_of_two_classes(task) -> None:

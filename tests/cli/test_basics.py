@@ -228,6 +228,7 @@ def narrow(words, folder):
     return [line for line in re.split(r"[\r\n]+", text) if line.strip()]
 
 
+@pytest.mark.slow
 def test_eighty_columns_tell_methods_apart_and_keep_bar_count_and_time(data_cache, tmp_path):
     names = [f"gllc/kernel-rbf-with-a-long-name-{number}" for number in (1, 2, 3)]
     methods = {name: {"method": "gllc", "grid": {"lam": [0.1, 1, 10]}} for name in names}

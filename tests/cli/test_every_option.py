@@ -308,6 +308,7 @@ def seen(document: dict[str, Any], view: str) -> str:
     return json.dumps(kept(document[view] if view else document), sort_keys=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "effect"),
     [
@@ -355,6 +356,7 @@ BASE = {
 OTHERS = set(command_names()) - set(BASE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [pytest.param(c, marks=[pytest.mark.slow] * (c == "auto")) for c in BASE])
 def test_json_and_quiet(place, tmp_path, command):
     prepare(place, BASE[command], tmp_path)
@@ -435,6 +437,7 @@ def test_a_mirror_reaches_the_cells(place, tmp_path, mirror):
     assert place(*words, "--mirror", mirror).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["reproduce", "report"])
 def test_changes_are_allowed(place, tmp_path, monkeypatch, command):
     asked = []

@@ -104,6 +104,7 @@ def test_wrong_options_of_prior(pucli, tmp_path, words):
 # --- advise --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("split", "noise", "prior", "method"),
     [
@@ -148,6 +149,7 @@ def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, no
 SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=0.1"]}
 
 
+@pytest.mark.slow
 def test_advice_for_many_rows_is_to_tune_on_some(pucli, tmp_path, monkeypatch):
     path = table(tmp_path / "rows.csv", split=True, n=240, labelled=100)
     monkeypatch.setattr("pucli.advice.LARGEST_TUNED", {"glpual": 200})
@@ -172,6 +174,7 @@ def test_the_printed_command_is_of_the_same_rows(pucli):
     assert tuned.document["data"] == done.document["data"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_picture(pucli, tmp_path, ending):
     path = table(tmp_path / "rows.csv", split=True, n=60, labelled=20)

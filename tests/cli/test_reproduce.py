@@ -73,6 +73,7 @@ def test_a_finished_cell_is_never_run_again(pucli, small):
     assert again["report"]["rows"] == more["report"]["rows"]
 
 
+@pytest.mark.slow
 def test_parts_of_a_run_are_merged(pucli, small):
     for part in (1, 2):
         done = pucli("reproduce", small(), "--shard", f"{part}/2", "--results", f"part{part}", "--json").document
@@ -197,6 +198,7 @@ def test_a_second_run_at_the_same_time(pucli, small, tmp_path):
         refused(pucli("reproduce", small(), "--profile", "smoke"), "another run", "--collect")
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(small, data_cache, tmp_path):
     small(split={**SMALL["split"], "repeats": 400})
     words = [sys.executable, "-m", "pucli", "reproduce", "small.yaml"]
@@ -345,6 +347,7 @@ def test_bench_finds_the_real_benchmarks(pucli):
     assert all(entry["what"] for entry in document["benchmarks"])
 
 
+@pytest.mark.slow
 def test_python_in_the_readme_runs(data_cache):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     # the table that the text leaves to the reader

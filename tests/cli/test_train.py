@@ -558,6 +558,7 @@ def test_ctrl_c_says_how_to_go_on(pucli, customers, monkeypatch):
 # --- a file that scikit-learn gives -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_real_file_from_the_shell(shell, tmp_path):
     data = load_breast_cancer(as_frame=True)
     table = data.frame.rename(columns={"target": "benign"})
@@ -797,6 +798,7 @@ sys.exit(main(["list", "methods"]))
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_compiled_code_that_does_not_come_back(tmp_path, data_cache):
     """A main thread in compiled code cannot take the signal; libsvm runs so for minutes."""
     done = subprocess.run(

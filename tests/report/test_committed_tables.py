@@ -14,6 +14,7 @@ EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cel
 SLOW = {"safe-learning-curves", "classtering-classification", "classtering-clustering"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in EXPERIMENTS]
 )

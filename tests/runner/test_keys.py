@@ -61,6 +61,7 @@ def test_every_constructor_parameter_has_a_former_default():
         assert not missing, f"{name}: give {', '.join(sorted(missing))} a value in pucli/former_defaults.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", experiment_names())
 def test_no_key_depends_on_the_defaults_of_today(name, monkeypatch):
     """Experiments write out every parameter that they do not tune, in every profile."""

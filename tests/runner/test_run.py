@@ -116,6 +116,7 @@ def test_second_run_does_nothing(sequential):
     assert (folder / "small" / STORE).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_parallel_is_bit_identical(sequential, tmp_path):
     experiment, folder, _, _ = sequential
     run(experiment, results_dir=tmp_path, n_jobs=2)
@@ -145,6 +146,7 @@ def start(folder: Path, results: Path) -> subprocess.Popen:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
 def test_kill_and_resume_equals_uninterrupted(sequential, tmp_path):
     experiment, folder, _, _ = sequential
@@ -177,6 +179,7 @@ def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(sequential, tmp_path
     assert numbers(tmp_path) == numbers(folder)
 
 
+@pytest.mark.slow
 def test_collect_while_another_process_is_writing(sequential, tmp_path):
     experiment, _, _, _ = sequential
     cells = []
@@ -197,6 +200,7 @@ def test_collect_while_another_process_is_writing(sequential, tmp_path):
     assert "partial" not in collect(experiment, results_dir=tmp_path, figures=False).markdown()
 
 
+@pytest.mark.slow
 def test_second_run_at_the_same_time_is_refused(sequential, tmp_path):
     experiment, folder, _, _ = sequential
     with Store(tmp_path / "small"), pytest.raises(UsageError, match="another run is writing to"):

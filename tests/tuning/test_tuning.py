@@ -84,6 +84,7 @@ def test_methods_that_share_a_cache_get_what_they_get_alone():
             np.testing.assert_array_equal(a.trials.columns[column], values, err_msg=column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "form": "thesis"}], ids=str)
 def test_two_processes_find_what_one_finds(params):
     X, s = pu_data(6)

@@ -263,6 +263,7 @@ def optimum_in_scaled_features(X, y, lam1, lam2, c_u):
     return clarabel(goal, accuracy=1e-9)
 
 
+@pytest.mark.slow
 def test_unscaled_features_reach_the_minimum_and_it_is_said_where_this_is_not_proven():
     X, y = next((X, y) for name, X, y in awkward() if name == "unscaled")
     with pytest.warns(ConvergenceWarning, match=r"proven to a relative 0\.\d+, not to tol=1e-06: scale the features"):
