@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pucli.auto.ensemble import fit_members
 from pucli.auto.members import MEMBERS, Member, make_views

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pucli.auto.scar import random_labelling
 from tests.auto.helpers import two_clouds
