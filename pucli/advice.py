@@ -15,6 +15,8 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import silhouette_score
 
+from pucli.arrays import Bools, Floats, Ints
+
 # The two parts are apart when their silhouette exceeds this, each has at least this share of the labelled rows, and the
 # stretch between them is thinner in labelled rows than their sides are, while unlabeled rows are there.
 APART = 0.4
@@ -61,7 +63,7 @@ class Advice(NamedTuple):
     reasons: list[str]
 
 
-def advise(X, labelled, prior=None, random_state=0) -> Advice:
+def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0) -> Advice:
     """Answer the flowchart's questions.
 
     Parameters
@@ -106,7 +108,7 @@ def advise(X, labelled, prior=None, random_state=0) -> Advice:
     return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), rows, reasons)
 
 
-def _at_most(labelled, rng) -> np.ndarray:
+def _at_most(labelled: Bools, rng: np.random.Generator) -> Ints:
     """Return row numbers, in order: all of them, or as many of a kind as are looked at."""
     kept = [rng.permutation(rows)[:LARGEST_SAMPLE] for rows in (np.flatnonzero(labelled), np.flatnonzero(~labelled))]
     return np.sort(np.concatenate(kept))
@@ -120,7 +122,7 @@ def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, di
     return ("glpual", {"kernel": "rbf"}) if trifurcated else ("gllc", {"kernel": "rbf"})
 
 
-def two_parts(positive, unlabeled, random_state) -> tuple[float, float]:
+def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[float, float]:
     """Split the labelled rows in two; return the silhouette, and how many rows between the parts are unlabeled only.
 
     Between means: on the middle half of the line that joins the centres, and no farther from it than the median
@@ -137,7 +139,7 @@ def two_parts(positive, unlabeled, random_state) -> tuple[float, float]:
     length = float(np.linalg.norm(axis))
     silhouette = float(silhouette_score(positive, part))
 
-    def middle(rows, radius):
+    def middle(rows: Floats, radius: float) -> tuple[float, Floats]:
         along = (rows - ends[0]) @ axis / length**2
         off = np.linalg.norm(rows - ends[0] - along[:, None] * axis, axis=1)
         return float(np.mean((np.abs(along - 0.5) < 0.25) & (off <= radius))), off
@@ -149,7 +151,7 @@ def two_parts(positive, unlabeled, random_state) -> tuple[float, float]:
     return silhouette, max(of_unlabeled - of_positive, 0.0) / max(of_unlabeled, 1e-12) if of_unlabeled > 0.05 else 0.0
 
 
-def irrelevant_features(X, labelled, random_state) -> np.ndarray:
+def irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
     """Return which features (m,) bool are worth no more to a forest than 95 % of as many shuffled ones are."""
     rng = np.random.default_rng(random_state)
     shadow = rng.permuted(X, axis=0)
@@ -158,4 +160,5 @@ def irrelevant_features(X, labelled, random_state) -> np.ndarray:
     )
     value = forest.fit(np.hstack([X, shadow]), labelled).feature_importances_
     m = X.shape[1]
-    return value[:m] <= np.quantile(value[m:], 0.95)
+    result: Bools = value[:m] <= np.quantile(value[m:], 0.95)
+    return result

@@ -228,7 +228,8 @@ class _Reader:
         raise _not_a_model(self.path, f"it holds {kind!r}, which is refused")
 
     def _array(self, name: str) -> np.ndarray:
-        return np.load(io.BytesIO(self.members[name]), allow_pickle=False)
+        result: np.ndarray = np.load(io.BytesIO(self.members[name]), allow_pickle=False)
+        return result
 
     def _object(self, name: Any, state: dict[str, Any]) -> Any:
         kind = self.classes.get(name)

@@ -24,7 +24,8 @@ class Calibration:
 
     def of(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of a positive at each score, between 0 and 1."""
-        return np.interp(scores, self.scores, self.probabilities)
+        result: np.ndarray = np.interp(scores, self.scores, self.probabilities)
+        return result
 
     def even(self) -> float:
         """Return the score above which a positive is more probable than not; the largest known where none is."""

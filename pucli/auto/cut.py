@@ -36,7 +36,8 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
     ordered = np.sort(probabilities)[::-1]
     found = np.concatenate([[0.0], np.cumsum(ordered)])
     shares = np.arange(len(ordered) + 1) / len(ordered)
-    return np.interp(SHARES, shares, found / found[-1] if found[-1] > 0 else shares)
+    result: np.ndarray = np.interp(SHARES, shares, found / found[-1] if found[-1] > 0 else shares)
+    return result
 
 
 def make_cut(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pucli.auto.rows import balanced_weights
-from pucli.auto.trees import Forest, grow, join
+from pucli.auto.trees import Forest, Tree, grow, join
 
 # A tree of a forest is grown on at most this many rows, boosted ones on as many.
 TREE_ROWS = 20_000
@@ -73,8 +73,16 @@ def fit_forest(
         every = np.arange(len(rows))
         trees.append(
             grow(
-                *(bins[rows], every, weights * targets[rows], weights),
-                *(EVERY_DEPTH, kind.least, 0.0, tried, kind.random, seed),
+                bins[rows],
+                every,
+                weights * targets[rows],
+                weights,
+                depth=EVERY_DEPTH,
+                least=kind.least,
+                ridge=0.0,
+                tried=tried,
+                random=kind.random,
+                seed=seed,
             )
         )
         left_out.append((repeat, b))
@@ -133,7 +141,7 @@ def fit_boosting(
 ) -> tuple[TreeSum, np.ndarray]:
     """Return boosted trees, the mean of one model for each fold left out, and the held-out scores (n,)."""
     n_folds = int(folds[0].max()) + 1
-    trees: list[tuple[np.ndarray, ...]] = []
+    trees: list[Tree] = []
     held_out = np.empty(len(bins))
     for b in range(n_folds):
         out, kept = np.flatnonzero(folds[0] == b), np.flatnonzero(folds[0] != b)
@@ -150,7 +158,7 @@ def _boost(
     out: np.ndarray,
     kind: BoostingKind,
     rng: np.random.Generator,
-) -> tuple[list[tuple[np.ndarray, ...]], np.ndarray]:
+) -> tuple[list[Tree], np.ndarray]:
     """Return the trees boosted on `rows` and the scores of the rows `out`."""
     tried = _tried(kind.features, bins.shape[1])
     inside, outside = np.zeros(len(rows)), np.zeros(len(out))
@@ -165,8 +173,16 @@ def _boost(
         taken = np.concatenate([rng.permutation(group)[:size] for group, size in zip(groups, sizes, strict=True)])
         seed = np.uint64(rng.integers(0, 2**63))
         tree = grow(
-            *(bins_in, taken, w * (t - p), w * p * (1.0 - p)),
-            *(kind.depth, kind.least, kind.ridge, tried, False, seed),
+            bins_in,
+            taken,
+            w * (t - p),
+            w * p * (1.0 - p),
+            depth=kind.depth,
+            least=kind.least,
+            ridge=kind.ridge,
+            tried=tried,
+            random=False,
+            seed=seed,
         )
         trees.append(tree)
         one = join([tree])

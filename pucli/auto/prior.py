@@ -47,7 +47,8 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
     total = np.bincount(where, weights)
     share = isotonic_regression(np.bincount(where, weights * is_positive) / total, weights=total).x
     share = np.minimum(share, 1.0 - 1e-12)[np.searchsorted(values, at)]
-    return share / (1.0 - share)
+    result: np.ndarray = share / (1.0 - share)
+    return result
 
 
 # Bootstrap samples, and the largest sample that is drawn from.

@@ -31,7 +31,10 @@ class QuantileMap:
     def of(self, scores: np.ndarray) -> np.ndarray:
         """Return the mapped scores."""
         inside = np.interp(scores, self.source, self.target)
-        return inside + np.minimum(scores - self.source[0], 0.0) + np.maximum(scores - self.source[-1], 0.0)
+        result: np.ndarray = (
+            inside + np.minimum(scores - self.source[0], 0.0) + np.maximum(scores - self.source[-1], 0.0)
+        )
+        return result
 
 
 def quantile_map(source: np.ndarray, target: np.ndarray) -> QuantileMap:

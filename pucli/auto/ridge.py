@@ -56,9 +56,11 @@ def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np
 def _distances(kernel: str, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return squared Euclidean or city block distances, shape (n, p)."""
     if kernel == "laplace":
-        return cdist(X, Y, "cityblock")
-    squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y) - 2.0 * (X @ Y.T)
-    return np.maximum(squares, 0.0, out=squares)
+        result: np.ndarray = cdist(X, Y, "cityblock")
+        return result
+    squares: np.ndarray = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y) - 2.0 * (X @ Y.T)
+    np.maximum(squares, 0.0, out=squares)
+    return squares
 
 
 def _of_distances(kernel: str, width: float, D: np.ndarray) -> np.ndarray:
@@ -97,7 +99,8 @@ class WeightedLeastSquares:
 
     def coefficients(self, ridge: float) -> np.ndarray:
         """Return the coefficients c (r,) of the features."""
-        return self.axes @ (self.moment / (self.values + ridge))
+        result: np.ndarray = self.axes @ (self.moment / (self.values + ridge))
+        return result
 
     def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
         """Return the score (n,) of each row by the regression on the rows of the other folds."""
@@ -117,7 +120,8 @@ class WeightedLeastSquares:
                 left[np.diag_indices_from(left)] += self.values + ridge
                 moment = self.moment - A.T @ self.y[rows]
                 out[rows] = A @ cho_solve(cho_factor(left, check_finite=False), moment)
-        return out / self.root
+        result: np.ndarray = out / self.root
+        return result
 
 
 def fit_kernel_ridge(
@@ -197,7 +201,8 @@ def _typical(D: np.ndarray) -> float:
 def _factor(K: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of the landmarks' kernel matrix, shifted by what rounding may have taken."""
     K[np.diag_indices_from(K)] += _JITTER * len(K)
-    return cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+    result: np.ndarray = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+    return result
 
 
 def _features(K: np.ndarray, factor: np.ndarray) -> np.ndarray:
@@ -241,7 +246,8 @@ def _in_chunks(
         kept = [b for b in range(n_folds) if b != without]
         system = inverse @ gram[kept].sum(axis=0) @ inverse.T
         system[np.diag_indices(r)] += shift
-        return cho_solve(cho_factor(system, check_finite=False), inverse @ moment[kept].sum(axis=0))
+        result: np.ndarray = cho_solve(cho_factor(system, check_finite=False), inverse @ moment[kept].sum(axis=0))
+        return result
 
     by_fold = inverse.T @ np.stack([solution(b) for b in range(n_folds)], axis=1)
     held_out = np.empty(len(X))

@@ -40,8 +40,8 @@ def stratified_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generato
 
 def number_of_folds(labelled: np.ndarray) -> int:
     """Return the number of folds: `FOLDS`, fewer where a fold would hold no labelled or no unlabeled row."""
-    fewer = min(np.count_nonzero(labelled), np.count_nonzero(~labelled))
-    return int(min(FOLDS, fewer))
+    n_labelled = int(np.sum(labelled))
+    return min(FOLDS, n_labelled, len(labelled) - n_labelled)
 
 
 @dataclass
@@ -53,7 +53,8 @@ class Standardise:
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """Return the standardised rows of X (n, m)."""
-        return (X - self.mean) * self.scale
+        result: np.ndarray = (X - self.mean) * self.scale
+        return result
 
 
 def make_standardise(X: np.ndarray) -> Standardise:

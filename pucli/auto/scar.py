@@ -111,4 +111,5 @@ def _differences(X: np.ndarray, labelled: np.ndarray, chance: np.ndarray) -> np.
     mean = X[labelled].mean(axis=0)
     size = 1.0 / labelled.sum() + (chance**2).sum() / total**2
     deviation = np.sqrt(np.maximum(X[labelled].var(axis=0), 0.05) * size)
-    return (mean - weighted) / deviation
+    result: np.ndarray = (mean - weighted) / deviation
+    return result

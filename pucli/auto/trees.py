@@ -9,9 +9,15 @@ thresholds drawn at random it is an extra tree (Geurts, Ernst, Wehenkel 2006).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
+
+from pucli.arrays import AnyArray, Floats, Ints
+
+Whole: TypeAlias = int | np.int64
+Tree: TypeAlias = tuple[AnyArray, AnyArray, AnyArray, Floats]
 
 MOST_BINS = 255
 # Up to this many rows of a node are sorted; the rows of larger ones go into histograms.
@@ -38,7 +44,8 @@ class Forest:
     def sum(self, bins: np.ndarray, trees: np.ndarray | None = None) -> np.ndarray:
         """Return the sum of the values over all trees, or over those numbered in `trees`, shape (n,)."""
         chosen = np.arange(len(self.start) - 1) if trees is None else trees
-        return sum_of_trees(bins, chosen, self.start, self.feature, self.cut, self.child, self.value)
+        result: np.ndarray = sum_of_trees(bins, chosen, self.start, self.feature, self.cut, self.child, self.value)
+        return result
 
 
 @dataclass
@@ -71,14 +78,14 @@ def make_bins(X: np.ndarray) -> Bins:
     return Bins(np.concatenate(parts), start)
 
 
-def join(trees: list[tuple[np.ndarray, ...]]) -> Forest:
+def join(trees: list[Tree]) -> Forest:
     """Return the forest of trees that `grow` made."""
     start = np.concatenate([[0], np.cumsum([len(tree[0]) for tree in trees])])
     return Forest(start, *(np.concatenate([tree[k] for tree in trees]) for k in range(4)))
 
 
 @njit(cache=True, nogil=True)
-def _draw(state, count):
+def _draw(state: AnyArray, count: int) -> Whole:
     """Return a random integer below `count` and move the generator (splitmix64, Steele, Lea, Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
@@ -89,7 +96,16 @@ def _draw(state, count):
 
 
 @njit(cache=True, nogil=True)
-def _random_split(bins, rows, gradient, weight, j, least, ridge, state):
+def _random_split(
+    bins: AnyArray,
+    rows: Ints,
+    gradient: Floats,
+    weight: Floats,
+    j: int,
+    least: int,
+    ridge: float,
+    state: AnyArray,
+) -> tuple[float, Whole]:
     """Return (gain, cut) of a random border of feature j among `rows`; gain -1 where there is none."""
     low, high = 255, 0
     for i in rows:
@@ -113,7 +129,9 @@ def _random_split(bins, rows, gradient, weight, j, least, ridge, state):
 
 
 @njit(cache=True, nogil=True)
-def _best_of_sorted(bins, rows, gradient, weight, j, least, ridge, order):
+def _best_of_sorted(
+    bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, j: int, least: int, ridge: float, order: Ints
+) -> tuple[float, Whole]:
     """Return (gain, cut) of the best border of feature j among few rows, which are sorted by insertion."""
     n = len(rows)
     g, h = 0.0, 0.0
@@ -129,7 +147,8 @@ def _best_of_sorted(bins, rows, gradient, weight, j, least, ridge, order):
         order[at] = i
     if bins[order[0], j] == bins[order[n - 1], j]:
         return -2.0, 0
-    best, cut, g_left, h_left = -1.0, 0, 0.0, 0.0
+    cut: Whole = 0
+    best, g_left, h_left = -1.0, 0.0, 0.0
     for k in range(n - 1):
         i = order[k]
         g_left += gradient[i]
@@ -143,7 +162,9 @@ def _best_of_sorted(bins, rows, gradient, weight, j, least, ridge, order):
 
 
 @njit(cache=True, nogil=True)
-def _best_of_histogram(bins, rows, gradient, weight, j, least, ridge, table):
+def _best_of_histogram(
+    bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, j: int, least: int, ridge: float, table: Floats
+) -> tuple[float, Whole]:
     """Return (gain, cut) of the best border of feature j; table: (256, 3) room for the histogram."""
     table[:] = 0.0
     low, high = 255, 0
@@ -159,7 +180,8 @@ def _best_of_histogram(bins, rows, gradient, weight, j, least, ridge, table):
     for b in range(low, high + 1):
         g += table[b, 0]
         h += table[b, 1]
-    best, cut, g_left, h_left, count = -1.0, 0, 0.0, 0.0, 0.0
+    cut: Whole = 0
+    best, g_left, h_left, count = -1.0, 0.0, 0.0, 0.0
     for b in range(low, high):
         if table[b, 2] == 0.0:
             continue
@@ -175,9 +197,23 @@ def _best_of_histogram(bins, rows, gradient, weight, j, least, ridge, table):
 
 
 @njit(cache=True, nogil=True)
-def _split(bins, rows, gradient, weight, least, ridge, tried, random, state, features, order, table):
+def _split(
+    bins: AnyArray,
+    rows: Ints,
+    gradient: Floats,
+    weight: Floats,
+    least: int,
+    ridge: float,
+    tried: int,
+    random: bool,
+    state: AnyArray,
+    features: Ints,
+    order: Ints,
+    table: Floats,
+) -> tuple[float, int, Whole]:
     """Return (gain, feature, cut) of the best split among `tried` random features that vary; feature -1: none."""
-    best, feature, cut, seen = -1.0, -1, 0, 0
+    cut: Whole = 0
+    best, feature, seen = -1.0, -1, 0
     m = len(features)
     for k in range(m):
         at = k + _draw(state, m - k)
@@ -198,7 +234,18 @@ def _split(bins, rows, gradient, weight, least, ridge, tried, random, state, fea
 
 
 @njit(cache=True, nogil=True)
-def grow(bins, rows, gradient, weight, depth, least, ridge, tried, random, seed):
+def grow(
+    bins: AnyArray,
+    rows: Ints,
+    gradient: Floats,
+    weight: Floats,
+    depth: int,
+    least: int,
+    ridge: float,
+    tried: int,
+    random: bool,
+    seed: np.uint64,
+) -> Tree:
     """Return one tree (feature, cut, child, value), each (nodes,).
 
     bins : (n, m) uint8. rows : numbers of the rows to grow on. gradient, weight : (n,). depth : most splits above a
@@ -249,7 +296,9 @@ def grow(bins, rows, gradient, weight, depth, least, ridge, tried, random, seed)
 
 
 @njit(cache=True, nogil=True)
-def sum_of_trees(bins, trees, start, feature, cut, child, value):
+def sum_of_trees(
+    bins: AnyArray, trees: Ints, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats
+) -> Floats:
     """Return the sum of the values of the rows of bins (n, m) over `trees`, shape (n,)."""
     out = np.zeros(len(bins))
     for tree in trees:

@@ -10,6 +10,7 @@ import importlib.util
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,7 @@ def lightgbm(problem: Problem) -> Answer:
     from lightgbm import LGBMClassifier
 
     model = LGBMClassifier(class_weight="balanced", random_state=problem.seed, verbose=-1, n_jobs=1)
-    scores = model.fit(problem.X, problem.labelled).predict_proba(problem.X_test)[:, 1]
+    scores = np.asarray(model.fit(problem.X, problem.labelled).predict_proba(problem.X_test))[:, 1]
     return Answer(scores, scores > 0.5)
 
 
@@ -147,7 +148,9 @@ def toolbox_upu(problem: Problem) -> Answer:
     return Answer(scores, scores > 0, prior)
 
 
-def _upu(kind, prior, width, ridge, X, s, X_test):
+def _upu(
+    kind: type[Any], prior: float, width: float, ridge: float, X: np.ndarray, s: np.ndarray, X_test: np.ndarray
+) -> np.ndarray:
     model = kind(class_prior=prior, basis="rbf", kernel_width=width, reg_lambda=ridge, random_state=0)
     return np.ravel(model.fit(X, s).decision_function(X_test))
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from pucli.bench._quality_methods import Answer, Problem, answer, installed
 from pucli.bench._quality_tasks import Rows, Task, load, tasks
+from pucli.bench._timing import Progress
 from pucli.data.splits import make_split, split_stream
 from pucli.errors import UsageError
 
@@ -40,7 +41,7 @@ class Cell(NamedTuple):
 
 
 def run(
-    progress=None,
+    progress: Progress | None = None,
     *,
     half: str = "all",
     repeats: int = 1,

@@ -185,8 +185,7 @@ def _days(column: pd.Series) -> np.ndarray:
     import pandas as pd
 
     if isinstance(column.dtype, pd.ArrowDtype):
-        cells = pd.Series(column.to_numpy(dtype=object, na_value=None), dtype=object)
-        column = pd.to_datetime(cells, utc=True)
+        column = pd.to_datetime(pd.Series(column.astype(object)), utc=True)
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     moments = column.to_numpy(dtype="datetime64[us]")

@@ -190,17 +190,17 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Return X (n, d) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         if y is None:
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-            y = np.full(len(X), -1)
+            table: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            labels: AnyArray = np.full(len(table), -1)
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-            check_no_missing_label(y)
-        unlabeled = unlabeled_rows(y)
-        self.classes_, codes = classes_and_codes(y, unlabeled)
+            table, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            check_no_missing_label(labels)
+        unlabeled = unlabeled_rows(labels)
+        self.classes_, codes = classes_and_codes(labels, unlabeled)
         if unlabeled.all():
-            self.classes_ = np.unique(y)
-        self._check_parameters(*X.shape)
-        return X, codes
+            self.classes_ = np.unique(labels)
+        self._check_parameters(*table.shape)
+        return table, codes
 
     def _check_parameters(self, n: int, d: int) -> None:
         if len(self.starts) == 0 or not all(isinstance(start, Integral) and int(start) >= 1 for start in self.starts):
@@ -210,7 +210,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
                 f"n_samples={n} is too few for n_factors={self.n_factors}: give more rows than factors, or "
                 "lower n_factors."
             )
-        if self.n_components != "auto" and self.n_components > n:
+        if not isinstance(self.n_components, str) and self.n_components > n:
             raise ValueError(
                 f"n_components must be 'auto' or between 1 and the number of rows, {n}; got {self.n_components!r}."
             )
@@ -219,16 +219,18 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         """Return the fit with the highest bound, with the sweeps of all fits."""
         n = len(data.X)
         random_state = check_random_state(self.random_state)
-        auto = self.n_components == "auto"
+        given = None if isinstance(self.n_components, str) else int(self.n_components)
         # a component with fewer rows than k + 2 has nothing to estimate its factors from
-        most = max(1, min(self.max_components, n // (self.n_factors_ + 2))) if auto else self.n_components
-        starts = sorted({min(start, most) for start in self.starts}) if auto else [self.n_components]
+        most = max(1, min(self.max_components, n // (self.n_factors_ + 2))) if given is None else given
+        starts = sorted({min(start, most) for start in self.starts}) if given is None else [given]
         hyper = initial_hyper(data, len(self.classes_))
         fits = []
         for start in starts:
             R = np.eye(start)[_k_means(data.X, start, random_state)]
             state = solver.start(data, hyper, R, self.n_factors_)
-            fits.append(fit(data, state, max_components=most, tol=self.tol * n, max_iter=self.max_iter, moves=auto))
+            fits.append(
+                fit(data, state, max_components=most, tol=self.tol * n, max_iter=self.max_iter, moves=given is None)
+            )
         best = max(fits, key=lambda one: float(one.bounds[-1]))
         return replace(best, n_iter=sum(one.n_iter for one in fits))
 
@@ -264,14 +266,15 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def _assign(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels: the maximum of (2.5)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        table: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         hyper, q = self._parameters()
-        terms = solver.row_terms((X - self._offset) / self._scale, hyper, q)[2]
-        return solver.assignments(terms, np.full(len(X), -1), q, self.form == "collapsed")
+        terms = solver.row_terms((table - self._offset) / self._scale, hyper, q)[2]
+        return solver.assignments(terms, np.full(len(table), -1), q, self.form == "collapsed")
 
     def predict_cluster(self, X: ArrayLike) -> Ints:
         """Return the most probable component of each row of X (n, d), shape (n,), numbered by decreasing weight."""
-        return self._assign(X)[0].argmax(axis=1)
+        result: Ints = self._assign(X)[0].argmax(axis=1)
+        return result
 
     def predict_cluster_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of the components for each row of X (n, d), shape (n, n_components_)."""
@@ -284,17 +287,20 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         """
         R = self._assign(X)[0]
         if self.form == "collapsed":
-            return R @ self.cluster_class_proba_
+            result: Floats = R @ self.cluster_class_proba_
+            return result
         return R @ solver.label_terms(self._parameters()[1], collapsed=False)[0]
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the most probable class of each row of X (n, d), shape (n,)."""
         column = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[column]
+        result: AnyArray = self.classes_[column]
+        return result
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the lower bound of ln p(x | training data), eq. (2.5), for each row of X (n, d), in nats."""
-        return self._assign(X)[1] - self.n_features_in_ * np.log(self._scale)
+        result: Floats = self._assign(X)[1] - self.n_features_in_ * np.log(self._scale)
+        return result
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -136,36 +136,36 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
             More clusters than rows, pairs of another shape, or numbers of rows that do not exist.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=np.float64)
+        rows: Floats = validate_data(self, X, dtype=np.float64)
         random_state = check_random_state(self.random_state)
-        if self.n_clusters > len(X):
-            raise ValueError(f"n_samples={len(X)} should be >= n_clusters={self.n_clusters}.")
+        if self.n_clusters > len(rows):
+            raise ValueError(f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}.")
         if must is None and cannot is None and y is not None:
             must, cannot = pairwise_constraints(y, np.random.default_rng(random_state.randint(2**31)))
-        linked, parted = _pairs("must", must, len(X)), _pairs("cannot", cannot, len(X))
-        unit = self.weight * float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
+        linked, parted = _pairs("must", must, len(rows)), _pairs("cannot", cannot, len(rows))
+        unit = self.weight * float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean())
         pairs = np.vstack([linked, parted])
         sign = np.repeat([1.0, -1.0], [len(linked), len(parted)])
         # every pair twice, by row: neighbours of row i are other[start[i] : start[i + 1]]
         ends = np.concatenate([pairs, pairs[:, ::-1]])
         by_row = np.argsort(ends[:, 0], kind="stable")
         other, sign = ends[by_row, 1], np.concatenate([sign, sign])[by_row]
-        start = np.searchsorted(ends[by_row, 0], np.arange(len(X) + 1))
-        centres = self._first_centres(X, linked, random_state)
-        labels = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        sweeps, moved = 0, len(X)
+        start = np.searchsorted(ends[by_row, 0], np.arange(len(rows) + 1))
+        centres = self._first_centres(rows, linked, random_state)
+        labels = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        sweeps, moved = 0, len(rows)
         while moved and sweeps < self.max_iter:
             sweeps += 1
-            moved = assign_rows(X, centres, labels, start, other, sign, unit, random_state.permutation(len(X)))
+            moved = assign_rows(rows, centres, labels, start, other, sign, unit, random_state.permutation(len(rows)))
             for k in range(self.n_clusters):
                 if (labels == k).any():
-                    centres[k] = X[labels == k].mean(axis=0)
+                    centres[k] = rows[labels == k].mean(axis=0)
         self.cluster_centers_, self.labels_ = centres, labels
         broken = np.sum(labels[linked[:, 0]] != labels[linked[:, 1]])
         broken += np.sum(labels[parted[:, 0]] == labels[parted[:, 1]])
-        objective = float(((X - centres[labels]) ** 2).sum() + unit * broken)
+        objective = float(((rows - centres[labels]) ** 2).sum() + unit * broken)
         self._keep_certificate(
-            Certificate(objective=objective, residual=moved / len(X), n_iter=sweeps, converged=not moved)
+            Certificate(objective=objective, residual=moved / len(rows), n_iter=sweeps, converged=not moved)
         )
         return self
 

@@ -126,8 +126,8 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             of the complete rows (set `ridge`).
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
-        missing = np.isnan(X)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        missing = np.isnan(rows)
         clash = clashing_rows(missing)
         if clash is not None:
             i, j = clash
@@ -136,9 +136,9 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
                 f"row {j} lacks columns {_names(self, missing[j])}, neither contains the other. Drop one of the two "
                 "kinds of rows, or impute one of the columns first."
             )
-        X = X[~missing.all(axis=1)]
-        pattern = monotone_pattern(np.isnan(X))
-        self.n_complete_ = len(pattern.rows[-1]) if not np.isnan(X).all(axis=0).any() else 0
+        rows = rows[~missing.all(axis=1)]
+        pattern = monotone_pattern(np.isnan(rows))
+        self.n_complete_ = len(pattern.rows[-1]) if not np.isnan(rows).all(axis=0).any() else 0
         if self.n_complete_ == 0:
             raise ValueError("no row is complete: the estimate and its guarantee rest on rows without missing entries")
         self.blocks_ = pattern.blocks
@@ -146,20 +146,20 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         self.pattern_ = {1: "complete", 2: "one block"}.get(len(pattern.blocks), "monotone")
         self.supervised_only_ = len(pattern.blocks) == 1
 
-        self._check_complete(X[pattern.rows[-1]])
-        complete = sample_moments(X[pattern.rows[-1]], self.ridge)
+        self._check_complete(rows[pattern.rows[-1]])
+        complete = sample_moments(rows[pattern.rows[-1]], self.ridge)
         self.complete_mean_, self.complete_covariance_ = complete
         self.improvement_ = -np.inf
         for used_blocks in ("one", "all") if self.blocks == "safe" else (self.blocks,):
-            model = self._estimate(X, pattern if used_blocks == "all" else _one_block(pattern))
+            model = self._estimate(rows, pattern if used_blocks == "all" else _one_block(pattern))
             bound = guaranteed_improvement(
-                X, pattern, model, complete, by_blocks=used_blocks == "all", ridge=self.ridge
+                rows, pattern, model, complete, by_blocks=used_blocks == "all", ridge=self.ridge
             )
             if bound > self.improvement_ or used_blocks == self.blocks:
                 self.mean_, self.covariance_ = model
                 self.improvement_, self.used_blocks_ = bound, used_blocks
         gap = 0.0 if len(pattern.blocks) <= 2 else np.nan
-        objective = float(np.sum(self._log_density(X)))
+        objective = float(np.sum(self._log_density(rows)))
         self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=True))
         self.gap_ = self.dual_gap_
         return self

@@ -137,4 +137,5 @@ class LaplacianSVM(SemiSupervisedClassifier):
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the class of each row of X (n, d), shape (n,)."""
         values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+        result: AnyArray = self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+        return result

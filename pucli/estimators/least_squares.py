@@ -44,7 +44,8 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the label of each row of X (n, D), shape (n,)."""
         positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
+        result: AnyArray = self.classes_[positive.astype(int)]
+        return result
 
     def squared_error(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of (code - f(x))^2, the measure in which CPLS is safe; y (n,) has no -1.

@@ -108,7 +108,7 @@ class NaiveSVC(PUClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        vars(self).pop("svc_", None)  # of an earlier fit
+        self.__dict__.pop("svc_", None)  # of an earlier fit
         if len(X) <= LIBSVM_ROWS:
             self.svc_ = self._svc().fit(X, labelled)
             self._certify(X, labelled)

@@ -221,7 +221,8 @@ class BSVM(PUClassifier):
         if self.kernel == "linear":
             return X @ self.coef_ + self.intercept_
         K: Floats = rbf_kernel(X, self.support_vectors_, gamma=rbf_gamma(self.width_))
-        return K @ self.dual_coef_ + self.intercept_
+        result: Floats = K @ self.dual_coef_ + self.intercept_
+        return result
 
 
 def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:

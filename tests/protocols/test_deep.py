@@ -174,6 +174,7 @@ def test_wrong_options_are_named():
 
 
 def test_critic_descends_its_distance_with_the_gradient_penalty(monkeypatch):
+    torch.manual_seed(0)
     drawn, seen, descend = torch.Generator().manual_seed(0), [], models.descend
     settings = models.Settings(2, 2, (5,), "linear", 0.0, 0.0, False, 1e-3, (0.5, 0.9))
     model = models.WassersteinModel(settings, "cpu")

@@ -158,14 +158,14 @@ class DeepDensity(Certified, BaseEstimator):
             If training diverges.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._check_parameters(X)
+        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._check_parameters(rows)
         from pucli.deep.models import Settings
         from pucli.deep.trainer import Trainer
 
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         settings = Settings(
-            n_features=X.shape[1],
+            n_features=rows.shape[1],
             latent_dim=self.latent_dim,
             hidden=tuple(int(size) for size in self.hidden),
             output=self.output,
@@ -178,8 +178,8 @@ class DeepDensity(Certified, BaseEstimator):
         trainer = Trainer(
             self._model,
             settings,
-            X,
-            batch_size=min(self.batch_size, len(X)),
+            rows,
+            batch_size=min(self.batch_size, len(rows)),
             seed=seed,
             device=self.device,
             block=self.block,
@@ -204,7 +204,7 @@ class DeepDensity(Certified, BaseEstimator):
         )
         # the bandwidth of `score` is chosen on these, drawn once so that it does not depend on what is scored
         rng = np.random.default_rng(seed)
-        self._validation = X[np.sort(rng.choice(len(X), min(len(X), VALIDATION_ROWS), replace=False))]
+        self._validation = rows[np.sort(rng.choice(len(rows), min(len(rows), VALIDATION_ROWS), replace=False))]
         return self
 
     def _check_parameters(self, X: Floats) -> None:
@@ -260,7 +260,7 @@ class DeepDensity(Certified, BaseEstimator):
         """
         check_is_fitted(self)
         _check_count(n_samples)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         generated = self.sample(n_samples, random_state=random_state)
         values: Floats = kernel_log_likelihood(generated, self._validation, rows, BANDWIDTHS).log_likelihood
         return values

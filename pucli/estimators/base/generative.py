@@ -26,6 +26,14 @@ Model: TypeAlias = SharedGaussian | SeparateModel
 _FAR_SHARE, _ROUNDING_SHARE = 1e-2, 1e-9
 
 
+def _covariance(model: Model, k: int, mean: Floats) -> Floats:
+    """Return the covariance of Gaussian class k whose sufficient statistics have the mean `mean` (p,)."""
+    assert isinstance(model, SeparateModel)
+    family = model.families[k]
+    assert isinstance(family, FullGaussian | DiagonalGaussian | FixedGaussian)
+    return family.covariance(mean)
+
+
 class _SingularCovarianceError(ValueError):
     """A covariance of labelled rows is singular in the features as they are standardised."""
 
@@ -136,10 +144,8 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         Z = np.eye(K)[codes].T @ model.features(X)
         if self.family in ("gaussian-full", "gaussian-diagonal"):
             for k, mean in enumerate(Z[:, 1:] / Z[:, :1]):
-                self._check_regular(
-                    model.families[k].covariance(mean), f"class {self.classes_[k].item()!r}", int(Z[k, 0])
-                )
-        elif self.family == "gaussian-shared":
+                self._check_regular(_covariance(model, k, mean), f"class {self.classes_[k].item()!r}", int(Z[k, 0]))
+        elif isinstance(model, SharedGaussian):
             self._check_regular(model.covariance(Z, Z[:, 1:] / Z[:, :1]), "the classes (shared)", len(X))
         try:
             return model.fit(Z)
@@ -189,17 +195,18 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         if self.family == "gaussian-shared":
             self.covariance_ = back.T @ np.linalg.inv(parameters.precision) @ back
         elif self.family == "gaussian-diagonal":
-            variances = [f.covariance(m) for f, m in zip(model.families, parameters.mean, strict=True)]
+            variances = [_covariance(model, k, mean) for k, mean in enumerate(parameters.mean)]
             self.covariance_ = np.array(variances) * np.diag(back) ** 2
         else:
-            inside = [f.covariance(m) for f, m in zip(model.families, parameters.mean, strict=True)]
+            inside = [_covariance(model, k, mean) for k, mean in enumerate(parameters.mean)]
             self.covariance_ = np.array([back.T @ S @ back for S in inside])
 
     def log_joint(self, X: ArrayLike) -> Floats:
         """Return log pi_k p_k(x) for each row of X (n, d) and class, (n, K), in nats."""
         inside = self._transform(self._validate_predict(X))
         model = self._model(len(self.classes_))
-        return model.log_joint(self._parameters(), inside) + np.linalg.slogdet(self.transform_)[1]
+        result: Floats = model.log_joint(self._parameters(), inside) + np.linalg.slogdet(self.transform_)[1]
+        return result
 
     def _parameters(self) -> Parameters:
         return Parameters(self.priors_, np.empty(0), self.theta_, self.precision_)
@@ -207,7 +214,8 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     def predict_log_proba(self, X: ArrayLike) -> Floats:
         """Return log posterior probabilities of the classes for each row of X (n, d), (n, K)."""
         joint = self.log_joint(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        result: Floats = joint - logsumexp(joint, axis=1, keepdims=True)
+        return result
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return posterior probabilities of the classes for each row of X (n, d), (n, K)."""
@@ -221,7 +229,8 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the most probable class of each row of X (n, d), shape (n,)."""
         best = self.log_joint(X).argmax(axis=1)
-        return self.classes_[best]
+        result: AnyArray = self.classes_[best]
+        return result
 
     def log_likelihood(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of log pi_y p_y(x), the measure in which MCPL is safe; y (n,) has no -1.

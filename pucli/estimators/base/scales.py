@@ -94,17 +94,20 @@ def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
 
 def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the weight of |g|^2 / 2 beside mean losses: 1 / n."""
-    return 1.0 / X.shape[0]
+    result: float = 1.0 / X.shape[0]
+    return result
 
 
 def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the weight of |g|^2 beside mean losses: 1 / (2 n)."""
-    return 0.5 / X.shape[0]
+    result: float = 0.5 / X.shape[0]
+    return result
 
 
 def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n."""
-    return ridge_of_sums(estimator, X, labelled) / X.shape[0]
+    result: float = ridge_of_sums(estimator, X, labelled) / X.shape[0]
+    return result
 
 
 def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:

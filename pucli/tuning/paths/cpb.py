@@ -53,6 +53,7 @@ class CPBPath(PathRoute):
                 assert graph is not None
                 edges = graph.edges(point["sigma"])
                 similarity, dual = similarity_form(Z[:, :-1], edges), None
+            assert edges is not None
             fit = solve_cpb(
                 Z,
                 labelled,
