@@ -210,7 +210,7 @@ def fit(
     except FloatingPointError as error:
         raise RunError(f"{method}: {error}") from error
     except ValueError as error:
-        raise UsageError(f"{method} cannot be trained on {_described(rows)}: {_reason(rows, error)}") from error
+        raise UsageError(f"{method} cannot be trained on {rows.title}: {_reason(rows, error)}") from error
     except TypeError as error:
         if isinstance(rows.X, np.ndarray):
             raise
@@ -222,19 +222,6 @@ def fit(
     if reports:
         estimator.set_params(report=None)
     return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
-
-
-def _described(rows: TrainingRows) -> str:
-    """Return where the rows come from, and which two clash if their missing cells follow no pattern."""
-    if not isinstance(rows.X, np.ndarray) or not np.isnan(rows.X).any():
-        return rows.title
-    from pucli.solvers.safe.gaussian import clashing_rows
-
-    clash = clashing_rows(np.isnan(rows.X))
-    if clash is None:
-        return rows.title
-    lacking = [", ".join(np.array(rows.feature_names)[np.isnan(rows.X[row])]) for row in clash]
-    return f"{rows.title}, of which data row {clash[0] + 1} lacks {lacking[0]} and data row {clash[1] + 1} {lacking[1]}"
 
 
 def _reason(rows: TrainingRows, error: ValueError) -> str:

@@ -59,11 +59,8 @@ _MINUS_ONE = (
     "its last problem names a class -1, which marks an unlabeled row; scikit-learn exempts its own semi-supervised "
     "classifiers from it by name"
 )
-_NO_POSITIVES = "its lesser class holds no positives, while the method takes the estimated share of its rows for them"
-_NOT_MONOTONE = "it hides random entries, which is no monotone pattern; the error says so"
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     **{name: {"check_classifiers_classes": _MINUS_ONE} for name in SEMI_SUPERVISED},
-    "gaussian-mcpl": {"check_estimators_pickle": _NOT_MONOTONE},
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -23,6 +24,7 @@ from pucli.solvers.safe.gaussian import (
     fit_by_blocks,
     guaranteed_improvement,
     log_density,
+    monotone_cover,
     monotone_pattern,
     sample_moments,
 )
@@ -31,10 +33,12 @@ _SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in sta
 
 
 class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
-    """Mean and covariance of a Gaussian from rows with NaN in one block or in a monotone pattern.
+    """Mean and covariance of a Gaussian from rows with NaN, best in one block or a monotone pattern.
 
     The pattern is recognised, whatever the order of rows and columns: it is monotone when the sets of missing columns
-    of any two rows are nested. Rows without any observed entry carry no information and are left out.
+    of any two rows are nested. Where it is not, rows lose entries, with a warning, until it is: each keeps the columns
+    before its first missing one, in the order from the most to the least often observed column. Rows without any
+    observed entry carry no information and are left out.
 
     Parameters
     ----------
@@ -122,21 +126,17 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            A pattern that is not monotone (two rows that clash are named), no complete row, or a singular covariance
-            of the complete rows (set `ridge`).
+            No complete row, or a singular covariance of the complete rows (set `ridge`).
+
+        Warns
+        -----
+        UserWarning
+            If the pattern is not monotone: how many entries are left out, and two rows that clash.
         """
         self._validate_params()
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
-        missing = np.isnan(rows)
-        clash = clashing_rows(missing)
-        if clash is not None:
-            i, j = clash
-            raise ValueError(
-                f"the pattern of missing entries is not monotone: row {i} lacks columns {_names(self, missing[i])} and "
-                f"row {j} lacks columns {_names(self, missing[j])}, neither contains the other. Drop one of the two "
-                "kinds of rows, or impute one of the columns first."
-            )
-        rows = rows[~missing.all(axis=1)]
+        rows = self._monotone(rows)
+        rows = rows[~np.isnan(rows).all(axis=1)]
         pattern = monotone_pattern(np.isnan(rows))
         self.n_complete_ = len(pattern.rows[-1]) if not np.isnan(rows).all(axis=0).any() else 0
         if self.n_complete_ == 0:
@@ -163,6 +163,23 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=True))
         self.gap_ = self.dual_gap_
         return self
+
+    def _monotone(self, X: Floats) -> Floats:
+        """Return X with as many entries left out as a monotone pattern takes; warn if there are any."""
+        missing = np.isnan(X)
+        clash = clashing_rows(missing)
+        if clash is None:
+            return X
+        i, j = clash
+        covered = monotone_cover(missing)
+        warnings.warn(
+            f"the pattern of missing entries is not monotone: row {i} lacks columns {_names(self, missing[i])} and "
+            f"row {j} lacks columns {_names(self, missing[j])}, neither contains the other. "
+            f"{np.count_nonzero(covered & ~missing)} of {np.count_nonzero(~missing)} entries are left out for one.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return np.where(covered, np.nan, X)
 
     def _estimate(self, X: Floats, pattern: Pattern) -> Gaussian:
         """Return the estimate by blocks, computed in standardised features."""

@@ -9,6 +9,7 @@ from pucli.metrics.comparison import (
 )
 from pucli.metrics.pu import pu_counts, puf
 from pucli.metrics.registry import METRICS, Metric, all_metrics, classification_scores, compute, get_metric
+from pucli.metrics.scorers import pu_auc_scorer, puf_scorer
 
 __all__ = [
     "METRICS",
@@ -21,7 +22,9 @@ __all__ = [
     "compute",
     "friedman_nemenyi",
     "get_metric",
+    "pu_auc_scorer",
     "pu_counts",
     "puf",
+    "puf_scorer",
     "wilcoxon_paired",
 ]

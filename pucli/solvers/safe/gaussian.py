@@ -50,6 +50,17 @@ def clashing_rows(missing: Bools) -> tuple[int, int] | None:
     return None
 
 
+def monotone_cover(missing: Bools) -> Bools:
+    """Return `missing` (n, D) with entries added to it, so that its pattern is monotone.
+
+    Columns are taken from the most to the least often observed one; a row keeps those before its first missing one.
+    """
+    order = np.argsort(missing.sum(axis=0), kind="stable")
+    covered = np.empty_like(missing)
+    covered[:, order] = np.logical_or.accumulate(missing[:, order], axis=1)
+    return covered
+
+
 def monotone_pattern(missing: Bools) -> Pattern:
     """Return the blocks of columns with the same missing rows, the most often observed first."""
     counts = missing.sum(axis=0)

@@ -1,0 +1,30 @@
+"""What holds of what is promised: scikit-learn's checks, hostile files, proofs, kills, faults, and the same bits.
+
+Every line says how many cases were tried and how many held; the JSON file names each case that did not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from pucli.bench._timing import Progress, teller
+
+COLUMNS = ("what", "tried", "held", "note")
+FULL = {"full": True}
+# Modules of this package, each with lines(full) -> list of Line.
+PARTS: tuple[str, ...] = ("estimator_checks",)
+
+
+def run(progress: Progress | None = None, full: bool = False, parts: Sequence[str] = PARTS) -> dict[str, Any]:
+    """Return the table of `pucli bench trust`; `full` tries many more cases of each kind, `parts` some kinds only."""
+    tell = teller(progress)
+    rows: list[dict[str, Any]] = []
+    for step, part in enumerate(parts):
+        module = importlib.import_module(f"pucli.bench.trust.{part}")
+        rows += [line.row() for line in module.lines(full)]
+        tell(step + 1, len(parts))
+    tried, held = (sum(row[key] for row in rows) for key in ("tried", "held"))
+    rows.append({"name": "all", "tried": tried, "held": held, "note": ""})
+    return {"title": "What holds, of how many cases that were tried", "columns": COLUMNS, "rows": rows}

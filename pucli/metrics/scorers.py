@@ -1,0 +1,103 @@
+"""Scorers for scikit-learn's model selection: they read labelled and unlabeled rows, and no true class.
+
+They are callables for `scoring=` of GridSearchCV, cross_val_score and the like. `y` is what the classifier was fitted
+with: the second of its `classes_` marks labelled positives. The folds of a classifier are stratified by default, so
+every fold has labelled rows as long as there are as many of them as folds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pucli.errors import UsageError
+from pucli.metrics.pu import Denominator, pu_counts, puf
+
+__all__ = ["pu_auc_scorer", "puf_scorer"]
+
+
+def puf_scorer(estimator: Any, X: ArrayLike, y: ArrayLike, *, denominator: Denominator = "unlabeled") -> float:
+    """Return PUF = recall^2 / P(predicted positive) of a fitted PU classifier, the greater the better.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With `classes_`, unlabeled and positive, and `predict`; a Pipeline that ends in one will do.
+    X : array-like of shape (n, m)
+    y : array-like of shape (n,)
+        Labels as in `fit`.
+    denominator : {"unlabeled", "all"}, default="unlabeled"
+        Rows over which P(predicted positive) is taken: "unlabeled" where these were drawn by themselves, "all" where
+        labelled positives were taken out of one sample. ``functools.partial(puf_scorer, denominator="all")`` is a
+        scorer too.
+
+    Returns
+    -------
+    float
+        NaN where there is no labelled row or none in the denominator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from pucli.estimators import BLSSVM
+    >>> from pucli.metrics import puf_scorer
+    >>> X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * (np.arange(80) < 40)[:, None]
+    >>> y = (np.arange(80) < 20).astype(int)  # half of the positives are labelled
+    >>> search = GridSearchCV(BLSSVM(), {"c_u": [0.1, 0.5]}, scoring=puf_scorer, cv=4).fit(X, y)
+    >>> search.best_params_
+    {'c_u': 0.1}
+    """
+    positive = _positive(estimator)
+    return float(puf(pu_counts(np.asarray(y) == positive, estimator.predict(X), positive), denominator))
+
+
+def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Return the area under the ROC curve of labelled against unlabeled rows, the greater the better.
+
+    It is an increasing function of the true area if the labelled rows are a random sample of the positives, whatever
+    the class prior: it ranks models and sets no cut.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With `classes_`, unlabeled and positive, and `decision_function` or `predict_proba`.
+    X : array-like of shape (n, m)
+    y : array-like of shape (n,)
+        Labels as in `fit`.
+
+    Returns
+    -------
+    float
+        NaN where only one kind of row is there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from pucli.estimators import BLSSVM
+    >>> from pucli.metrics import pu_auc_scorer
+    >>> X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * (np.arange(80) < 40)[:, None]
+    >>> y = (np.arange(80) < 20).astype(int)
+    >>> bool(cross_val_score(BLSSVM(), X, y, scoring=pu_auc_scorer, cv=4).mean() > 0.75)
+    True
+    """
+    from sklearn.metrics import roc_auc_score
+
+    labelled = np.asarray(y) == _positive(estimator)
+    if labelled.all() or not labelled.any():
+        return float("nan")
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X))
+    else:
+        scores = np.asarray(estimator.predict_proba(X))[:, 1]
+    return float(roc_auc_score(labelled, scores))
+
+
+def _positive(estimator: Any) -> Any:
+    classes = np.asarray(estimator.classes_)
+    if len(classes) != 2:
+        raise UsageError(f"the scorer takes a classifier with two classes; this one has {len(classes)}.")
+    return classes[1]

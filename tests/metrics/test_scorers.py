@@ -1,0 +1,64 @@
+"""PUF and PU-AUC as scorers of scikit-learn."""
+
+from __future__ import annotations
+
+import doctest
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pucli.auto.ranking import pu_auc
+from pucli.errors import UsageError
+from pucli.estimators import BLSSVM
+from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_scorer, scorers
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(1)
+    truth = np.arange(90) < 45
+    X = rng.normal(size=(90, 2)) + truth[:, None]
+    return X, np.where(np.arange(90) < 25, "positive", "unlabeled")
+
+
+def test_the_scorers_are_the_metrics(rows):
+    X, y = rows
+    model = BLSSVM().fit(X, y)
+    labelled = y == "positive"
+    counts = pu_counts(labelled, model.predict(X), "positive")
+    assert puf_scorer(model, X, y) == puf(counts, "unlabeled")
+    assert partial(puf_scorer, denominator="all")(model, X, y) == puf(counts, "all")
+    assert pu_auc_scorer(model, X, y) == pytest.approx(pu_auc(model.decision_function(X), labelled), abs=1e-12)
+
+
+@pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
+def test_a_grid_search_over_a_pipeline(rows, scorer):
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), BLSSVM()),
+        {"blssvm__c_u": [0.1, 0.5]},
+        scoring=scorer,
+        cv=3,
+        error_score="raise",
+    ).fit(*rows)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_rows_of_one_kind_have_no_score(rows):
+    X, y = rows
+    model = BLSSVM().fit(X, y)
+    assert np.isnan(pu_auc_scorer(model, X[:5], y[:5])) and np.isnan(puf_scorer(model, X[-5:], y[-5:]))
+
+
+def test_three_classes_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(UsageError, match="two classes"):
+        puf_scorer(GaussianNB().fit(X, np.arange(30) % 3), X, np.arange(30) % 3)
+
+
+def test_the_examples_run():
+    assert doctest.testmod(scorers).failed == 0
