@@ -72,3 +72,7 @@ class DegenerateModelWarning(UserWarning):
 
 class EstimatedPriorWarning(UserWarning):
     """A method that needs the class prior was given none, and took an estimate."""
+
+
+class PlugInWarning(UserWarning):
+    """An installed package offers something that cannot be used."""

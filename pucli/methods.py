@@ -1,57 +1,21 @@
-"""The one list of methods: command-line name, estimator, default grid, source."""
+"""The one list of methods: command-line name, estimator, default grid, source.
+
+An installed package adds entries by the entry-point group ``pucli.methods``; each entry point is a `Method` or a list
+of them. Where an experiment names ``module:Class``, that class is the method.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pucli.errors import UsageError, unknown
 from pucli.former_defaults import FORMER_DEFAULTS
-
-
-@dataclass(frozen=True)
-class Method:
-    """One method.
-
-    Parameters
-    ----------
-    name : command-line name.
-    estimator : ``"module:Class"``, imported when first needed.
-    kind : "pu" (y marks labelled positives), "semi-supervised" (-1 marks unlabeled rows), "clustering" (answers
-        clusters; labels, if any, say which rows belong together) or "density" (learns from no labels).
-    source : document and equations.
-    params : constructor parameters that this entry fixes.
-    grid : default tuning grid, parameter -> values or the name of a series (see `pucli.tuning.grids`).
-    regularisation : parameter -> -1 where larger values regularise more, +1 where smaller ones do, in the order in
-        which points are compared; ties of a tuning score go to the more regularised point.
-    ridge : the parameter that "the strongest ridge" of a tuning rule means.
-    refine : parameters that the refinement after a grid may move.
-    path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`), or "".
-    prior : where the method takes a class prior, what it does without one, in words; "" if it takes none.
-    extra : the optional dependency it needs ("deep"), "" if none.
-    version : raise it when the results of the method change; it is part of every cell's key.
-    former_defaults : constructor parameter -> what it means when a cell's key leaves it out, see
-        `pucli.former_defaults`.
-    """
-
-    name: str
-    estimator: str
-    kind: str
-    source: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Any] = field(default_factory=dict)
-    regularisation: Mapping[str, int] = field(default_factory=dict)
-    ridge: str = "lam"
-    refine: Sequence[str] = ()
-    path: str = ""
-    prior: str = ""
-    extra: str = ""
-    version: int = 1
-    former_defaults: Mapping[str, Any] = field(default_factory=dict)
-
+from pucli.method_entry import Method as Method
+from pucli.plug_ins import load_class, named, source_sha256
 
 _ALL = [
     Method(
@@ -307,15 +271,34 @@ METHODS: dict[str, Method] = {
 }
 
 
+def all_methods() -> dict[str, Method]:
+    """Return our own methods and those of installed packages, by name."""
+    offered = named("pucli.methods", Method, frozenset(METHODS))
+    return METHODS | {
+        method.name: replace(method, package=offer.package, package_version=offer.version) for offer, method in offered
+    }
+
+
 def get_method(name: str) -> Method:
-    """Return the method called `name` on the command line; the error suggests the nearest names."""
-    if name not in METHODS:
-        raise unknown("method", name, METHODS, listing="pucli list methods")
-    return METHODS[name]
+    """Return the method called `name`, or that of a class ``module:Class``; the error suggests the nearest names."""
+    if name in METHODS:
+        return METHODS[name]
+    if ":" in name:
+        file = source_sha256(load_class(name))
+        return Method(name, name, "pu", f"the class {name}", package=name.partition(":")[0], package_version=file)
+    methods = all_methods()
+    if name not in methods:
+        raise unknown("method", name, methods, listing="pucli list methods")
+    return methods[name]
 
 
 def estimator_class(method: Method) -> type[Any]:
     """Import and return the estimator class of `method`."""
+    if method.package:
+        try:
+            return load_class(method.estimator)
+        except UsageError as error:
+            raise UsageError(f"the method {method.name!r} of {method.package} cannot be used: {error}") from error
     module, _, name = method.estimator.partition(":")
     found: type[Any] = getattr(importlib.import_module(module), name)
     return found
@@ -329,8 +312,18 @@ def make_estimator(name: str, **params: Any) -> Any:
 
 def constructor_defaults(method: Method) -> dict[str, Any]:
     """Return constructor parameter -> present default of the method's estimator."""
-    parameters = inspect.signature(estimator_class(method).__init__).parameters
-    return {name: parameter.default for name, parameter in parameters.items() if name != "self"}
+    parameters = inspect.signature(estimator_class(method)).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+
+
+def identity(method: Method) -> dict[str, str]:
+    """Return what tells a method of another package apart in a cell's key; nothing for our own.
+
+    The name of the package, whose author raises `Method.version`; of a ``module:Class`` the hash of its file.
+    """
+    if ":" in method.name:
+        return {"source_sha256": method.package_version}
+    return {"package": method.package} if method.package else {}
 
 
 def complete_params(name: str, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -237,6 +237,11 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
     Methods of other packages are fitted to a few of the rows for that; where these do not suffice, nothing is known.
     Methods of pucli are known to be storable.
     """
+    if ":" in method:
+        raise UsageError(
+            f"a model of {method} cannot be kept: only methods of the list are known when a file is opened; `pucli new "
+            "method` makes one of your class. Leave --model out."
+        )
     if estimator_of(method).__module__.startswith(("pucli.", "sklearn.")):
         return
     few = np.sort(

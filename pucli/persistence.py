@@ -28,7 +28,7 @@ from pucli.data.atomic import replacing
 from pucli.data.encoding import TableEncoder
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
-from pucli.methods import METHODS, estimator_class
+from pucli.methods import all_methods, estimator_class
 
 FORMAT = "pucli model, version 1"
 ABOUT = "model.json"
@@ -124,7 +124,7 @@ def load_model(path: str | Path) -> SavedModel:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise _not_a_model(path)
     method, versions = about.get("method"), about.get("versions") or {}
-    if method not in METHODS:
+    if method not in (methods := all_methods()):
         raise UsageError(
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
@@ -141,7 +141,7 @@ def load_model(path: str | Path) -> SavedModel:
         raise
     except Exception as error:  # whatever a damaged file makes numpy or scikit-learn say
         raise _damaged(path, error) from error
-    if not fits or not isinstance(model.estimator, estimator_class(METHODS[method])):
+    if not fits or not isinstance(model.estimator, estimator_class(methods[method])):
         raise _not_a_model(path)
     _complete(model.estimator)
     return model
@@ -246,7 +246,7 @@ class _Reader:
 
 def _known_classes(method: str) -> dict[str, type]:
     """Return name -> class of everything that a model of `method` may hold besides plain values and arrays."""
-    kind = estimator_class(METHODS[method])
+    kind = estimator_class(all_methods()[method])
     # files written before Standardiser was there hold a StandardScaler
     known = {
         "TableEncoder": TableEncoder,

@@ -19,9 +19,9 @@ def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
 
 def methods(incomplete: str) -> list[str]:
     """Return the methods whose names begin so."""
-    from pucli.methods import METHODS
+    from pucli.methods import all_methods
 
-    return _starting(incomplete, METHODS)
+    return _starting(incomplete, all_methods())
 
 
 def datasets(incomplete: str) -> list[str]:

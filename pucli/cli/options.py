@@ -132,6 +132,15 @@ Datasets = Annotated[
         show_default=False,
     ),
 ]
+Catalogue = Annotated[
+    Path | None,
+    typer.Option(
+        "--datasets",
+        metavar="FILE",
+        help="A further catalogue, in the form of datasets.yaml; one beside EXPERIMENT.yaml is taken by itself.",
+        show_default=False,
+    ),
+]
 Results = Annotated[
     Path, typer.Option("--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True)
 ]

@@ -74,12 +74,19 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
             ("objective", finite(document["objective"])),
             ("certificate", None if fitted.rows.y is None else certificate_text(document)),
             ("guarantee", document["guarantee"]),
-            ("converged", f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iterations"),
+            ("converged", _converged(document)),
             ("training time", f"{document['seconds']:.3f} s"),
             *_test(document["test"]),
             ("model", document["model"]),
         ]
     )
+
+
+def _converged(document: dict[str, Any]) -> str | None:
+    """Return the line on convergence, None for a method of another package that does not say."""
+    if document["converged"] is None:
+        return None
+    return f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iterations"
 
 
 def _rows(document: dict[str, Any]) -> str:

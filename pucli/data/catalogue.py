@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
-from pucli.declared import declared_path
+from pucli.declared import CATALOGUE, declared_path, named_catalogues, offered_folders
 from pucli.errors import UsageError, unknown
+from pucli.plug_ins import Offer
 
 Value = StrictInt | StrictStr
 Column = StrictInt | StrictStr
@@ -30,7 +31,10 @@ class _Declared(BaseModel):
 
 
 class Mirror(_Declared):
-    """An address of a file, or of an archive (zip, tar) with the file in it under the name `member`."""
+    """An address of a file, or of an archive (zip, tar) with the file in it under the name `member`.
+
+    A path is taken from the folder of the catalogue.
+    """
 
     url: str
     member: str | None = None
@@ -181,7 +185,8 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
     Parameters
     ----------
     path : str or Path, optional
-        The YAML file; by default the `datasets.yaml` of the package.
+        The YAML file; by default the `datasets.yaml` of the package, with those of installed packages and those that
+        the user names (`pucli.declared`).
 
     Raises
     ------
@@ -189,7 +194,37 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
         The file is missing, is not YAML, or an entry has a wrong key or type; the message gives the file, the path
         of the key and the nearest right key.
     """
-    file = Path(path) if path is not None else declared_path("datasets.yaml")
+    if path is not None:
+        return _stamped(Path(path))
+    own = _stamped(declared_path(CATALOGUE))
+    entries = dict(own)
+    for folder, offer in offered_folders():
+        if (folder / CATALOGUE).is_file():
+            entries = {**_offered(folder / CATALOGUE, offer, frozenset(own)), **entries}
+    entries = {name: entries[name] for name in [*own, *(name for name in entries if name not in own)]}
+    for file in named_catalogues():
+        for name, entry in _stamped(file).items():
+            if name in own and entry != own[name]:
+                raise UsageError(f"{file}: there is a data set {name!r} already; give yours another name.")
+            entries[name] = entry
+    return entries
+
+
+@functools.cache
+def _offered(file: Path, offer: Offer, taken: frozenset[str]) -> dict[str, Entry]:
+    """Return what an installed package declares, without names that are taken; a faulty file is warned of."""
+    try:
+        entries = _stamped(file)
+    except UsageError as error:
+        offer.refuse(str(error))
+        return {}
+    for name in sorted(taken.intersection(entries)):
+        offer.refuse(f"the data set {name!r} is there already")
+    return {name: entry for name, entry in entries.items() if name not in taken}
+
+
+def _stamped(file: Path) -> dict[str, Entry]:
+    """Return the entries of one file, read again where it has changed."""
     try:
         stamp = file.stat()
     except OSError as error:
@@ -209,10 +244,27 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
         if not _NAME.fullmatch(name):
             raise UsageError(f"{path}: data set name {name!r} may have letters, digits, '-' and '_' only")
         try:
-            entries[name] = Entry.model_validate(body)
+            entries[name] = _with_near_files(Entry.model_validate(body), path.parent)
         except ValidationError as error:
             raise UsageError(f"{path}: {explain(error, Entry, (name,))}") from error
     return entries
+
+
+def _with_near_files(entry: Entry, folder: Path) -> Entry:
+    """Return the entry with addresses that are relative paths taken from the folder of its catalogue."""
+
+    def found(mirror: Mirror) -> Mirror:
+        if "://" in mirror.url or Path(mirror.url).is_absolute():
+            return mirror
+        return mirror.model_copy(update={"url": str(folder / mirror.url)})
+
+    def near(file: File) -> File:
+        mirrors, others = [found(m) for m in file.mirrors], [near(other) for other in file.alternatives]
+        return file.model_copy(update={"mirrors": mirrors, "alternatives": others})
+
+    if all("://" in mirror.url for file in entry.files for one in file.packagings() for mirror in one.mirrors):
+        return entry
+    return entry.model_copy(update={"files": [near(file) for file in entry.files]})
 
 
 def catalogue_schema() -> dict[str, Any]:

@@ -7,8 +7,6 @@ entries by the entry-point group ``pucli.metrics``; each entry point is a `Metri
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,8 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.errors import UsageError, unknown
+from pucli.errors import unknown
 from pucli.metrics import classification, clustering, density, pu
+from pucli.plug_ins import named
 
 PLUG_INS = "pucli.metrics"
 
@@ -205,29 +204,16 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )
 
 
-@functools.cache
 def all_metrics() -> Mapping[str, Metric]:
-    """Return the built-in metrics and those of installed packages, by name.
-
-    Raises
-    ------
-    UsageError
-        An installed package offers something else than metrics, or a name that is taken.
-    """
-    found = dict(METRICS)
-    for point in importlib.metadata.entry_points(group=PLUG_INS):
-        loaded = point.load()
-        for metric in loaded if isinstance(loaded, (list, tuple)) else [loaded]:
-            if not isinstance(metric, Metric):
-                raise UsageError(f"the entry point {point.name} of {PLUG_INS} ({point.value}) is not a Metric.")
-            if metric.name in found:
-                raise UsageError(f"{point.value}: there is already a metric {metric.name!r}; give yours another name.")
-            found[metric.name] = metric
-    return MappingProxyType(found)
+    """Return the built-in metrics and those of installed packages, by name."""
+    offered = named(PLUG_INS, Metric, frozenset(METRICS))
+    return METRICS if not offered else MappingProxyType({**METRICS, **{metric.name: metric for _, metric in offered}})
 
 
 def get_metric(name: str) -> Metric:
     """Return the metric called `name`; the error suggests the nearest names."""
+    if name in METRICS:
+        return METRICS[name]
     metrics = all_metrics()
     if name not in metrics:
         raise unknown("metric", name, metrics)

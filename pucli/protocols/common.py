@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -130,7 +131,7 @@ def declared_method(
     dict
         ``name``, ``version``, ``params`` and `more`.
     """
-    from pucli.methods import constructor_defaults, get_method
+    from pucli.methods import constructor_defaults, get_method, identity
 
     entry = experiment.methods[column]
     method = get_method(entry.method)
@@ -141,7 +142,22 @@ def declared_method(
         method.former_defaults,
         {"random_state", *given, *more.get("grid", ())},
     )
-    return {"name": method.name, "version": method.version, "params": params, **more}
+    _check_writable(column, params)
+    return {"name": method.name, "version": method.version, **identity(method), "params": params, **more}
+
+
+def _check_writable(column: str, params: Mapping[str, Any]) -> None:
+    """Raise UsageError for a parameter that a cell's key cannot hold, or that the constructor needs and has not got."""
+    for name, value in params.items():
+        if value is inspect.Parameter.empty:
+            raise UsageError(f"methods.{column}.{name}: the constructor needs this parameter; give it a value.")
+        try:
+            canonical_json(value)
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"methods.{column}.{name}: its default, {value!r}, cannot be written down; give it a number, text, "
+                "list or mapping, or null."
+            ) from None
 
 
 def key_params(

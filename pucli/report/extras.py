@@ -45,10 +45,10 @@ def no_extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -
 
 def extras_of(protocol: str) -> MakeExtras:
     """Return the function `extras` of the protocol's module `report`; `no_extras` where it has no such module."""
-    name = f"{protocol_module(protocol).__package__}.report"
-    if importlib.util.find_spec(name) is None:
+    package = protocol_module(protocol).__package__
+    if not package or importlib.util.find_spec(f"{package}.report") is None:
         return no_extras
-    found: MakeExtras = importlib.import_module(name).extras
+    found: MakeExtras = getattr(importlib.import_module(f"{package}.report"), "extras", no_extras)
     return found
 
 

@@ -123,5 +123,6 @@ def _methods(experiment: Experiment, cells: Sequence[Cell]) -> list[dict[str, An
     found = []
     for label in dict.fromkeys(cell.method for cell in cells):
         method = get_method(experiment.methods[label].method)
-        found.append({"label": label, "method": method.name, "version": method.version, "source": method.source})
+        source = f"{method.source} [{method.origin}]" if method.origin else method.source
+        found.append({"label": label, "method": method.name, "version": method.version, "source": source})
     return found

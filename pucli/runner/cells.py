@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import math
+import pkgutil
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 # Raise it when the meaning of a stored result changes: then every cell is computed anew.
 RESULT_FORMAT = 1
+PROTOCOLS = "pucli.protocols"
 
 Shared = TypeVar("Shared")
 
@@ -119,11 +123,29 @@ class Context:
         Whether nothing may be downloaded.
     cache : dict
         Lives as long as the group; `shared` keeps here what its cells share.
+    catalogues, folders : tuple of str
+        Catalogues that the user named, and folders of his modules, for workers that are processes of their own.
     """
+
+    def fresh(self) -> Context:
+        """Return the same for another group."""
+        return replace(self, cache={})
+
+    def enter(self) -> None:
+        """Have catalogues and modules found in this process."""
+        from pucli.declared import add_catalogue
+        from pucli.plug_ins import add_module_folder
+
+        for path in self.catalogues:
+            add_catalogue(path)
+        for folder in self.folders:
+            add_module_folder(Path(folder))
 
     mirror: str | None = None
     offline: bool | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
+    catalogues: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
     def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
         """Return what the cells of a group share: data, split, graphs.
@@ -180,16 +202,36 @@ def json_values(value: Any) -> Any:
     return value
 
 
-def protocol_module(name: str) -> types.ModuleType:
-    """Return the module `pucli.protocols.<name>.protocol`; the error suggests the nearest names."""
-    import importlib
-    import pkgutil
+def protocol_names() -> dict[str, str]:
+    """Return the names of all protocols, each with the package that has it ("" for our own)."""
+    from pucli.plug_ins import offers
 
+    own = _own_protocols()
+    usable = _offered_protocols(own)
+    packages = {offer.name: f"{offer.package} {offer.version}" for offer in offers(PROTOCOLS)}
+    return {**dict.fromkeys(own, ""), **{name: packages[name] for name in usable}}
+
+
+def protocol_module(name: str) -> types.ModuleType:
+    """Return the module of a protocol, ours or that of an installed package; the error suggests the nearest names."""
     from pucli.errors import unknown
 
+    own = _own_protocols()
+    if name in own:
+        return importlib.import_module(f"{PROTOCOLS}.{name}.protocol")
+    offered = _offered_protocols(own)
+    if name not in offered:
+        raise unknown("protocol", name, [*own, *offered])
+    return offered[name]
+
+
+def _own_protocols() -> list[str]:
     # by name: the layer above, which this one does not import
-    package = importlib.import_module("pucli.protocols")
-    names = [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
-    if name not in names:
-        raise unknown("protocol", name, names)
-    return importlib.import_module(f"{package.__name__}.{name}.protocol")
+    package = importlib.import_module(PROTOCOLS)
+    return [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
+
+
+def _offered_protocols(own: list[str]) -> dict[str, types.ModuleType]:
+    from pucli.plug_ins import modules
+
+    return modules(PROTOCOLS, ("cells", "run_cell"), own)

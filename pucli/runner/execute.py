@@ -63,7 +63,7 @@ def execute(
         yield from _on_dask(groups, context, n_jobs, scheduler)
     elif n_jobs == 1 or len(groups) <= 1:
         for group in groups:
-            yield from _run_cells(group, Context(context.mirror, context.offline))
+            yield from _run_cells(group, context.fresh())
     else:
         yield from _on_loky(groups, context, n_jobs)
 
@@ -127,7 +127,8 @@ def run_group(group: Sequence[Cell], context: Context, parent: int) -> list[Fini
     if parent and parent != os.getpid():
         ignore_interrupts(parent)
         _end_with(parent)
-    return list(_run_cells(group, Context(context.mirror, context.offline)))
+    context.enter()
+    return list(_run_cells(group, context.fresh()))
 
 
 @functools.cache

@@ -125,13 +125,22 @@ class MethodEntry(Strict):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    method: str = Field(description="a name of `pucli list methods`")
+    method: str = Field(description="a name of `pucli list methods`, or module:Class, also under the key estimator")
     grid: dict[str, Any] | None = Field(default=None, description="parameter -> values; the method's own when omitted")
     coarse_grid: dict[str, Any] | None = Field(default=None, description="the grid of profiles with `grid: coarse`")
     tuning: TuningOverride = TuningOverride()
     published: str = Field(
         default="", description="the method's name in the published table, if the column has another"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _estimator_is_the_method(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "method" in value or "estimator" not in value:
+            return value
+        if not isinstance(value["estimator"], str) or ":" not in value["estimator"]:
+            raise ValueError(f"estimator: write it as module:Class, got {value['estimator']!r}")
+        return {"method": value["estimator"], **{key: item for key, item in value.items() if key != "estimator"}}
 
     @property
     def params(self) -> dict[str, Any]:
@@ -203,7 +212,7 @@ class Experiment(Strict):
 
     title: str
     source: Source | None = None
-    protocol: str = Field(default="pu", description="a module of pucli/protocols")
+    protocol: str = Field(default="pu", description="a name of `pucli list protocols`")
     data: Data
     split: SplitPlan
     tuning: Tuning = Tuning()

@@ -13,8 +13,9 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from pucli.declared import declared_path
+from pucli.declared import CATALOGUE, add_catalogue, experiment_files
 from pucli.errors import UsageError, unknown
+from pucli.plug_ins import add_module_folder, check_not_hidden
 from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
 
 
@@ -48,10 +49,12 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _mapping_without_duplicates)
 
 def experiment_names() -> list[str]:
     """Return the names of the declared experiments."""
-    return sorted(path.stem for path in declared_path("experiments").glob("*.yaml"))
+    return list(experiment_files())
 
 
-def load_experiment(name_or_path: str | Path, *, check_methods: bool = True) -> Experiment:
+def load_experiment(
+    name_or_path: str | Path, *, check_methods: bool = True, datasets: str | Path | None = None
+) -> Experiment:
     """Return the experiment of that name, or of a file that ends in .yaml or .yml.
 
     Parameters
@@ -59,6 +62,8 @@ def load_experiment(name_or_path: str | Path, *, check_methods: bool = True) -> 
     name_or_path : a name of `experiment_names`, or the path of a file.
     check_methods : also check data sets against the catalogue, and parameters and grids against the constructors,
         which imports the estimators.
+    datasets : a catalogue whose data sets the experiment may use too; so may it those of a ``datasets.yaml`` beside its
+        file.
 
     Raises
     ------
@@ -66,19 +71,33 @@ def load_experiment(name_or_path: str | Path, *, check_methods: bool = True) -> 
         No such experiment, or a mistake in the file; the message has the file and the path of the key.
     """
     text = str(name_or_path)
-    if text.endswith((".yaml", ".yml")):
-        path = Path(name_or_path)
-    elif text in experiment_names():
-        path = declared_path("experiments") / f"{text}.yaml"
-    else:
-        raise unknown("experiment", text, experiment_names(), listing="pucli list experiments")
+    declared = experiment_files()
+    own = text.endswith((".yaml", ".yml"))
+    if not own and text not in declared:
+        raise unknown("experiment", text, declared, listing="pucli list experiments")
+    path = Path(name_or_path) if own else declared[text]
     experiment = parse_experiment(_read(path), file=path.name)
     experiment._name, experiment._path = path.stem, path
+    if own:
+        _take_what_lies_beside(experiment, path.resolve().parent)
+    if datasets is not None:
+        add_catalogue(datasets)
     _check_metrics(experiment, path.name)
     if check_methods:
         _check_data(experiment, path.name)
         _check_methods(experiment, path.name)
     return experiment
+
+
+def _take_what_lies_beside(experiment: Experiment, folder: Path) -> None:
+    """Have the catalogue and the modules in the folder of an experiment's file found."""
+    if (folder / CATALOGUE).is_file():
+        add_catalogue(folder / CATALOGUE)
+    for entry in experiment.methods.values():
+        module, colon, _ = entry.method.partition(":")
+        if colon:
+            add_module_folder(folder)
+            check_not_hidden(module, folder)
 
 
 def parse_experiment(content: Any, *, file: str) -> Experiment:
@@ -242,6 +261,8 @@ def _parameters(name: str, key: str, column: str) -> list[str]:
         raise UsageError(f"{key}: {error}") from None
     try:
         return list(constructor_defaults(method))
+    except UsageError as error:
+        raise UsageError(f"{column}: {error}") from None
     except ImportError as error:
         extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
         raise UsageError(f"{column}: the method {name!r} needs the package {error.name!r}{extra}.") from None

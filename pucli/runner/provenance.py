@@ -45,6 +45,7 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
+    versions |= foreign(experiment)
     return {
         "versions": versions,
         "blas": blas(),
@@ -58,6 +59,35 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
         "threads_per_process": 1,
         "backend": "in this process" if backend == "loky" and n_jobs == 1 else backend,
     }
+
+
+def foreign(experiment: Experiment) -> dict[str, str]:
+    """Return package -> version of the plug-ins that an experiment uses; of a ``module:Class`` the hash of its file."""
+    from pucli.data import load_catalogue
+    from pucli.declared import CATALOGUE, offered_folders
+    from pucli.methods import get_method
+    from pucli.metrics import METRICS
+    from pucli.plug_ins import offers
+    from pucli.runner.cells import PROTOCOLS
+
+    found = {}
+    for entry in experiment.methods.values():
+        method = get_method(entry.method)
+        if ":" in method.name:
+            found[method.name] = method.origin
+        elif method.package:
+            found[method.package] = method.package_version
+    for offer in offers(PROTOCOLS):
+        if offer.name == experiment.protocol:
+            found[offer.package] = offer.version
+    if not set(experiment.metrics) <= set(METRICS):
+        found |= {offer.package: offer.version for offer in offers("pucli.metrics")}
+    for folder, offer in offered_folders():
+        file = folder / CATALOGUE
+        of_it = experiment.path is not None and experiment.path.is_relative_to(folder)
+        if of_it or (file.is_file() and set(experiment.dataset_names) & set(load_catalogue(file))):
+            found[offer.package] = offer.version
+    return found
 
 
 def source_sha256(package: Path = _PACKAGE) -> str:

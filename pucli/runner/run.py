@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pucli.declared import named_catalogues
 from pucli.errors import PucliError, UsageError
 from pucli.runner.cells import Cell, Context
 from pucli.runner.execute import Finished, execute
@@ -176,7 +177,12 @@ def run(
                 _check_packages(cells)
                 _fetch(cells, mirror, offline, lambda text: progress.tell("fetch", text=text))
                 made_by = store.provenance_id(_provenance(experiment, n_jobs, backend))
-                context = Context(None if mirror is None else str(mirror), offline)
+                context = Context(
+                    None if mirror is None else str(mirror),
+                    offline,
+                    catalogues=tuple(map(str, named_catalogues())),
+                    folders=_module_folders(experiment),
+                )
                 results = execute(groups, context, n_jobs=n_jobs, backend=backend, scheduler=scheduler)
                 with contextlib.closing(results):  # the workers stop at once, whatever ends the loop
                     for finished in results:
@@ -311,7 +317,8 @@ def _check_packages(cells: Sequence[Cell]) -> None:
     from pucli.methods import get_method
 
     for name in dict.fromkeys(cell.declared["method"]["name"] for cell in cells):
-        if get_method(name).extra == "deep":
+        method = get_method(name)
+        if method.extra == "deep" and not method.package:
             from pucli.deep import require_torch
 
             try:
@@ -333,6 +340,12 @@ def _provenance(experiment: Experiment, n_jobs: int, backend: str) -> dict[str, 
     from pucli.runner.provenance import provenance
 
     return provenance(experiment, n_jobs=n_jobs, backend=backend)
+
+
+def _module_folders(experiment: Experiment) -> tuple[str, ...]:
+    """Return the folder of the experiment's file, where a column names a class of a module."""
+    named = any(":" in entry.method for entry in experiment.methods.values())
+    return (str(experiment.path.resolve().parent),) if named and experiment.path is not None else ()
 
 
 def _ordered_groups(cells: Sequence[Cell], known: StoredRows, max_cells: int | None) -> list[list[Cell]]:

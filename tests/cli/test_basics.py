@@ -134,13 +134,15 @@ def test_an_error_is_a_json_document_too(pucli, words):
     assert len(error["message"]) > 10
 
 
-@pytest.mark.parametrize("what", ["datasets", "methods", "experiments", "metrics"])
+@pytest.mark.parametrize("what", ["datasets", "methods", "experiments", "metrics", "protocols"])
 def test_list(pucli, what):
     document = pucli("list", what, "--json").document
     names = [entry["name"] for entry in document[what]]
     lines = pucli("list", what).out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == names
-    assert {"datasets": "wine", "methods": "glpual", "experiments": "table-3.1", "metrics": "f1"}[what] in names
+    assert {"datasets": "wine", "methods": "glpual", "experiments": "table-3.1", "metrics": "f1", "protocols": "pu"}[
+        what
+    ] in names
 
 
 def test_list_methods_says_what_each_needs(pucli):

@@ -222,6 +222,8 @@ SHOWN = {
     ("report", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
     ("site", "folder"): "test_outputs.py::test_missing_folders_are_made",
     ("site", "results"): "test_outputs.py::test_missing_folders_are_made",
+    ("reproduce", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("report", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
     ("bench", "name"): "test_reproduce.py::test_bench_prints_and_writes_its_results",
     ("bench", "full"): "test_reproduce.py::test_bench_full_gives_the_large_sizes_and_keeps_the_other_result",

@@ -26,14 +26,23 @@ def command(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="datasets|methods|experiments|metrics",
+            metavar="datasets|methods|experiments|metrics|protocols",
             help="What to list.",
-            autocompletion=completion.words("datasets", "methods", "experiments", "metrics"),
+            autocompletion=completion.words("datasets", "methods", "experiments", "metrics", "protocols"),
         ),
     ],
 ) -> None:
-    """List the data sets, methods, experiments or metrics."""
-    listings = {"datasets": _datasets, "methods": _methods, "experiments": _experiments, "metrics": _metrics}
+    """List data sets, methods, experiments, metrics or protocols.
+
+    Those that installed packages add are among them.
+    """
+    listings = {
+        "datasets": _datasets,
+        "methods": _methods,
+        "experiments": _experiments,
+        "metrics": _metrics,
+        "protocols": _protocols,
+    }
     if what not in listings:
         raise unknown("listing", what, listings)
     columns, rows = listings[what]()
@@ -51,11 +60,27 @@ LABELS = {
 
 
 def _methods() -> tuple[list[str], list[list[Any]]]:
-    from pucli.methods import METHODS
+    from pucli.methods import all_methods
 
     return ["name", "kind", "needs", "source"], [
-        [method.name, method.kind, "; ".join(_needs(method)), method.source] for method in METHODS.values()
+        [method.name, method.kind, "; ".join(_needs(method)), _source(method)] for method in all_methods().values()
     ]
+
+
+def _source(method: Method) -> str:
+    return f"{method.source} [{method.origin}]" if method.origin else method.source
+
+
+def _protocols() -> tuple[list[str], list[list[Any]]]:
+    import inspect
+
+    from pucli.runner.cells import protocol_module, protocol_names
+
+    rows = []
+    for name, package in protocol_names().items():
+        first = (inspect.getdoc(protocol_module(name)) or "").partition("\n\n")[0].replace("\n", " ")
+        rows.append([name, f"{first} [{package}]" if package else first])
+    return ["name", "description"], rows
 
 
 def _needs(method: Method) -> Iterator[str]:
@@ -63,7 +88,7 @@ def _needs(method: Method) -> Iterator[str]:
     if method.prior:
         yield f"class prior ({method.prior})"
     if method.extra:
-        yield f"pucli[{method.extra}]"
+        yield f"{method.package or 'pucli'}[{method.extra}]"
 
 
 def _metrics() -> tuple[list[str], list[list[Any]]]:

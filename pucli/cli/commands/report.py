@@ -46,6 +46,7 @@ def command(
     ] = None,
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
+    catalogue: opt.Catalogue = None,
     results: opt.Results = Path("results"),
     allow_changes: opt.AllowChanges = False,
 ) -> int:
@@ -69,7 +70,7 @@ def command(
             raise UsageError("--profile, --method and --dataset go with one EXPERIMENT, not with --all.")
         check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
-    declared = load_experiment(experiment)
+    declared = load_experiment(experiment, datasets=catalogue)
     opt.output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     report = collect(declared, profile=profile, methods=method, datasets=dataset, results_dir=results, formats=wanted)

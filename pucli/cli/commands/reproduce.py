@@ -23,7 +23,7 @@ pucli reproduce table-3.3 --dataset wifi --dataset seeds --method glpual --n-job
 pucli reproduce table-3.3 --collect
 pucli reproduce table-3.3 --shard 2/8 --results part2
 pucli reproduce table-3.3 --merge part1 --merge part2
-pucli reproduce my-experiment.yaml --results /tmp/results --json
+pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results --json
 """
 
 
@@ -33,6 +33,7 @@ def command(
     profile: opt.Profile = "full",
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
+    catalogue: opt.Catalogue = None,
     n_jobs: opt.Jobs = 1,
     dry: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and run nothing.")] = False,
     backend: Annotated[
@@ -80,7 +81,7 @@ def command(
         {"--dry-run": dry, "--collect": only_collect, "--merge": merge},
         {"--only-failed": only_failed, "--max-cells": max_cells, "--shard": shard, "--scheduler": scheduler},
     )
-    declared = load_experiment(experiment)
+    declared = load_experiment(experiment, datasets=catalogue)
     which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
     if dry:
         _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, **which))

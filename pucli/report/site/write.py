@@ -218,15 +218,15 @@ def _by_publication(shown: Sequence[Shown], results: Path) -> list[tuple[str, di
 
 
 def _methods(shown: Sequence[Shown], out: Path) -> list[Path]:
-    from pucli.methods import METHODS, estimator_class
+    from pucli.methods import all_methods, estimator_class
 
     written, lines = [], []
-    for method in METHODS.values():
+    for method in all_methods().values():
         places = _places(shown, method.name)
         lines.append(Line(f"methods/{method.name}.html", [method.name, method.kind, method.source, str(len(places))]))
         try:
             made: Any = estimator_class(method)
-        except ImportError:  # an extra that is not installed: the page has no parameters
+        except (ImportError, UsageError):  # an extra that is not installed: the page has no parameters
             made = None
         parameters = inspect.signature(made.__init__).parameters if made is not None else {}
         rows = [
