@@ -1,9 +1,41 @@
-"""Paths that tests need."""
+"""Paths that tests need, and packages that are installed for the time of a test."""
 
 from __future__ import annotations
 
+import importlib
+import shutil
+import sys
+import tomllib
 from pathlib import Path
+
+import pytest
+
+from pucli import plug_ins
 
 ROOT = Path(__file__).resolve().parents[1]
 # copies of the public data and publications; tests that need them skip where they are absent
 SHARED = ROOT.parent / "shared"
+
+
+def install(project: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a package under `project` into the folder `site` of this process, as pip would, but without pip."""
+    declared = tomllib.loads((project / "pyproject.toml").read_text())
+    about, packages = declared["project"], declared["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    for package in packages:
+        shutil.copytree(project / package, site / package)
+    add_distribution(site, about["name"], about["version"], about["entry-points"], monkeypatch)
+
+
+def add_distribution(
+    site: Path, name: str, version: str, points: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Write what an installed package says of itself, and have it found."""
+    folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = [line for group, own in points.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in own.items()))]
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    if str(site) not in sys.path:
+        monkeypatch.syspath_prepend(str(site))
+    plug_ins.forget()
+    importlib.invalidate_caches()

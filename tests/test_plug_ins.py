@@ -5,7 +5,6 @@ import importlib
 import os
 import shutil
 import sys
-import tomllib
 
 import pandas as pd
 import pytest
@@ -13,31 +12,14 @@ import yaml
 
 from pucli import declared, plug_ins
 from pucli.methods import METHODS, Method, all_methods, get_method
-from tests.helpers import ROOT
-
-EXAMPLE = ROOT / "examples" / "plugin"
+from tests.helpers import ROOT, add_distribution, install
 
 
 @pytest.fixture
-def install(tmp_path_factory, monkeypatch):
-    """Install packages, each given by its name, version and entry points, for the time of a test."""
-    site = tmp_path_factory.mktemp("site")
-    monkeypatch.syspath_prepend(str(site))
+def site(tmp_path_factory):
+    """A folder to install packages in; what they brought is gone after the test."""
     before = set(sys.modules)
-
-    def add(name, version, points):
-        folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
-        folder.mkdir()
-        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        lines = [
-            line for group, own in points.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in own.items()))
-        ]
-        (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
-        plug_ins.forget()
-        importlib.invalidate_caches()
-        return site
-
-    yield add
+    yield tmp_path_factory.mktemp("site")
     plug_ins.forget()
     for module in set(sys.modules) - before:
         if module.startswith(("pucli_example", "broken", "mine")):
@@ -45,11 +27,9 @@ def install(tmp_path_factory, monkeypatch):
 
 
 @pytest.fixture
-def example(install):
+def example(site, monkeypatch):
     """Install the package under examples/plugin."""
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    site = install(project["name"], project["version"], project["entry-points"])
-    shutil.copytree(EXAMPLE / "pucli_example", site / "pucli_example")
+    install(ROOT / "examples" / "plugin", site, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +71,9 @@ def test_its_experiments_run_and_name_the_package(pucli, example, tmp_path, jobs
     assert "| pucli-example " in text and "[pucli-example 0.1.0]" in text
 
 
-def test_what_is_broken_says_so_in_one_line_and_stops_nothing(pucli, example, install):
-    site = install(
+def test_what_is_broken_says_so_in_one_line_and_stops_nothing(pucli, example, site, monkeypatch):
+    add_distribution(
+        site,
         "broken-one",
         "3.1",
         {
@@ -101,6 +82,7 @@ def test_what_is_broken_says_so_in_one_line_and_stops_nothing(pucli, example, in
             "pucli.protocols": {"e": "broken_here"},
             "pucli.catalogues": {"f": "broken_catalogue"},
         },
+        monkeypatch,
     )
     (site / "broken_here.py").write_text(
         "from pucli.methods import Method\nNOT_ONE = 3\nTAKEN = Method('glpual', 'broken_here:X', 'pu', '')\n"
@@ -123,8 +105,8 @@ def test_what_is_broken_says_so_in_one_line_and_stops_nothing(pucli, example, in
     assert all_methods()["glpual"] is METHODS["glpual"]
 
 
-def test_a_method_whose_class_is_missing_names_the_package(pucli, install):
-    site = install("broken-two", "1", {"pucli.methods": {"a": "broken_list:HERE"}})
+def test_a_method_whose_class_is_missing_names_the_package(pucli, site, monkeypatch):
+    add_distribution(site, "broken-two", "1", {"pucli.methods": {"a": "broken_list:HERE"}}, monkeypatch)
     (site / "broken_list.py").write_text(
         "from pucli.methods import Method\nHERE = Method('here', 'broken_class:X', 'pu', '')\n"
     )

@@ -39,6 +39,7 @@ ORDER = [
     "split",
     "reproduce",
     "report",
+    "new",
     "bench",
 ]
 

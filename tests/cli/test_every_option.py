@@ -189,6 +189,8 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("report", "dataset"): Effect("report small.yaml", "report small.yaml --dataset wine", refused="wine"),
     ("report", "results"): Effect("report small.yaml", "report small.yaml --results elsewhere", refused="elsewhere"),
     ("schema", "what"): Effect("schema experiment", "schema datasets"),
+    ("new", "kind"): Effect("new experiment mine", "new dataset yours", view="files"),
+    ("new", "name"): Effect("new experiment mine", "new experiment yours"),
 }
 
 # Options whose effect another test shows: the file and the test, in which the option must occur.
@@ -222,6 +224,9 @@ SHOWN = {
     ("report", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
     ("site", "folder"): "test_outputs.py::test_missing_folders_are_made",
     ("site", "results"): "test_outputs.py::test_missing_folders_are_made",
+    ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
+    **{("new", name): "test_new.py::test_a_data_set_of_ones_own_table" for name in ("data", "label", "positive")},
+    **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
     ("reproduce", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("report", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
@@ -353,6 +358,7 @@ BASE = {
     "reproduce": REPRODUCE,
     "report": "report small.yaml",
     "schema": "schema experiment",
+    "new": "new experiment mine",
     "bench": "bench list",
 }
 OTHERS = set(command_names()) - set(BASE)
@@ -365,7 +371,8 @@ def test_json_and_quiet(place, tmp_path, command):
     words = BASE[command].split()
     document = place(*words, "--json")
     assert isinstance(document.document, dict)
-    quiet = place(*words, "--quiet")
+    again = [*words[:-1], "yours"] if command == "new" else words  # what is there is not written again
+    quiet = place(*again, "--quiet")
     assert quiet.code == document.code
     assert all(line.startswith("warning: ") for line in quiet.err.splitlines()), quiet.err
     assert quiet.out

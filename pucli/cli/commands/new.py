@@ -1,0 +1,82 @@
+"""``pucli new``: the files that a method, a data set or an experiment of one's own starts from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pucli.cli import completion
+from pucli.cli import options as opt
+from pucli.cli.output import Output
+from pucli.errors import UsageError
+
+EXAMPLES = """
+pucli new method nearest-mean
+pucli new dataset customers --data customers.csv --label bought --positive yes
+pucli new experiment my-table --dataset breast-cancer --method gllc --method svc-naive
+"""
+KINDS = ("method", "dataset", "experiment")
+
+
+def command(
+    out: Output,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="method|dataset|experiment", help="What to start.", autocompletion=completion.words(*KINDS)
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name; a folder of that name is made.")],
+    parent: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the folder goes.")] = Path(),
+    data: Annotated[
+        Path | None, typer.Option("--data", help="dataset: your table (csv, tsv, xlsx, arff).", show_default=False)
+    ] = None,
+    label: Annotated[str | None, typer.Option("--label", help="dataset: its label column.", show_default=False)] = None,
+    positive: Annotated[
+        str | None, typer.Option("--positive", help="dataset: the value of the positive class.", show_default=False)
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help="experiment: a method to compare; repeat for more.",
+            autocompletion=completion.methods,
+            show_default=False,
+        ),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="experiment: a data set; repeat for more.",
+            autocompletion=completion.datasets,
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Start a method, a data set or an experiment of your own.
+
+    What is written works as it is, and comes with a test. A method is a small package to install. Nothing is replaced.
+    """
+    from pucli.new import new_dataset, new_experiment, new_method
+
+    opt.choice("kind", kind, KINDS)
+    of = {"data": "dataset", "label": "dataset", "positive": "dataset", "method": "experiment", "dataset": "experiment"}
+    given = {"data": data, "label": label, "positive": positive, "method": method, "dataset": dataset}
+    for option, value in given.items():
+        if value and of[option] != kind:
+            raise UsageError(f"--{option} goes with `pucli new {of[option]}`, not with {kind}.")
+    if kind == "method":
+        made = new_method(name, parent)
+    elif kind == "dataset":
+        made = new_dataset(name, parent, data=data, label=label, positive=positive)
+    else:
+        made = new_experiment(name, parent, methods=method or (), datasets=dataset or ())
+    out.document({"folder": made.folder, "files": made.files, "next": made.commands})
+    for file in made.files:
+        out.text(str(file))
+    out.remark("\nNext:\n" + "\n".join(f"  {line}" for line in made.commands))

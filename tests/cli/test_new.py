@@ -1,0 +1,117 @@
+"""pucli new: what it writes runs at once, and nothing is replaced."""
+
+import importlib.util
+import inspect
+import sys
+
+import pytest
+import yaml
+
+from pucli import declared
+
+
+def run_tests(path, tmp_path):
+    """Run the test functions of a file."""
+    spec = importlib.util.spec_from_file_location(f"written_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    ran = 0
+    for name, function in vars(module).items():
+        if name.startswith("test_"):
+            function(**dict.fromkeys(inspect.signature(function).parameters, tmp_path))
+            ran += 1
+    return ran
+
+
+@pytest.fixture(autouse=True)
+def own_catalogues(monkeypatch):
+    monkeypatch.setattr(declared, "_named", [])
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install a written package for the time of a test, as pip would."""
+    from pucli import plug_ins
+    from tests.helpers import install
+
+    before = set(sys.modules)
+    yield lambda folder: install(folder, tmp_path / "site", monkeypatch)
+    plug_ins.forget()
+    for module in set(sys.modules) - before:
+        if module.startswith("pucli_nearest"):
+            del sys.modules[module]
+
+
+@pytest.mark.slow
+def test_a_method_is_a_package_that_works(pucli, tmp_path, installed):
+    made = pucli("new", "method", "nearest-mean", "--json").document
+    assert {line.split()[0] for line in made["next"]} == {"pip", "pytest", "pucli"}
+    folder = tmp_path / "nearest-mean"
+    installed(folder)
+    assert run_tests(folder / "tests" / "test_nearest_mean.py", tmp_path) == 3
+    assert pucli("train", "--method", "nearest-mean", "--dataset", "breast-cancer", "--tune").code == 0
+    assert pucli("new", "experiment", "mine", "--method", "nearest-mean", "--method", "gllc").code == 0
+    done = pucli("reproduce", "mine/mine.yaml", "--profile", "smoke", "--json")
+    assert done.document["report"]["cells"] == {"total": 2, "done": 2, "failed": 0, "missing": 0}
+    again = pucli("new", "method", "nearest-mean", "--out", "elsewhere")
+    assert again.code == 2 and "there is a method 'nearest-mean' already" in again.err
+
+
+def test_a_data_set_of_ones_own_table(pucli, tmp_path, customers, monkeypatch):
+    words = ("--data", customers.true, "--label", "really", "--positive", "yes")
+    assert pucli("new", "dataset", "people", *words).code == 0
+    folder = tmp_path / "people"
+    assert run_tests(folder / "test_people.py", tmp_path / "cache") == 1
+    assert yaml.safe_load((folder / "datasets.yaml").read_text())["people"]["published"]["positive"] == 60
+    monkeypatch.setenv("PUCLI_DATASETS", str(folder / "datasets.yaml"))
+    assert pucli("train", "--method", "gllc", "--dataset", "people").code == 0
+
+
+def test_a_data_set_of_made_up_rows_goes_into_a_table(pucli, tmp_path):
+    assert pucli("new", "dataset", "points").code == 0
+    assert run_tests(tmp_path / "points" / "test_points.py", tmp_path / "cache") == 1
+    assert pucli("new", "experiment", "first", "--out", "points").code == 0
+    declared_table = yaml.safe_load((tmp_path / "points" / "first" / "first.yaml").read_text())
+    declared_table["data"]["names"] = ["points"]
+    (tmp_path / "points" / "mine.yaml").write_text(yaml.safe_dump(declared_table))
+    assert pucli("reproduce", "points/mine.yaml", "--profile", "smoke", "--method", "gllc").code == 0
+
+
+def test_an_experiment_runs(pucli, tmp_path):
+    assert pucli("new", "experiment", "my-table", "--dataset", "wine", "--method", "gllc").code == 0
+    assert run_tests(tmp_path / "my-table" / "test_my_table.py", tmp_path / "results") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("methods", "x"), "did you mean 'method'"),
+        (("method", "glpual"), "there is a method 'glpual' already"),
+        (("method", "My Method"), "small letters"),
+        (("dataset", "wine"), "there is a data set 'wine' already"),
+        (("experiment", "table-3.3"), "small letters"),
+        (("dataset", "x", "--data", "nothing.csv", "--label", "a", "--positive", "b"), "nothing.csv: no such file"),
+        (("dataset", "x", "--data", "nothing.csv"), "belong together"),
+        (("method", "x", "--data", "nothing.csv"), "--data goes with `pucli new dataset`"),
+        (("experiment", "x", "--method", "pae"), "no method for positives"),
+        (("experiment", "x", "--dataset", "wyne"), "'wine'"),
+        (("experiment", "there"), "is there already, and nothing is replaced"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(pucli, tmp_path, words, said):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "mine.txt").write_text("mine")
+    done = pucli("new", *words)
+    assert done.code == 2 and said in done.err
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["mine.txt", "there"]
+
+
+def test_a_label_that_is_not_there_leaves_nothing(pucli, tmp_path, customers):
+    done = pucli("new", "dataset", "people", "--data", customers.true, "--label", "realy", "--positive", "yes")
+    assert done.code == 1 and "realy" in done.err
+    assert not (tmp_path / "people").exists()
+
+
+def test_the_folder_is_chosen(pucli, tmp_path):
+    assert pucli("new", "experiment", "mine", "--out", "deep/er").code == 0
+    assert (tmp_path / "deep" / "er" / "mine" / "mine.yaml").is_file()
