@@ -37,7 +37,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (KM2).
+        Share of positives among the unlabeled rows; None estimates it (best bins).
     lam : float or "scale", default="scale"
         Ridge; "scale" is 1 / n. Not used by ``form="thesis"``.
     sigma : float, default=1.0

@@ -90,7 +90,7 @@ class NNPU(_NetworkPU):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (KM2).
+        Share of positives among the unlabeled rows; None estimates it (best bins).
     hidden : int, default=100
         Units of the hidden layer.
     n_epochs : int or None, default=None
@@ -195,7 +195,7 @@ class UPU(_NetworkPU, FeatureModel):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (KM2).
+        Share of positives among the unlabeled rows; None estimates it (best bins).
     loss : {"sigmoid", "squared", "double-hinge"}, default="sigmoid"
     lam : float or "scale", default="scale"
         Ridge of the convex losses; "scale" is 1 / n.

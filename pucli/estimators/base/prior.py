@@ -38,17 +38,17 @@ class PriorInObjective(PUClassifier):
 
 
 def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState) -> float:
-    """Return the share of positives among the unlabeled rows: the one given, or KM2's estimate.
+    """Return the share of positives among the unlabeled rows: the one given, or the estimate by best bins (BBE).
 
     Parameters
     ----------
     prior : float or None
-        None estimates it, with a warning (EstimatedPriorWarning) that says what best bin estimation (BBE) says.
+        None estimates it, with a warning (EstimatedPriorWarning) that says what the kernel mean embedding (KM2) says.
     X : ndarray of shape (n, m)
     labelled : ndarray of bool, shape (n,)
         True for labelled positives.
     random_state : int, RandomState or None
-        Draws the rows of the estimate where there are more than 800 of a kind.
+        Draws folds, and the rows of the estimate where there are more than 800 of a kind.
 
     Returns
     -------
@@ -57,12 +57,12 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     """
     if prior is not None:
         return float(prior)
-    found = float(np.clip(estimate_prior(X, labelled, "km2", random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
+    found = float(np.clip(estimate_prior(X, labelled, "bbe", random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
     # a seed of its own: the second opinion must not change what is drawn afterwards
-    other = estimate_prior(X, labelled, "bbe", random_state=0).prior
+    other = estimate_prior(X, labelled, "km2", random_state=0).prior
     warnings.warn(
-        f"no class prior is given: the estimate {found:.2g} of KM2 is taken for the share of positives among the "
-        f"unlabeled rows; BBE's is {other:.2g}. Both are rough. Set prior if the share is known; `pucli prior` gives "
+        f"no class prior is given: the estimate {found:.2g} of BBE is taken for the share of positives among the "
+        f"unlabeled rows; KM2's is {other:.2g}. Both are rough. Set prior if the share is known; `pucli prior` gives "
         "an interval.",
         EstimatedPriorWarning,
         stacklevel=5,

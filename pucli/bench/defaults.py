@@ -1,0 +1,133 @@
+"""Whether untuned methods are of use: every PU method at its defaults on the 32 public tasks.
+
+A model finds positives where its F1 on test rows is above that of calling every row positive. Where it does not, it
+should say so: with a DegenerateModelWarning, that it calls nearly nothing or nearly everything positive, or with
+another one. That a prior was estimated (EstimatedPriorWarning) is no such word. What finds nothing and says nothing is
+silent. Methods that draw random numbers run with a second seed too. A task has at most 800 rows; ekf-glpual, whose
+features are products of two, gets at most 40 features, drawn at random.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.bench._quality_tasks import MOST_ROWS, Rows, load, tasks
+from pucli.bench._timing import Progress, teller
+from pucli.data.splits import make_split, split_stream
+from pucli.errors import EstimatedPriorWarning, UsageError
+from pucli.methods import METHODS, estimator_class
+from pucli.models import seeded
+
+# Share of the positives in training that are labelled.
+FREQUENCY = 0.5
+# Features of a task, where a method cannot take many.
+MOST_FEATURES = {"ekf-glpual": 40}
+# The seed of the command line where none is given, and another one.
+SEEDS = (0, 7)
+TARGET = 28
+COLUMNS = ("method", "seed", "finds", "warns", "silent", "F1", "seconds", "note")
+
+
+class Cell(NamedTuple):
+    """What one method did on one task. verdict : "finds", "warns" or "silent". warned : the warnings' classes."""
+
+    method: str
+    task: str
+    seed: int
+    f1: float
+    f1_of_all: float
+    verdict: str
+    warned: list[str]
+    seconds: float
+
+
+def run(
+    progress: Progress | None = None, *, methods: list[str] | None = None, folder: Path | None = None
+) -> dict[str, Any]:
+    """Return the table of `pucli bench defaults`.
+
+    The files lie in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
+    """
+    from threadpoolctl import threadpool_limits
+
+    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
+    at_hand = [task for task in tasks() if (folder / task.file).is_file()]
+    if not at_hand:
+        raise UsageError(f"{folder}: no file of the tasks is there; set PUCLI_QUALITY_DATA to their folder.")
+    names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
+    tell = teller(progress)
+    cells = []
+    with threadpool_limits(1):
+        for done, task in enumerate(at_hand, start=1):
+            rows = load(task, folder)
+            for name in names:
+                cells += [_cell(name, task.name, rows, seed) for seed in SEEDS[: 1 + draws(name)]]
+            tell(done, len(at_hand))
+    title = f"Defaults on {len(at_hand)} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
+    return {
+        "title": f"{title}; the target is {TARGET} tasks where positives are found or a warning given",
+        "columns": list(COLUMNS),
+        "rows": [_line(name, seed, cells) for name in names for seed in SEEDS[: 1 + draws(name)]],
+        "cells": [cell._asdict() for cell in cells],
+    }
+
+
+def draws(method: str) -> bool:
+    """Return whether a method draws random numbers."""
+    return "random_state" in inspect.signature(estimator_class(METHODS[method])).parameters
+
+
+def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
+    """Fit and judge one method as `pucli train` would: features standardised, nothing else given."""
+    from sklearn.metrics import f1_score
+
+    from pucli.persistence import make_pipeline
+
+    rng = split_stream(0, task, "case-control", FREQUENCY, 0)
+    split = make_split("case-control", rows.y, FREQUENCY, rng=rng)
+    drawn = np.sort(rng.permutation(rows.X.shape[1])[: MOST_FEATURES.get(name)])
+    X, X_test, s = rows.X[split.train][:, drawn], rows.X[split.test][:, drawn], split.s
+    model = make_pipeline(estimator_class(METHODS[name])(**seeded(name, {}, seed)), standardise=name != "auto")
+    started = time.process_time()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, s)
+        said = model.predict(X_test) == model.classes_[-1]
+    seconds = time.process_time() - started
+    y = rows.y[split.test]
+    f1, f1_of_all = float(f1_score(y, said, zero_division=0)), float(f1_score(y, np.ones_like(y)))
+    warned = sorted({entry.category.__name__ for entry in caught})
+    telling = any(issubclass(entry.category, UserWarning) and _tells(entry.category) for entry in caught)
+    verdict = "finds" if f1 > f1_of_all else "warns" if telling else "silent"
+    return Cell(name, task, seed, f1, f1_of_all, verdict, warned, seconds)
+
+
+def _tells(category: type[Warning]) -> bool:
+    """Return whether a warning of this class says that the model may be of no use."""
+    return not issubclass(category, EstimatedPriorWarning)
+
+
+def _line(method: str, seed: int, cells: list[Cell]) -> dict[str, Any]:
+    part = [cell for cell in cells if (cell.method, cell.seed) == (method, seed)]
+    counts = Counter(cell.verdict for cell in part)
+    silent = [cell.task for cell in part if cell.verdict == "silent"]
+    told = Counter(name for cell in part if cell.verdict == "warns" for name in cell.warned)
+    notes = [f"{name} on {count}" for name, count in sorted(told.items())]
+    if silent:
+        notes.append(f"silent on {', '.join(silent)}")
+    return {
+        "method": method,
+        "seed": seed,
+        **{verdict: counts[verdict] for verdict in ("finds", "warns", "silent")},
+        "F1": float(np.mean([cell.f1 for cell in part])),
+        "seconds": sum(cell.seconds for cell in part),
+        "note": "; ".join(notes),
+    }
