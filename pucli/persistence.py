@@ -9,11 +9,13 @@ it imports all of scikit-learn, and torch where it is installed, which takes sec
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import io
 import json
 import math
+import warnings
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from pucli import __version__
 from pucli.data.atomic import replacing
 from pucli.data.encoding import TableEncoder
+from pucli.data.frames import TableError
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
 from pucli.methods import all_methods, estimator_class
@@ -119,11 +122,13 @@ def load_model(path: str | Path) -> SavedModel:
     members = _members(path, _content(path))
     try:
         about = json.loads(members.pop(ABOUT))
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, error) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _damaged(path, "its description cannot be read") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise _not_a_model(path)
-    method, versions = about.get("method"), about.get("versions") or {}
+    method, versions = about.get("method"), about.get("versions")
+    if not isinstance(method, str) or not isinstance(versions, dict):
+        raise _damaged(path, "its description does not name the method and the versions")
     if method not in (methods := all_methods()):
         raise UsageError(
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
@@ -135,16 +140,81 @@ def load_model(path: str | Path) -> SavedModel:
         encoder = reader.decode(about.get("encoder"))
         names, metadata = list(about["feature_names"]), dict(about["metadata"])
         model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder)
-        fits = model.estimator.n_features_in_ == len(model.feature_names)
+        fits = isinstance(model.estimator, estimator_class(methods[method]))
+        fits &= model.estimator.n_features_in_ == len(model.feature_names)
         fits &= encoder is None or len(encoder.get_feature_names_out()) == len(model.feature_names)
+        if fits:
+            _complete(model.estimator)
     except UsageError:
         raise
     except Exception as error:  # whatever a damaged file makes numpy or scikit-learn say
-        raise _damaged(path, error) from error
-    if not fits or not isinstance(model.estimator, estimator_class(methods[method])):
+        raise _damaged(path, "what it holds does not make a model") from error
+    if not fits:
         raise _not_a_model(path)
-    _complete(model.estimator)
+    try:
+        _check_metadata(metadata)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _try_out(model)
+    except Exception as error:
+        raise _damaged(path, "what it holds does not give predictions") from error
     return model
+
+
+# Metadata that commands read, and what they take.
+_METADATA: dict[str, tuple[type, ...]] = {
+    "kind": (str,),
+    "label_column": (str, type(None)),
+    "words": (dict,),
+    "data": (dict,),
+    "id_columns": (list,),
+    "denominator": (str,),
+    "preprocessing": (str,),
+}
+
+
+def _check_metadata(metadata: dict[str, Any]) -> None:
+    """Raise ValueError for metadata of another type than `Fitted.to_save` writes."""
+    for name, types in _METADATA.items():
+        if name in metadata and not isinstance(metadata[name], types):
+            raise ValueError(name)
+    texts = [*metadata.get("words", {}).values(), *metadata.get("id_columns", [])]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("words")
+    if metadata.get("denominator", "all") not in ("all", "unlabeled"):
+        raise ValueError("denominator")
+
+
+def _try_out(model: SavedModel) -> None:
+    """Encode an empty row and one with a word, and apply the model to a row of zeros: a model can do both.
+
+    Whatever goes wrong is raised, ValueError for a score that is not a number.
+    """
+    encoder = model.table_encoder
+    if not encoder.sparse_:
+        import pandas as pd
+
+        with contextlib.suppress(TableError):
+            encoder.transform(pd.DataFrame({name: [None, "1"] for name in encoder.needed}, dtype=object))
+    rows = np.zeros((3, len(model.feature_names)))
+    if len(model.pipeline) > 1:
+        rows = model.pipeline[:-1].transform(rows)
+    if all_methods()[model.method].extra:  # a network takes a second for its densities
+        return
+    shapes = {}
+    for name in ("predict", "decision_function", "predict_proba", "predict_cluster", "score_samples"):
+        if hasattr(model.estimator, name):
+            found = np.asarray(getattr(model.estimator, name)(rows))
+            shapes[name] = found.shape
+            if len(found) != len(rows) or (name == "decision_function" and np.isnan(found).any()):
+                raise ValueError(name)
+    classes = getattr(model.estimator, "classes_", None)
+    if "predict" in shapes and shapes["predict"] != (len(rows),):
+        raise ValueError("predict")
+    if classes is not None and np.shape(classes) != (2 if shapes.get("decision_function") == (3,) else len(classes),):
+        raise ValueError("classes_")
+    if classes is not None and shapes.get("predict_proba", (3, len(classes))) != (3, len(classes)):
+        raise ValueError("classes_")
 
 
 def _complete(estimator: Any) -> None:
@@ -290,11 +360,10 @@ def _members(path: Path, content: bytes) -> dict[str, bytes]:
     except UsageError:
         raise
     except Exception as error:
-        raise _damaged(path, error) from error
+        raise _damaged(path, "it is cut short, or bytes of it have changed") from error
 
 
-def _damaged(path: Path, error: BaseException) -> UsageError:
-    detail = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+def _damaged(path: Path, detail: str) -> UsageError:
     return UsageError(f"{path}: the model file is damaged ({detail}); train it again or take it from a backup.")
 
 

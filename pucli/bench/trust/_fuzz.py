@@ -1,0 +1,116 @@
+"""Files made wrong, by a seeded generator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pucli.bench.trust._guard import Guard, Outcome
+from pucli.bench.trust._lines import Line
+
+Rng = np.random.Generator
+
+# Words of libraries, which a user should not have to read.
+RAW = re.compile(
+    r"Traceback|pandas|zipfile|BadZip|[Yy]aml\.|PyYAML|[Tt]okeniz|C error|openpyxl|xlrd|codec|scipy|numpy|pyarrow|Arrow"
+    r"|\w+Error\b|not a zip|defect in pucli|unexpected|escaped|could not convert|reshape|Magic|zlib|Error -\d"
+    r"|invalid literal|allow_pickle|Expecting|while (scanning|parsing)|constructor for the tag|<[\w.]+ object"
+    r"|0x[0-9a-f]{6}|broadcast|dimension mismatch|dtype"
+)
+
+
+@dataclass
+class Case:
+    """Files of one case, the command line that reads them, and the exit codes that are right."""
+
+    name: str
+    words: Sequence[str]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    codes: frozenset[int] = frozenset({0, 2})
+    make: Callable[[Path], None] | None = None
+
+
+def judge(outcome: Outcome, case: Case, seconds: float) -> str:
+    """Return what is wrong with an outcome, "" if nothing."""
+    if outcome.breaches:
+        return f"breach: {outcome.breaches[0]}"
+    if outcome.seconds >= seconds:
+        return f"took more than {seconds:.0f} s"
+    said = outcome.err.strip()
+    if outcome.code not in case.codes:
+        return f"exit code {outcome.code}: {said[-200:]}"
+    raw = RAW.search(said)
+    if raw is not None:
+        return f"raw words {raw[0]!r}: {said[-300:]}"
+    if outcome.code != 0 and (not said.startswith("pucli: ") or len(said.splitlines()) != 1):
+        return f"not one line: {said[-200:]!r}"
+    if len(said) > 2000:
+        return f"a message of {len(said)} characters"
+    return ""
+
+
+def try_cases(line: Line, guard: Guard, cases: Sequence[Case], folder: Path, seconds: float = 20.0) -> None:
+    """Run cases, each in an empty folder, and count them."""
+    import shutil
+
+    for number, case in enumerate(cases):
+        place = folder / f"case-{number}"
+        place.mkdir()
+        for name, content in case.files.items():
+            (place / name).write_bytes(content)
+        if case.make is not None:
+            case.make(place)
+        line.count(f"{number} {case.name}", judge(guard.run(case.words, place, seconds=seconds), case, seconds))
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def cut(rng: Rng, content: bytes) -> bytes:
+    """Leave out the end."""
+    return content[: int(rng.integers(0, len(content)))]
+
+
+def flip(rng: Rng, content: bytes) -> bytes:
+    """Change up to eight bytes."""
+    changed = bytearray(content)
+    for place in rng.integers(0, len(content), int(rng.integers(1, 9))):
+        changed[place] = int(rng.integers(0, 256))
+    return bytes(changed)
+
+
+def drop(rng: Rng, content: bytes) -> bytes:
+    """Leave out a piece in the middle."""
+    start, end = sorted(rng.integers(0, len(content), 2).tolist())
+    return content[:start] + content[end:]
+
+
+def repeat(rng: Rng, content: bytes) -> bytes:
+    """Repeat a piece."""
+    start, end = sorted(rng.integers(0, len(content), 2).tolist())
+    return content[:end] + content[start:]
+
+
+def insert(rng: Rng, content: bytes) -> bytes:
+    """Put bytes of an awkward kind somewhere."""
+    kinds = [b"\0" * 8, b"\xff\xfe\xfa", b"\r", b'"', b"\n\n\n", b"\x1a", b"9" * 400, b",;\t", b"\xed\xa0\x80"]
+    place = int(rng.integers(0, len(content)))
+    piece: bytes = kinds[int(rng.integers(0, len(kinds)))]
+    return content[:place] + piece + content[place:]
+
+
+def zeros(rng: Rng, content: bytes) -> bytes:
+    """Make a piece zero, as a crash of the file system does."""
+    start, end = sorted(rng.integers(0, len(content), 2).tolist())
+    return b"".join([content[:start], bytes(end - start), content[end:]])
+
+
+MUTATIONS: tuple[Callable[[Rng, bytes], bytes], ...] = (cut, flip, drop, repeat, insert, zeros)
+
+
+def mutated(rng: Rng, content: bytes) -> tuple[str, bytes]:
+    """Return the name of a random mutation and what it makes of `content`."""
+    change = MUTATIONS[int(rng.integers(0, len(MUTATIONS)))]
+    return change.__name__, change(rng, content) or b"\0"

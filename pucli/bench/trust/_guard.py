@@ -1,0 +1,199 @@
+"""Cases run one by one, each in a process of its own that is watched and limited.
+
+``python -m pucli.bench.trust._guard`` imports what commands need once, then reads one JSON document a line from stdin:
+``{"words", "folder", "seconds", "memory"}``. For each it forks, runs the command line in the folder, and answers with
+``{"code", "err", "seconds", "breaches"}``. A breach is a program that was started, a connection, or a file that was
+opened for writing or moved outside of the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+FILE_SIZE = 2**30
+_STARTS = {"os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "os.fork", "socket.connect"}
+_MOVES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod"}
+_CALLS = {"eval", "exec", "system", "popen", "__import__"}
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+class Outcome(NamedTuple):
+    """What a case came to: exit code (negative: the signal that ended it), stderr, seconds, and breaches."""
+
+    code: int
+    err: str
+    seconds: float
+    breaches: list[str]
+
+
+class Guard:
+    """The other end of the process that runs cases; a context manager."""
+
+    def __init__(self, warm_up: Sequence[Sequence[str]] = (), folder: Path | None = None) -> None:
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": "0",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "PUCLI_OFFLINE": "1",
+        }
+        environment.pop("PUCLI_DEBUG", None)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pucli.bench.trust._guard"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+        self._ask({"warm_up": [list(words) for words in warm_up], "folder": str(folder or Path.cwd())})
+
+    def __enter__(self) -> Guard:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+
+    def run(self, words: Sequence[str], folder: Path, *, seconds: float = 20.0, memory: int = 2**30) -> Outcome:
+        """Run a command line in `folder`, with so many seconds and bytes beyond what importing takes."""
+        found = self._ask({"words": list(words), "folder": str(folder), "seconds": seconds, "memory": memory})
+        return Outcome(**found)
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+
+def _serve() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "warm_up" in question:
+            os.chdir(question["folder"])
+            for words in question["warm_up"]:
+                _command(words)
+            answer: dict[str, Any] = {}
+        else:
+            answer = _case(question)
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _case(question: dict[str, Any]) -> dict[str, Any]:
+    """Run one case in a process of its own and wait for it."""
+    folder = Path(question["folder"])
+    told, said = folder.with_name(f"{folder.name}.breaches"), folder.with_name(f"{folder.name}.err")
+    started = time.perf_counter()
+    child = os.fork()
+    if child == 0:
+        _child(question, folder, told, said)
+    status = 0
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        if time.perf_counter() - started > question["seconds"]:
+            os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+            break
+        time.sleep(0.002)
+    seconds = time.perf_counter() - started
+    breaches = told.read_text().splitlines() if told.exists() else []
+    err = said.read_text(errors="replace") if said.exists() else ""
+    for file in (told, said):
+        file.unlink(missing_ok=True)
+    return {"code": os.waitstatus_to_exitcode(status), "err": err, "seconds": seconds, "breaches": breaches}
+
+
+def _child(question: dict[str, Any], folder: Path, told: Path, said: Path) -> None:
+    """Be the process of one case; never returns."""
+    code = 70
+    try:
+        os.chdir(folder)
+        temporary = folder / ".tmp"
+        temporary.mkdir(exist_ok=True)
+        os.environ.update(TMPDIR=str(temporary), PUCLI_DATA_DIR=str(folder / "cache"))
+        import tempfile
+
+        tempfile.tempdir = str(temporary)
+        out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        note = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(out, 2)
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + question["memory"], size + question["memory"]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        sys.addaudithook(_hook(folder, note))
+        code = _command(question["words"])
+        sys.stderr.flush()
+    except BaseException as error:
+        os.write(2, f"escaped: {type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def _hook(folder: Path, note: int) -> Any:
+    """Return an audit hook that writes breaches to the descriptor `note`."""
+    inside = str(folder.resolve())
+    allowed = ("/dev/null", "__pycache__", "/numba")
+
+    def outside(place: object) -> bool:
+        if isinstance(place, int) or place is None:
+            return False
+        path = os.path.abspath(os.fsdecode(place))  # type: ignore[arg-type]  # noqa: PTH100
+        return not path.startswith(inside) and not any(part in path for part in allowed)
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        breach = event in _STARTS
+        if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+            breach = outside(arguments[0])
+        elif event in _MOVES:
+            breach = any(outside(place) for place in arguments if isinstance(place, (str, bytes, os.PathLike)))
+        elif event == "pickle.find_class":
+            breach = arguments[1] in _CALLS
+        if breach:
+            os.write(note, f"{event} {arguments!r}"[:300].replace("\n", " ").encode() + b"\n")
+
+    return hook
+
+
+def _command(words: Sequence[str]) -> int:
+    """Run a command line; ``!fetch CATALOGUE MIRROR NAME`` loads a data set through another catalogue."""
+    from pucli.cli.main import main
+
+    if words[0] != "!fetch":
+        return main(words)
+    from pucli.data.download import fetch
+    from pucli.errors import PucliError
+
+    try:
+        fetch(words[3], mirror=words[2], catalogue=words[1], offline=True)
+    except PucliError as error:
+        print(f"pucli: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    _serve()

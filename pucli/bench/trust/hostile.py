@@ -1,0 +1,39 @@
+"""Hostile files of every kind that pucli reads: nothing is run or written elsewhere, and one clear line says no."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from pucli.bench.trust._fuzz import try_cases
+from pucli.bench.trust._guard import Guard
+from pucli.bench.trust._lines import Line
+
+SEED = 20
+# Kind of file, its module here, and how many files by default and in full.
+KINDS = (("model files", "hostile_models", 200, 2000),)
+
+
+def lines(full: bool) -> list[Line]:
+    """Return a line for each kind of file."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        from pucli.bench.trust.hostile_models import DATA, trained
+
+        bases = trained(root)
+        (root / "d.csv").write_bytes(DATA)
+        predict = [["predict", "--model", f"{name}.model", "--data", "d.csv", "--out", "p.csv"] for name in bases]
+        warm_up = [["train", "--method", "blssvm", "--data", "base.csv", "--label", "y", "-q"], *predict]
+        with Guard(warm_up, root) as guard:
+            for kind, module, few, many in KINDS:
+                cases = importlib.import_module(f"pucli.bench.trust.{module}").cases
+                line = Line(f"hostile {kind}")
+                (root / module).mkdir()
+                rng = np.random.default_rng(SEED)
+                try_cases(line, guard, cases(rng, bases, many if full else few), root / module)
+                found.append(line)
+    return found
