@@ -8,6 +8,7 @@ opened for writing or moved outside of the folder.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -178,12 +179,16 @@ def _hook(folder: Path, note: int) -> Any:
     return hook
 
 
+def run_here(words: Sequence[str]) -> int:
+    """Run a command line in this process, as its user would, and return the exit code."""
+    code: int = importlib.import_module("pucli.cli.main").main(words)  # by its name: the command line stands above
+    return code
+
+
 def _command(words: Sequence[str]) -> int:
     """Run a command line; ``!fetch CATALOGUE MIRROR NAME`` loads a data set through another catalogue."""
-    from pucli.cli.main import main
-
     if words[0] != "!fetch":
-        return main(words)
+        return run_here(words)
     from pucli.data.download import fetch
     from pucli.errors import PucliError
 

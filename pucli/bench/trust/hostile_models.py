@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pucli.bench.trust._fuzz import Case, Rng, mutated
+from pucli.bench.trust._guard import run_here
 
 DATA = b"a,b,c\n0.1,0.2,x\n1.5,-2,y\n3,4,z\n"
 _JUNK: tuple[Any, ...] = (
@@ -36,8 +37,6 @@ class _Payload:
 
 def trained(folder: Path) -> dict[str, bytes]:
     """Return name -> content of models to start from: by a linear method, one with a kernel, and a generative one."""
-    from pucli.cli.main import main
-
     rng = np.random.default_rng(0)
     lines = ["a,b,c,y"]
     for i in range(60):
@@ -51,7 +50,7 @@ def trained(folder: Path) -> dict[str, bytes]:
         target = folder / f"{name}.model"
         words = ["train", "--method", name, "--data", str(data), "--label", "y", "--model", str(target), "-q", *extra]
         with contextlib.redirect_stdout(io.StringIO()):
-            code = main(words)
+            code = run_here(words)
         if code == 0:
             found[name] = target.read_bytes()
     return found
