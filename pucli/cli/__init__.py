@@ -1,1 +1,1 @@
-"""The command line: parses, calls, prints. No mathematics and no file formats."""
+"""The command line: parsing and printing, without mathematics or file formats."""

@@ -1,4 +1,4 @@
-"""What the columns of a file were taken for, as every command that reads one says it."""
+"""How the columns of a file were interpreted, as printed by every command that reads one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: bool = False) -> TrainingRows:
-    """Return the rows to learn from; of a file, say what its columns were taken for and warn of suspicious ones.
+    """Return the training rows; for a file, print how its columns were interpreted and warn of suspicious ones.
 
     Rows that are sparse and wide are refused unless `sparse`.
     """
@@ -24,9 +24,9 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
     if rows.encoder is not None and rows.encoder.sparse_:
         if not sparse:
             raise UsageError(
-                f"{rows.title} is sparse and wide: `pucli train --method blssvm` takes it, without --tune."
+                f"{rows.title} is sparse and wide; only `pucli train --method blssvm`, without --tune, accepts it."
             )
-        out.remark(f"columns: {rows.X.shape[1]} numbers, sparse")
+        out.remark(f"columns: {rows.X.shape[1]} numeric, sparse")
     elif rows.encoder is not None and not rows.encoder.is_plain:
         out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
     for line in rows.warnings:
@@ -35,7 +35,7 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
 
 
 def summary(encoder: TableEncoder) -> str:
-    """Return how many columns there are of each kind, and how many have empty cells."""
+    """Return the number of columns of each kind and of columns with empty cells."""
     kinds = Counter(column.kind for column in encoder.columns_)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     n_empty = sum(column.n_empty > 0 for column in encoder.columns_)
@@ -44,7 +44,7 @@ def summary(encoder: TableEncoder) -> str:
 
 
 def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
-    """Return one record for each column: what it is, how it is encoded, what is to be said about it."""
+    """Return one record per column: its kind, its encoding and remarks about it."""
     return [
         {
             "column": column.name,
@@ -60,14 +60,14 @@ def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
 
 
 def show_columns(out: Output, source: RowSource) -> None:
-    """Print what the columns of a file are taken for."""
+    """Print how the columns of a file are interpreted."""
     from pucli.data.own_file import fit_file
 
     if source.data is None:
-        raise UsageError("--columns looks at a file of your own; name it with --data FILE.")
+        raise UsageError("--columns needs a file of your own; give it with --data FILE.")
     file = fit_file(source.data, source.label, source.choice)
     if file.encoder.sparse_:
-        raise UsageError(f"{source.data} is sparse; its {file.X.shape[1]} columns all are numbers.")
+        raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")
     records = column_records(file.encoder)
     out.document({"data": source.data, "rows": len(file.X), "features": file.X.shape[1], "columns": records})
     out.table(list(records[0]), [list(record.values()) for record in records])

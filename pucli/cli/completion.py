@@ -1,4 +1,4 @@
-"""What the shell offers on TAB: methods, data sets, experiments, parameters, and the words that an option takes."""
+"""Shell completion of methods, data sets, experiments, parameters and the values of options."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
 
 
 def methods(incomplete: str) -> list[str]:
-    """Return the methods whose names begin so."""
+    """Return the methods whose names begin with `incomplete`."""
     from pucli.methods import all_methods
 
     return _starting(incomplete, all_methods())
 
 
 def datasets(incomplete: str) -> list[str]:
-    """Return the declared data sets whose names begin so."""
+    """Return the declared data sets whose names begin with `incomplete`."""
     from pucli.data import dataset_names
 
     return _starting(incomplete, dataset_names())
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Return the experiments whose names begin so."""
+    """Return the experiments whose names begin with `incomplete`."""
     from pucli.runner import experiment_names
 
     return _starting(incomplete, experiment_names())
 
 
 def _experiment(ctx: typer.Context) -> Experiment | None:
-    """Return the experiment that stands before; its name is not parsed yet where an option is incomplete."""
+    """Return the experiment on the command line; its name is not parsed yet while an option is incomplete."""
     from pucli.runner import load_experiment
 
     name = ctx.params.get("experiment") or next(iter(ctx.args), None)
@@ -47,25 +47,25 @@ def _experiment(ctx: typer.Context) -> Experiment | None:
 
 
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the methods of the experiment that stands before."""
+    """Return the methods of the experiment on the command line."""
     experiment = _experiment(ctx)
     return _starting(incomplete, experiment.methods) if experiment else []
 
 
 def experiment_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the data sets of the experiment that stands before."""
+    """Return the data sets of the experiment on the command line."""
     experiment = _experiment(ctx)
     return _starting(incomplete, experiment.dataset_names) if experiment else []
 
 
 def profiles(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the profiles of the experiment that stands before."""
+    """Return the profiles of the experiment on the command line."""
     experiment = _experiment(ctx)
     return _starting(incomplete, experiment.profiles) if experiment else []
 
 
 def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the parameters of the method that stands before, with the sign of equality."""
+    """Return the parameters of the method on the command line, each followed by an equals sign."""
     from pucli.models import estimator_of
 
     name = ctx.params.get("method")
@@ -73,7 +73,7 @@ def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def benchmarks(incomplete: str) -> list[str]:
-    """Return the benchmarks whose names begin so."""
+    """Return the benchmarks whose names begin with `incomplete`."""
     from pucli.cli.commands.bench import benchmarks as names
 
     return _starting(incomplete, ["list", *names()])
@@ -89,7 +89,7 @@ def words(*choices: str) -> Completer:
 
 
 def scores(incomplete: str) -> list[str]:
-    """Return the rules of choice whose names begin so."""
+    """Return the tuning scores whose names begin with `incomplete`."""
     from pucli.tuning import RULES
 
     return _starting(incomplete, RULES)

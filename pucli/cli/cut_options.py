@@ -1,4 +1,4 @@
-"""The options that say where the automatic classifier cuts its scores."""
+"""Options for the decision threshold of the automatic classifier."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     from pucli.persistence import SavedModel
 
-Goal = Annotated[str, typer.Option("--for", help="What to cut the scores for: f1.", show_default=False)]
+Goal = Annotated[str, typer.Option("--for", help="Objective of the threshold: f1.", show_default=False)]
 Recall = Annotated[
     float | None,
-    typer.Option("--recall", help="Cut so that this share of the positives is found, with 90 % confidence."),
+    typer.Option("--recall", help="Threshold that finds this share of the positives, with 90 % confidence."),
 ]
 Precision = Annotated[
-    float | None, typer.Option("--precision", help="Cut so that this share of the rows called positive is positive.")
+    float | None,
+    typer.Option("--precision", help="Threshold at which this share of the predicted positives is positive."),
 ]
-Share = Annotated[float | None, typer.Option("--share", help="Call this share of the rows positive.")]
-Top = Annotated[int | None, typer.Option("--top", help="Call this many rows positive.")]
+Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
+Top = Annotated[int | None, typer.Option("--top", help="Predict this many rows positive.")]
 
 
 @dataclass(frozen=True)
 class MovedCut:
-    """At most one of them; without any, the cut stays as it is."""
+    """Options that move the threshold, of which at most one may be given; without any, the threshold is kept."""
 
     goal: Goal = ""
     recall: Recall = None
@@ -35,24 +36,24 @@ class MovedCut:
 
     @property
     def chosen(self) -> tuple[str, float | None] | None:
-        """The goal and the wanted value; None if no option is given."""
+        """Return the goal and its value, or None if no option is given."""
         wanted = {name: getattr(self, name, None) for name in ("recall", "precision", "share", "top")}
         given = [(name, value) for name, value in wanted.items() if value is not None]
         if self.goal:
             if self.goal != "f1":
-                raise UsageError(f"--for {self.goal}: only f1; the other options give another aim and its value.")
+                raise UsageError(f"--for {self.goal}: the only value is f1; use another option for another objective.")
             given.append(("f1", None))
         if len(given) > 1:
-            raise UsageError(f"--{given[0][0]} and --{given[1][0]} both say where to cut; keep one.")
+            raise UsageError(f"--{given[0][0]} and --{given[1][0]} both set the threshold; keep one.")
         return given[0] if given else None
 
     def moved(self, saved: SavedModel) -> SavedModel:
-        """Return a model of `pucli auto` with the cut that is asked for."""
+        """Return the model of `pucli auto` with the requested threshold."""
         if self.chosen is None:
             return saved
         if saved.method != "auto":
             raise UsageError(
-                f"only a model of `pucli auto` has a cut that can be moved; this one was trained with {saved.method}."
+                f"only models of `pucli auto` have a threshold that can be moved; this is a model of {saved.method}."
             )
         from sklearn.pipeline import Pipeline
 
@@ -63,6 +64,6 @@ class MovedCut:
 
 @dataclass(frozen=True)
 class CutOptions(MovedCut):
-    """The same, and a number of rows."""
+    """Options that move the threshold, including a number of rows."""
 
     top: Top = None

@@ -1,7 +1,7 @@
-"""Ctrl-C that is noticed wherever it falls.
+"""Reliable handling of Ctrl-C.
 
-Compiled modules that are interrupted while they are imported raise ImportError, and libraries wrap KeyboardInterrupt in
-errors of their own. What counts is that the user pressed Ctrl-C, so the signal is remembered.
+Compiled modules that are interrupted during import raise ImportError, and some libraries wrap KeyboardInterrupt in
+errors of their own. The signal itself is therefore recorded.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# Seconds that a library has to come back to Python after Ctrl-C.
+# Seconds that compiled code has to return to Python after Ctrl-C.
 PATIENCE = 2.0
 
 
 class Interrupts:
-    """Whether Ctrl-C was pressed while the command ran, and what to say where Python cannot."""
+    """Record of Ctrl-C during a command, and the message to print if Python cannot print it."""
 
     seen = False
 
@@ -29,7 +29,7 @@ class Interrupts:
         self.farewell: Callable[[], None] = _say_interrupted
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Handle the signal as Python does, and remember it."""
+        """Record the signal and handle it as Python does."""
         self.seen = True
         raise KeyboardInterrupt
 
@@ -43,10 +43,10 @@ interrupts = Interrupts()
 
 @contextmanager
 def noticed() -> Iterator[None]:
-    """Remember Ctrl-C within; a process that ignores it, such as one in the background, goes on ignoring it.
+    """Record Ctrl-C within the context; a process that ignores it, such as a background job, still does.
 
-    Python handles a signal when the main thread is back from compiled code, which may be minutes later. A second thread
-    ends the process where that takes more than `PATIENCE`. Files are written in one step, so none is left half done.
+    Python handles a signal when the main thread has returned from compiled code, which may be minutes later. A second
+    thread ends the process if that takes longer than `PATIENCE`. Files are written atomically, so none is incomplete.
     """
     interrupts.seen = False
     interrupts.farewell = _say_interrupted
@@ -67,11 +67,11 @@ def noticed() -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(before)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        writer.close()  # the thread reads the end and ends
+        writer.close()  # the thread reads the end of the stream and returns
 
 
 def _watch(reader: socket.socket) -> None:
-    """End the process if a Ctrl-C that has arrived is not handled soon."""
+    """End the process if a received Ctrl-C is not handled in time."""
     with reader:
         while number := reader.recv(1):
             if number[0] != signal.SIGINT:

@@ -1,7 +1,7 @@
-"""Entry point: find the command, run it, turn every failure into one message and an exit code.
+"""Entry point: find and run the command, and turn every failure into one message and an exit code.
 
 Exit codes: 0 done, 1 some cell failed or a run-time error, 2 wrong usage or a bad declared file, 130 interrupted.
-With ``--json`` an error, too, is one JSON document on stdout: ``{"error": {"kind", "message", "exit_code"}}``.
+With ``--json``, an error is also one JSON document on stdout: ``{"error": {"kind", "message", "exit_code"}}``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
 from pucli.errors import FULL_DISK, PucliError, unknown
 
-# The order in which a newcomer meets them; commands that are not named here follow, by name.
+# Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [
     "list",
     "fetch",
@@ -45,16 +45,16 @@ ORDER = [
 
 
 def command_names() -> list[str]:
-    """Return the names of all commands: one per module of `pucli.cli.commands`."""
+    """Return the names of all commands, one per module of `pucli.cli.commands`."""
     found = [module.name.replace("_", "-") for module in pkgutil.iter_modules(pucli.cli.commands.__path__)]
     return [name for name in ORDER if name in found] + sorted(set(found) - set(ORDER))
 
 
 def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int | None]:
-    """Return `function` as Typer wants it.
+    """Return `function` in the form that Typer expects.
 
-    --json and --quiet are added and become the first argument, an `Output`. A parameter whose type is a dataclass
-    stands for the options of its fields, so that options which belong together are declared and passed as one.
+    --json and --quiet are added and passed as the first argument, an `Output`. A parameter whose type is a dataclass
+    is replaced by the fields of the dataclass, so that related options are declared and passed together.
     """
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     groups = {parameter.name: parameter.annotation for parameter in own if _is_group(parameter)}
@@ -76,7 +76,7 @@ def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int
 
 
 def _flattened(parameters: Iterable[inspect.Parameter]) -> Iterator[inspect.Parameter]:
-    """Yield the parameters of a command, those of a dataclass one by one."""
+    """Yield the parameters of a command, with dataclasses replaced by their fields."""
     for parameter in parameters:
         if _is_group(parameter):
             yield from inspect.signature(parameter.annotation, eval_str=True).parameters.values()
@@ -92,25 +92,25 @@ def _shared_options(
     json_document: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and remarks on stderr.")] = False,
 ) -> None:
     """Hold the options that every command has."""
 
 
 def examples_text(examples: str) -> str:
-    r"""Return `examples` as the end of a help page, its line breaks kept (that is what ``\b`` asks for)."""
+    r"""Return `examples` as the end of a help page; ``\b`` keeps the line breaks."""
     return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
 
 
 class CommandGroup(TyperGroup):
-    """Imports a command's module when the command is asked for."""
+    """Group that imports the module of a command when the command is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in the order of the help page."""
         return command_names()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command, None if there is none of that name."""
+        """Return the command, or None if no command has that name."""
         if cmd_name not in command_names():
             return None
         module = importlib.import_module(f"pucli.cli.commands.{cmd_name.replace('-', '_')}")
@@ -123,7 +123,7 @@ class CommandGroup(TyperGroup):
         return typer.main.get_command(single)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the words name; the error suggests the nearest names."""
+        """Return the command named by `args`; the error suggests the nearest names."""
         command = self.get_command(ctx, args[0])
         if command is None and not ctx.resilient_parsing:
             raise unknown("command", args[0], command_names(), listing="pucli --help")
@@ -173,16 +173,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with noticed():
             code = typer.main.get_command(app)(args=words, prog_name="pucli", standalone_mode=False)
-            if code == Stopped.exit_code:  # Typer's answer to Ctrl-C outside of a command
+            if code == Stopped.exit_code:  # Typer's exit code for Ctrl-C outside of a command
                 raise Stopped("interrupted.")
     except KeyboardInterrupt:
         return _report(Stopped("interrupted."), as_json="--json" in words)
-    except SystemExit as stop:  # shell completion, or a reader that went away while --help was written
+    except SystemExit as stop:  # shell completion, or a pipe closed while --help was written
         return stop.code if isinstance(stop.code, int) else 1
     except Exception as error:
         if os.environ.get("PUCLI_DEBUG"):
             raise
-        if "_PUCLI_COMPLETE" in os.environ:  # TAB after a wrong name: nothing to offer, and no word on the prompt
+        if "_PUCLI_COMPLETE" in os.environ:  # TAB after a wrong name: no completion and no message
             return 0
         if interrupts.seen and not isinstance(error, PucliError):
             error = Stopped("interrupted.")
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(error: Exception, *, as_json: bool) -> int:
-    """Write the one message of `error` and return its exit code."""
+    """Write the message of `error` and return its exit code."""
     kind, message, code = _explain(error)
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
@@ -209,35 +209,35 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     if isinstance(error, PucliError):
         kind = "interrupted" if error.exit_code == 130 else "usage" if error.exit_code == 2 else "run"
         return kind, str(error), error.exit_code
-    if hasattr(error, "format_message"):  # typer's own errors, whose class moved between its versions
+    if hasattr(error, "format_message"):  # errors of Typer, whose class differs between versions
         context = getattr(error, "ctx", None)
         if type(error).__name__ == "NoArgsIsHelpError":
             return "help", error.format_message(), 2
-        page = f" `{context.command_path} --help` lists what it takes." if context else ""
+        page = f" `{context.command_path} --help` lists its options." if context else ""
         text = " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
     if isinstance(error, OSError) and (error.errno in _PLACES or error.errno in FULL_DISK or error.filename):
         where = f"{error.filename}: " if error.filename else ""
         if error.errno in FULL_DISK:
-            return "run", f"{where}{error.strerror}. Free some space, or write elsewhere.", 1
+            return "run", f"{where}{error.strerror}. Free some space or write elsewhere.", 1
         way_out = _PLACES.get(error.errno or 0, "")
         return (
             ("usage", f"{where}{error.strerror}. {way_out}", 2) if way_out else ("run", f"{where}{error.strerror}.", 1)
         )
     if isinstance(error, MemoryError):
-        return "run", f"out of memory ({error}); take fewer rows, a linear kernel, or fewer jobs.", 1
+        return "run", f"out of memory ({error}); use fewer rows, a linear kernel or fewer jobs.", 1
     return (
         "defect",
-        f"unexpected {type(error).__name__}: {error}\nThis is a defect in pucli; with PUCLI_DEBUG=1 in the environment "
-        "the same command shows where it happened.",
+        f"unexpected {type(error).__name__}: {error}\nThis is a defect in pucli; set PUCLI_DEBUG=1 and run the same "
+        "command again to see where it happened.",
         1,
     )
 
 
 _PLACES = {
     errno.EROFS: "The file system is read-only; write elsewhere.",
-    errno.EACCES: "Give a place that you may read and write.",
-    errno.EPERM: "Give a place that you may read and write.",
+    errno.EACCES: "Check the permissions, or use another place.",
+    errno.EPERM: "Check the permissions, or use another place.",
     errno.ENOENT: "Check the name.",
     errno.ENOTDIR: "Check the name.",
     errno.EISDIR: "Give the name of a file.",
@@ -245,7 +245,7 @@ _PLACES = {
 
 
 def _flush(streams: Iterable[str] = ("stdout", "stderr")) -> None:
-    """Flush, and stay silent where the reader of a pipe has gone (also when Python closes the stream at exit)."""
+    """Flush the streams, and ignore a closed pipe (also when Python closes the stream at exit)."""
     for name in streams:
         try:
             getattr(sys, name).flush()

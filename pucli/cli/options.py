@@ -1,4 +1,4 @@
-"""Options that several commands share, and the reading of ``K=V``."""
+"""Options that several commands share, and the parsing of ``K=V``."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ PositiveValue = Annotated[
     str | None,
     typer.Option(
         "--positive",
-        help="Value in the label column that marks positives, all other rows are unlabeled; default the greater of two "
-        "numbers, or of two words the one that means yes.",
+        help="Value in the label column that marks positives; all other rows are unlabeled. Default: the larger of two "
+        "numbers, or the one of two words that means yes.",
         show_default=False,
     ),
 ]
@@ -53,7 +53,7 @@ Parameters = Annotated[
         "--param",
         "-p",
         metavar="K=V",
-        help="Parameter of the method; repeat for more.",
+        help="Parameter of the method; repeatable.",
         autocompletion=completion.parameters,
         show_default=False,
     ),
@@ -62,26 +62,26 @@ Scenario = Annotated[
     str,
     typer.Option(
         "--scenario",
-        help="How labels come about: case-control or single-training-set.",
+        help="Labelling scenario: case-control or single-training-set.",
         autocompletion=completion.words("case-control", "single-training-set"),
     ),
 ]
 LabelFrequency = Annotated[
     float,
-    typer.Option("--label-frequency", help="With --dataset: share of the training positives that is labelled."),
+    typer.Option("--label-frequency", help="With --dataset: share of the training positives that are labelled."),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", envvar="PUCLI_SEED")]
 SplitFile = Annotated[
     Path | None, typer.Option("--split", help="With --dataset: a file of `pucli split`.", show_default=False)
 ]
-Repeat = Annotated[int, typer.Option("--repeat", help="Which repeat of --split, from 0.")]
+Repeat = Annotated[int, typer.Option("--repeat", help="Repeat of --split, counted from 0.")]
 RowLimit = Annotated[
     int | None,
     typer.Option(
         "--rows",
         metavar="N",
         min=2,
-        help="Train on N random rows where there are more; labelled ones are kept up to a quarter of N.",
+        help="Train on at most N random rows; labelled rows are kept first, up to a quarter of N.",
         show_default=False,
     ),
 ]
@@ -92,7 +92,9 @@ Standardise = Annotated[
 Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)]
 Score = Annotated[
     str,
-    typer.Option("--score", help="Rule of choice: puf, puf-pooled or puf-lower-1se.", autocompletion=completion.scores),
+    typer.Option(
+        "--score", help="Score to maximise: puf, puf-pooled or puf-lower-1se.", autocompletion=completion.scores
+    ),
 ]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS")]
 ExperimentName = Annotated[
@@ -107,7 +109,7 @@ Profile = Annotated[
     str,
     typer.Option(
         "--profile",
-        help="Size of the run: smoke, quick, full, as declared.",
+        help="Declared size of the run: smoke, quick or full.",
         envvar="PUCLI_PROFILE",
         autocompletion=completion.profiles,
     ),
@@ -117,7 +119,7 @@ Methods = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help="Only this method; repeat for more.",
+        help="Only this method; repeatable.",
         autocompletion=completion.columns,
         show_default=False,
     ),
@@ -127,7 +129,7 @@ Datasets = Annotated[
     typer.Option(
         "--dataset",
         "-d",
-        help="Only this data set; repeat for more.",
+        help="Only this data set; repeatable.",
         autocompletion=completion.experiment_datasets,
         show_default=False,
     ),
@@ -146,7 +148,9 @@ Results = Annotated[
 ]
 AllowChanges = Annotated[
     bool,
-    typer.Option("--allow-changes", help="Write over a committed table although pucli's own files differ from it."),
+    typer.Option(
+        "--allow-changes", help="Overwrite a committed table even if pucli's own files have uncommitted changes."
+    ),
 ]
 Mirror = Annotated[
     str | None,
@@ -157,36 +161,34 @@ ColumnKinds = Annotated[
     typer.Option(
         "--as",
         metavar="COLUMN=KIND",
-        help="Take a column as number, category, yes/no, date, text, identifier or constant; repeat for more.",
+        help="Treat a column as number, category, yes/no, date, text, identifier or constant; repeatable.",
         show_default=False,
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeat for more.", show_default=False),
+    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.", show_default=False),
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="COLUMN", help="Use this column and no other; repeat for more.", show_default=False),
+    typer.Option("--only", metavar="COLUMN", help="Use only this column; repeatable.", show_default=False),
 ]
 Ids = Annotated[
     list[str] | None,
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="A column that names the row: no feature, carried to the predictions; repeat for more.",
+        help="Column that identifies a row; not a feature, but copied to the predictions; repeatable.",
         show_default=False,
     ),
 ]
-Columns = Annotated[
-    bool, typer.Option("--columns", help="Show what the columns of --data are taken for, and do nothing else.")
-]
+Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are interpreted.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The options that name the rows to learn from; their meaning stands in `pucli.data.training_rows.RowSource`."""
+    """Options that name the training rows; see `pucli.data.training_rows.RowSource`."""
 
     dataset: DatasetName = None
     data: DataFile = None
@@ -208,7 +210,7 @@ class Rows:
 
     @property
     def source(self) -> RowSource:
-        """The same for the reader of the rows."""
+        """Return the options as a `RowSource`."""
         from pucli.data.own_file import ColumnChoice
         from pucli.data.training_rows import RowSource
 
@@ -218,7 +220,7 @@ class Rows:
 
     @property
     def words(self) -> str:
-        """The options that give the same rows again, as a shell reads them; data files are in the cache by now."""
+        """Return shell options that select the same rows again; data files are already in the cache."""
         single = (
             "dataset",
             "data",
@@ -243,7 +245,7 @@ class Rows:
 
 
 def scalar(text: str) -> Any:
-    """Return the YAML scalar in `text`: a number, true, false, null or text. ``1e-3`` is a number here."""
+    """Return `text` as a YAML scalar: a number, true, false, null or text. Here, ``1e-3`` is a number."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -259,7 +261,7 @@ def scalar(text: str) -> Any:
 
 
 def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
-    """Return the ``K=V`` items of an option as a dict of texts."""
+    """Return the ``K=V`` items of an option as a dict of strings."""
     result: dict[str, str] = {}
     for item in items:
         key, sign, value = item.partition("=")
@@ -272,7 +274,7 @@ def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
 
 
 def column_kinds(items: Sequence[str] | None) -> dict[str, str]:
-    """Return the ``COLUMN=KIND`` items of --as; the name of a column may have an equals sign."""
+    """Return the ``COLUMN=KIND`` items of --as; a column name may contain an equals sign."""
     found: dict[str, str] = {}
     for item in items or ():
         name, sign, kind = item.rpartition("=")
@@ -283,14 +285,14 @@ def column_kinds(items: Sequence[str] | None) -> dict[str, str]:
 
 
 def method_parameters(method: str, items: Sequence[str] | None) -> dict[str, Any]:
-    """Return the parsed ``--param`` items, each checked to be a parameter of `method`."""
+    """Return the parsed ``--param`` items after checking that `method` has these parameters."""
     given = assignments("--param", items or ())
     check_names(method, given)
     return {key: _value(method, key, value) for key, value in given.items()}
 
 
 def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return the parsed ``--grid K=v1,v2`` items, None if there are none. A single word may name a series."""
+    """Return the parsed ``--grid K=v1,v2`` items, or None without any. A single word may name a series."""
     given = assignments("--grid", items or ())
     if not given:
         return None
@@ -305,9 +307,9 @@ def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | No
 
 
 def _value(method: str, name: str, text: str) -> Any:
-    """Return the value in `text` in the form of the parameter's default.
+    """Return the value in `text` with the type of the parameter's default.
 
-    ``lam=1`` is a real number where the default is one; ``hidden=64,64`` and ``hidden=64`` are tuples where it is one.
+    ``lam=1`` is a float if the default is a float; ``hidden=64,64`` and ``hidden=64`` are tuples if it is a tuple.
     """
     import inspect
 
@@ -327,7 +329,7 @@ def _names_series(text: str) -> bool:
 
 
 def check_names(method: str, names: Iterable[str]) -> None:
-    """Raise UsageError for a name that is no parameter of `method`; the nearest ones are suggested."""
+    """Raise UsageError, with the nearest names, for a name that is not a parameter of `method`."""
     from pucli.models import estimator_of
 
     known = estimator_of(method)._get_param_names()
@@ -337,7 +339,7 @@ def check_names(method: str, names: Iterable[str]) -> None:
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:
-    """Return `value` if it is one of `choices`, else raise UsageError with the nearest ones."""
+    """Return `value` if it is one of `choices`; otherwise raise UsageError with the nearest ones."""
     choices = list(choices)
     if value not in choices:
         raise unknown(kind, value, choices)
@@ -345,7 +347,7 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
 
 
 def warn_of_prior(out: Output, method: str, given: Container[str], estimate: float | None = None) -> None:
-    """Warn of a class prior that the user did not choose."""
+    """Warn if the class prior was not set by the user."""
     from pucli.models import prior_remark
 
     remark = prior_remark(method, given, estimate)
@@ -354,22 +356,22 @@ def warn_of_prior(out: Output, method: str, given: Container[str], estimate: flo
 
 
 def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
-    """Raise UsageError if `path`, the value of `option`, cannot be written or is a file that is read here.
+    """Raise UsageError if `path`, the value of `option`, cannot be written or is one of `inputs`.
 
-    Called before any work, so that no result is lost for want of a place.
+    Called before any work, so that no result is lost.
     """
     if path is None:
         return
     for source in inputs:
         if source is not None and path.exists() and source.exists() and path.samefile(source):
-            raise UsageError(f"{option} {path} would replace {source}, which is read here; give another name.")
+            raise UsageError(f"{option} {path} would overwrite the input {source}; give another name.")
     from pucli.data.atomic import check_output
 
     check_output(path, option)
 
 
 def output_folder(option: str, path: Path) -> None:
-    """Raise UsageError if `path`, the value of `option`, is no folder that can be written."""
+    """Raise UsageError if `path`, the value of `option`, is not a writable folder."""
     from pucli.data.atomic import check_folder
 
     check_folder(path, option)

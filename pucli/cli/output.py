@@ -1,4 +1,4 @@
-"""What a command says, and where: results on stdout, remarks and progress on stderr, or one JSON document."""
+"""Output of a command: results on stdout, remarks and progress on stderr, or one JSON document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pucli.errors import PucliError
 
 
 class Stopped(PucliError):
-    """Ctrl-C (exit code 130); the message says how to go on, `document` what was found before."""
+    """Ctrl-C (exit code 130); the message says how to continue, and `document` holds the results so far."""
 
     exit_code = 130
 
@@ -32,12 +32,12 @@ class Stopped(PucliError):
 
 
 def on_terminal(stream: TextIO) -> bool:
-    """Return whether a person sees `stream` on a screen that can move its cursor."""
+    """Return whether `stream` is a terminal that can move its cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as JSON can hold it: NumPy scalars and arrays unpacked, NaN and infinities as null."""
+    """Return `value` in a form that JSON can hold: NumPy values unpacked, NaN and infinities as null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set)):
@@ -54,30 +54,30 @@ def plain(value: Any) -> Any:
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """Return `value` as a person reads it; a dash where there is none."""
+    """Return `value` in readable form, or a dash if it is missing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person says it."""
+    """Return a time in readable form."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 class Output:
-    """The voice of one command.
+    """Output of one command.
 
     Parameters
     ----------
-    as_json : keep stdout for the one document given to `document`.
+    as_json : reserve stdout for the document given to `document`.
     quiet : no remarks and no progress; warnings and errors stay.
 
     Attributes
     ----------
-    if_interrupted : what Ctrl-C answers; a command sets it when it knows how to go on.
+    if_interrupted : message printed on Ctrl-C; a command sets it when it knows how to continue.
     """
 
     def __init__(self, *, as_json: bool, quiet: bool) -> None:
@@ -95,7 +95,7 @@ class Output:
         return self
 
     def _farewell(self) -> None:
-        """Write what Ctrl-C answers, from another thread."""
+        """Write the message for Ctrl-C from another thread."""
         message = f"interrupted. {self.if_interrupted}"
         if self.as_json:
             document = {"error": {"kind": "interrupted", "message": message, "exit_code": Stopped.exit_code}}
@@ -117,7 +117,7 @@ class Output:
             self.write(json.dumps(plain(self._document), indent=2, ensure_ascii=False, allow_nan=False))
 
     def document(self, content: Mapping[str, Any]) -> None:
-        """Keep `content` for the JSON document, which is printed when the command has ended."""
+        """Keep `content` for the JSON document, which is printed at the end of the command."""
         self._document.update(content)
 
     def text(self, text: str = "") -> None:
@@ -140,33 +140,33 @@ class Output:
         writer.writerows(rows)
 
     def fields(self, pairs: Iterable[tuple[str, Any]]) -> None:
-        """Print ``name  value`` lines, values aligned; pairs whose value is None are left out."""
+        """Print ``name  value`` lines with aligned values; pairs whose value is None are left out."""
         shown = [(name, number(value)) for name, value in pairs if value is not None]
         width = max((len(name) for name, _ in shown), default=0)
         for name, value in shown:
             self.text(f"{name.ljust(width)}  {value}")
 
     def write(self, text: str) -> None:
-        """Write a line to stdout; stay silent where the reader has gone (``pucli ... | head``)."""
+        """Write a line to stdout; ignore a closed pipe (``pucli ... | head``)."""
         try:
             print(text, flush=True)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def remark(self, text: str) -> None:
-        """Write a line to stderr that helps and is not the result."""
+        """Write a remark, which is not part of the result, to stderr."""
         if not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
     def warn(self, text: str) -> None:
-        """Write a warning to stderr, once, also with --quiet."""
+        """Write a warning to stderr, once and also with --quiet."""
         text = " ".join(text.split())
         if text not in self.warnings:
             self.warnings.append(text)
             print(f"warning: {text}", file=sys.stderr, flush=True)
 
     def fits(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
-        """Return whether a table fits on the screen; always where there is none."""
+        """Return whether a table fits on the screen; True if stdout is not a screen."""
         if not on_terminal(sys.stdout):
             return True
         widths = [max(len(number(row[i])) for row in [columns, *rows]) for i in range(len(columns))]
@@ -180,10 +180,10 @@ class Output:
         styles: Mapping[str, str] | None = None,
         whole: str = "",
     ) -> None:
-        """Print rows under column heads; aligned plain text, or rich on a terminal.
+        """Print rows under column heads, as aligned plain text or with rich on a terminal.
 
-        `styles` maps a cell's text, up to a colon or bracket, to a rich style, e.g. ``{"worse": "red"}``. On a narrow
-        screen the column `whole`, by default the first, is not broken; the others are, and nothing is left out.
+        `styles` maps the text of a cell, up to a colon or bracket, to a rich style, e.g. ``{"worse": "red"}``. On a
+        narrow screen, the column `whole`, by default the first, is not wrapped. All other columns are.
         """
         if self.as_json:
             return
@@ -217,7 +217,7 @@ class Output:
         Console().print(table)
 
     def progress(self, label: str, *, lines: bool = False) -> Progress:
-        """Return a progress display on stderr: a bar on a terminal, else silence, or `lines` now and then."""
+        """Return a progress display on stderr: a bar on a terminal, otherwise nothing, or lines if `lines`."""
         if self.quiet:
             return Progress()
         if on_terminal(sys.stderr):
@@ -226,23 +226,23 @@ class Output:
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows nothing; the other displays derive from it."""
+    """Progress display that shows nothing; base class of the others."""
 
     def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
-        """Show that `done` of `total` are done; `text` tells what is going on. Here a swallowed Ctrl-C takes effect."""
+        """Show that `done` of `total` are done, with `text`. A Ctrl-C that a library suppressed takes effect here."""
         if interrupts.seen:
             raise KeyboardInterrupt
         self.show(done, total, text, seconds_left)
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Bring it on the screen."""
+        """Update the display."""
 
     def __exit__(self, *_: object) -> None:
-        """Leave the screen as it was."""
+        """Remove the display."""
 
 
 class Bar(Progress):
-    """A bar with count and time left; gone when the work is done. Where the screen is narrow the text gives way."""
+    """Bar with count and time left, removed at the end. On a narrow screen the text is dropped first."""
 
     def __init__(self, label: str) -> None:
         from rich import progress
@@ -266,7 +266,7 @@ class Bar(Progress):
         self._bar.start()
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Move the bar; the time left is the caller's estimate, or follows from the pace so far."""
+        """Move the bar; the time left is the caller's estimate, or computed from the pace so far."""
         task = self._bar.tasks[0]
         if seconds_left is None and total and done and task.elapsed is not None:
             seconds_left = task.elapsed * (total - done) / done
@@ -278,7 +278,7 @@ class Bar(Progress):
 
 
 class Lines(Progress):
-    """Plain lines for a log file, at most one every two seconds, and always the last one."""
+    """Plain lines for a log file: at most one every two seconds, and always the last one."""
 
     interval = 2.0  # seconds
 

@@ -1,4 +1,4 @@
-"""A report on the terminal: the table, the verdicts, where the files are."""
+"""A report on the terminal: the table, the verdicts and the paths of the files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def print_report(out: Output, report: Report) -> None:
     )
     out.text(f"files     {report.folder}: {', '.join(str(path.relative_to(report.folder)) for path in report.files)}")
     if report.kept:
-        out.remark(f"kept from the run, since cells.csv has not what they need: {', '.join(report.kept)}")
+        out.remark(f"kept from the run, because cells.csv lacks the data to redo them: {', '.join(report.kept)}")
     for error in report.errors[:5]:
         out.warn(f"failed: {error}")
     if len(report.errors) > 5:
@@ -66,7 +66,7 @@ def print_report(out: Output, report: Report) -> None:
 
 
 def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
-    """Print the rows, on a narrow screen in blocks: what the rows of a block share stands above them, once."""
+    """Print the rows; on a narrow screen, in blocks headed by the values that their rows share."""
     if out.fits(columns, rows):
         out.table(columns, rows, styles=STYLES, whole="method")
         return
@@ -87,6 +87,6 @@ def _plus_minus(mean: float, sd: float) -> str:
 
 
 def _marks(row: TableRow) -> str:
-    """Return what must not be overlooked beside a verdict."""
+    """Return the marks printed beside a verdict."""
     marks = [f"{row.failed} failed"] * bool(row.failed) + [f"{row.flagged} flagged"] * bool(row.flagged)
     return f" [{', '.join(marks)}]" if marks else ""

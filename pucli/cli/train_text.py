@@ -1,4 +1,4 @@
-"""What ``pucli train`` reports of a fitted model: a JSON document, and the summary that a person reads."""
+"""The report of ``pucli train`` on a fitted model: a JSON document and a summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
 
 
 def document_of(fitted: Fitted) -> dict[str, Any]:
-    """Return everything that is known about a fit, as one JSON document."""
+    """Return everything known about a fit as one JSON document."""
     import numpy as np
 
     from pucli.cli.columns import column_records
@@ -40,7 +40,7 @@ def document_of(fitted: Fitted) -> dict[str, Any]:
 
 
 def _test_scores(fitted: Fitted) -> dict[str, Any] | None:
-    """Return the scores on the held-out rows, None where there are none."""
+    """Return the scores on the held-out rows, or None if there are none."""
     rows = fitted.rows
     if rows.X_test is None:
         return None
@@ -53,7 +53,7 @@ def _test_scores(fitted: Fitted) -> dict[str, Any] | None:
 
 
 def whole_counts(scores: dict[str, float]) -> dict[str, Any]:
-    """Return scores with the confusion counts as whole numbers."""
+    """Return scores with the confusion counts as integers."""
     return {name: int(value) if name in COUNTS else value for name, value in scores.items()}
 
 
@@ -63,7 +63,10 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
     out.fields(
         [
             ("rows", _rows(document)),
-            ("features", f"{document['features']}, {'standardised' if document['standardised'] else 'as they are'}"),
+            (
+                "features",
+                f"{document['features']}, {'standardised' if document['standardised'] else 'not standardised'}",
+            ),
             ("constant features", ", ".join(document["constant_features"]) or None),
             ("duplicate rows", document["duplicate_rows"] or None),
             ("missing cells", _missing_cells(document)),
@@ -120,15 +123,15 @@ def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
 
 
 def certificate_text(document: dict[str, Any]) -> str:
-    """Return the certificate of a fit in words."""
+    """Return the certificate of a fit as text."""
     gap, residual = finite(document["dual_gap"]), finite(document["residual"])
     if gap is not None:
-        return f"within {gap:.2g} of the optimum, proven"
+        return f"proven to be within {gap:.2g} of the optimum"
     if residual is not None:
         return f"none (not convex, or no fixed objective); residual {residual:.2g}"
     return "none"
 
 
 def finite(value: Any) -> Any:
-    """Return a number that is finite, else None."""
+    """Return the number if it is finite, otherwise None."""
     return value if isinstance(value, (int, float)) and math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Tuning with progress on the screen, for ``pucli tune`` and ``pucli train --tune``."""
+"""Tuning with a progress display, for ``pucli tune`` and ``pucli train --tune``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def choose(
     standardise: bool,
     **settings: Any,
 ) -> TuneResult:
-    """Return the tuned choice; its notes become warnings. Features are scaled by the training rows, as in ``train``."""
+    """Return the tuned choice and print its warnings. As in ``train``, features are scaled by the training rows."""
     from pucli.tuning import tune
 
     assert rows.y is not None

@@ -69,7 +69,7 @@ def test_train_prints_a_summary_for_people(pucli, customers):
     done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED)
     assert done.code == 0
     assert "150: 20 labelled, 130 unlabeled" in done.out
-    assert "of the optimum, proven" in done.out
+    assert "proven to be within" in done.out
     assert "training time" in done.out
     assert "--model FILE" in done.err  # a remark, not a result
 
@@ -667,7 +667,7 @@ def test_a_file_that_is_read_is_never_written_over(pucli, tmp_path):
         ("predict", "--model", "kept.model", "--data", "rows.csv", "--out", "kept.model"),
     ):
         done = pucli(*words)
-        assert done.code == 2 and "would replace" in done.err
+        assert done.code == 2 and "would overwrite" in done.err
     done = pucli("predict", "--model", "kept.model", "--data", "rows.csv", "--out", "/dev/null")
     assert done.code == 2 and "not a file that can be replaced" in done.err
     assert (tmp_path / "rows.csv").read_bytes() == before and (tmp_path / "kept.model").read_bytes() == model
@@ -741,7 +741,7 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     assert done.code == trained.code == 130
     assert "Traceback" not in done.err
     chosen = whole["chosen"]["C"]
-    assert f"Best choice among the points that were done: --param C={chosen}" in trained.err
+    assert f"Best choice among the points tried so far: --param C={chosen}" in trained.err
     if as_json:
         assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"
     else:

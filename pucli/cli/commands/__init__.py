@@ -1,6 +1,6 @@
-"""One module per command: `command(out, ...)`, its docstring is the help text, `EXAMPLES` close its --help.
+"""The commands, one module each.
 
-A module here is a command; its name is the command's name (``_`` is written ``-``). `pucli --help` imports all of
-them, so anything heavy (numpy, scikit-learn, pandas, numba, rich, the other rooms of pucli) is imported inside
-functions.
+A module has the name of its command, with ``_`` for ``-``. It defines `command(out, ...)`, whose docstring is the help
+text, and `EXAMPLES`, which end the help page. `pucli --help` imports all of them, so heavy modules (numpy,
+scikit-learn, pandas, numba, rich, the other packages of pucli) are imported inside functions.
 """

@@ -1,4 +1,4 @@
-"""``pucli bench``: measure the speed of the solvers against others, in one run on this machine."""
+"""``pucli bench``: compare the speed of the solvers with that of other packages, on this machine."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def command(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A benchmark, or `list`: which there are.", autocompletion=completion.benchmarks
+            metavar="NAME", help="A benchmark, or `list` to show all of them.", autocompletion=completion.benchmarks
         ),
     ] = "list",
     full: Annotated[
-        bool, typer.Option("--full", help="The largest sizes too, where a benchmark has any; it may take an hour.")
+        bool, typer.Option("--full", help="Include the largest sizes of the benchmark, which may take an hour.")
     ] = False,
     results: Results = Path("results"),
 ) -> None:
-    """Measure the speed of the solvers against others.
+    """Compare the speed of the solvers with that of other packages.
 
-    Seconds and ratios come from one run on this machine and are written to results/bench/NAME.json and .md (with
-    --full NAME-full).
+    Seconds and ratios are measured in one run on this machine and written to results/bench/NAME.json and NAME.md
+    (NAME-full with --full).
     """
     known = benchmarks()
     if name == "list":
@@ -53,7 +53,7 @@ def command(
     module = _module(name)
     sizes: dict[str, Any] = getattr(module, "FULL", {}) if full else {}
     if full and not sizes:
-        raise UsageError(f"the benchmark {name!r} has one size only; run it without --full.")
+        raise UsageError(f"the benchmark {name!r} has only one size; run it without --full.")
     output_folder("--results", results / "bench")
     with out.progress(name, lines=True) as bar:
         found = module.run(progress=bar, **sizes)
@@ -70,7 +70,7 @@ def command(
 
 
 def benchmarks() -> list[str]:
-    """Return the names of the benchmarks: the modules of `pucli.bench` whose names do not begin with ``_``."""
+    """Return the names of the benchmarks, which are the public modules of `pucli.bench`."""
     import pkgutil
 
     import pucli.bench

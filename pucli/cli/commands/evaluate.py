@@ -1,4 +1,4 @@
-"""``pucli evaluate``: the scores of a saved model on rows with labels."""
+"""``pucli evaluate``: score a saved model on labelled rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command(
     data: opt.DataFile = None,
     label: Annotated[
         str | None,
-        typer.Option("--label", help="Label column of --data; default the model's.", show_default=False),
+        typer.Option("--label", help="Label column of --data; by default that of the model.", show_default=False),
     ] = None,
     positive: opt.PositiveValue = None,
     labels: Annotated[
@@ -45,16 +45,16 @@ def command(
     split: opt.SplitFile = None,
     repeat: Annotated[
         int | None,
-        typer.Option("--repeat", help="Which repeat of --split; default the model's.", show_default=False),
+        typer.Option("--repeat", help="Repeat of --split; by default that of the model.", show_default=False),
     ] = None,
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
 ) -> None:
-    """Score a model and state which scores need true labels.
+    """Score a model and show which scores need true labels.
 
     F1, precision, recall, accuracy, AUC and the confusion matrix need the true label of every row. Recall on labelled
-    positives and PUF (that recall squared over the share of rows predicted positive) do not; `pucli list metrics`
-    describes them all. With --dataset the rows are those that were held out when the model was trained.
+    positives and PUF (the square of that recall, divided by the share of rows predicted positive) do not; `pucli list
+    metrics` describes them all. With --dataset, the model is scored on the rows that were held out in training.
     """
     from pucli.persistence import load_model
 
@@ -62,12 +62,14 @@ def command(
     saved = load_model(model)
     if saved.metadata.get("kind") == "density":
         raise UsageError(
-            f"{model} models a density and predicts no labels; `pucli predict` gives the log-likelihood of each row."
+            f"{model} models a density and predicts no labels; `pucli predict` writes the log-likelihood of each row."
         )
     if labels == "pu" and saved.metadata.get("kind") != "pu":
-        raise UsageError(f"--labels pu is for methods that learn from labelled positives; {saved.method} does not.")
+        raise UsageError(
+            f"--labels pu applies only to methods that learn from labelled positives; {saved.method} does not."
+        )
     if (dataset is None) == (data is None):
-        raise UsageError("name the rows: either --data FILE --label COLUMN or --dataset NAME.")
+        raise UsageError("no rows given; use either --data FILE --label COLUMN or --dataset NAME.")
     if data is not None:
         rows = _own_file(saved, data, label, positive, labels)
         for line in rows.warnings:
@@ -76,7 +78,7 @@ def command(
             total = len(rows.y) + rows.left_out
             out.remark(f"{rows.left_out} of {total} rows have no label ({rows.why}) and are not scored.")
     elif labels == "pu":
-        raise UsageError("--labels pu belongs to --data; held-out rows of a declared data set have true labels.")
+        raise UsageError("--labels pu needs --data; the held-out rows of a declared data set have true labels.")
     else:
         rows = _held_out(saved, dataset, split, repeat, mirror, offline)
     document = _scores(saved, rows, labels)
@@ -89,7 +91,7 @@ def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | 
 
     column = label or saved.metadata.get("label_column")
     if not column:
-        raise UsageError(f"--data {path} needs --label COLUMN, the column with the labels.")
+        raise UsageError(f"--data {path} also needs --label COLUMN.")
     return scored_rows(
         path, column, saved.table_encoder, saved.metadata, positive=positive, empty_is_unlabeled=labels == "pu"
     )
@@ -110,13 +112,13 @@ def _held_out(
 
 
 def _scores(saved: SavedModel, rows: ScoredRows, labels: str) -> dict[str, Any]:
-    """Return the scores, and for each of them what it needs."""
+    """Return the scores and the labels that each of them needs."""
     from pucli.models import labelled_scores, true_label_scores
 
     pu = saved.metadata.get("kind") == "pu"
     found = true_label_scores(saved.pipeline, rows.X, rows.y) if labels == "true" else {}
     if pu:
-        # With true labels every row is "unlabeled" as well as known: the denominator is all rows.
+        # With true labels, every row also counts as unlabeled: the denominator is the number of all rows.
         denominator = "all" if labels == "true" else saved.metadata.get("denominator", "unlabeled")
         found |= labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator)
         if labels == "true":
@@ -130,7 +132,7 @@ def _scores(saved: SavedModel, rows: ScoredRows, labels: str) -> dict[str, Any]:
 
 
 def _needs(name: str) -> str:
-    """Return which labels a metric takes."""
+    """Return the labels that a metric needs."""
     from pucli.metrics import get_metric
 
     if name == "predicted_positive":

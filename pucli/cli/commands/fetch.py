@@ -1,4 +1,4 @@
-"""``pucli fetch``: data files into the cache, each checked by its SHA-256."""
+"""``pucli fetch``: download data files into the cache and verify their SHA-256."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def command(
     mirror: Mirror = None,
     offline: Offline = False,
 ) -> int:
-    """Download data sets into the cache and check them.
+    """Download data sets into the cache and verify them.
 
-    The cache is the folder PUCLI_DATA_DIR. Files that are there already are checked, not downloaded again.
+    The cache is the folder PUCLI_DATA_DIR. Files already in it are verified, not downloaded again.
     """
     wanted = _wanted(names, experiment, everything)
-    out.if_interrupted = "What has arrived is kept; run the same command again for the rest."
+    out.if_interrupted = "Finished downloads are kept; run the same command again for the rest."
     from pucli.data import dataset_entry, fetch
 
     for name in wanted:  # a wrong name is reported before anything is downloaded
@@ -72,9 +72,9 @@ def command(
 
 
 def _wanted(names: list[str] | None, experiment: str | None, everything: bool) -> list[str]:
-    """Return the names of the data sets that the arguments stand for."""
+    """Return the names of the selected data sets."""
     if not (names or experiment or everything):
-        raise UsageError("name the data sets, or give --experiment NAME or --all; `pucli list datasets` shows them.")
+        raise UsageError("no data set given; name some (`pucli list datasets`), or use --experiment NAME or --all.")
     wanted = list(names or [])
     if experiment:
         from pucli.runner import load_experiment

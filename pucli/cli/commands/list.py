@@ -1,4 +1,4 @@
-"""``pucli list``: what there is, by name."""
+"""``pucli list``: list data sets, methods, experiments or metrics."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def command(
     out.table(columns, rows)
 
 
-# Labels that a method of each kind learns from.
+# The labels from which each kind of method learns.
 LABELS = {
     "pu": "labelled positives, unlabeled rows",
     "semi-supervised": "labelled rows of each class",

@@ -31,37 +31,38 @@ def command(
     out: Output,
     model: Annotated[Path, typer.Option("--model", help="Model written by `pucli train --model`.")],
     data: Annotated[
-        Path, typer.Option("--data", help="File with the model's columns, others are ignored; - for stdin.")
+        Path,
+        typer.Option("--data", help="File with the columns of the model; other columns are ignored. - reads stdin."),
     ],
     cut: MovedCut,
     destination: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File to write instead of printing, .csv or .parquet.", show_default=False),
+        typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.", show_default=False),
     ] = None,
     ids: Annotated[
         list[str] | None,
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of --data to carry along; repeat for more. Default: those that `pucli train` was given.",
+            help="Column of --data to copy to the output; repeatable. Default: the --id columns of `pucli train`.",
             show_default=False,
         ),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option("--top", metavar="N", help="Only the N rows of greatest score.", min=1, show_default=False),
+        typer.Option("--top", metavar="N", help="Only the N rows with the highest scores.", min=1, show_default=False),
     ] = None,
 ) -> None:
     """Predict the label of every row of a file.
 
-    Gives for each row its number from 1, the columns of --id, the predicted label, and the score. The greater the
-    score, the more likely the row is positive; above 0 it is predicted positive. A method that has probabilities
-    gives that of the positive class too, and of more than two classes that of the predicted one; classtering gives
-    the cluster as well. A model of a density gives the log-likelihood of each row; gaussian-mcpl, which is made for
-    missing cells, also the row with each missing cell at its expected value. --for, --recall, --precision and --share
-    move the cut of a model of `pucli auto` without training again.
+    The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A higher
+    score means a more likely positive; rows with a score above 0 are predicted positive. A method that estimates
+    probabilities adds that of the positive class or, for more than two classes, of the predicted class; classtering
+    adds the cluster. A density model gives the log-likelihood of each row; gaussian-mcpl also fills each missing cell
+    with its expected value. --for, --recall, --precision and --share move the threshold of a model of `pucli auto`
+    without retraining.
 
-    CSV and Parquet are read, scored and written block by block, so that a file may be larger than memory.
+    CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
     """
     from pucli.data.writers import check_writable_format
     from pucli.persistence import load_model
@@ -74,7 +75,7 @@ def command(
     out.document({"model": model, "data": data, "file": destination})
     if saved.metadata.get("kind") == "density":
         if ids or top is not None:
-            raise UsageError("--id and --top belong to models that predict labels; this one models a density.")
+            raise UsageError("--id and --top need a model that predicts labels; this one models a density.")
         columns, rows = _densities(saved, data)
         out.document({"rows": len(rows)})
         _write(out, columns, rows, destination)
@@ -115,11 +116,11 @@ def _labels(
 
 
 def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:
-    """Warn where nearly no row, or nearly every one, is predicted positive."""
+    """Warn if almost no row or almost every row is predicted positive."""
     from pucli.estimators.base.pu import NEARLY_NONE
 
     found, total = counts.get(positive, 0), sum(counts.values())
-    if total < 1 / NEARLY_NONE:  # of few rows that is no surprise
+    if total < 1 / NEARLY_NONE:  # with few rows this is no surprise
         return
     if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:
         amount = "nothing" if found < total / 2 else "everything"
@@ -130,7 +131,7 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> No
 
 
 def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None) -> int:
-    """Print blocks of predictions, or write them to a file; return the number of rows."""
+    """Print blocks of predictions or write them to a file, and return the number of rows."""
     if destination is not None:
         from pucli.data.atomic import replacing
         from pucli.data.writers import open_writer
@@ -155,7 +156,7 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
 
 
 def _densities(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the columns and lines of a model of a density."""
+    """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
     from pucli.models import imputed, log_density, takes_missing
 

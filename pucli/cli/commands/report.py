@@ -1,4 +1,4 @@
-"""``pucli report``: the table of an experiment from what has been run."""
+"""``pucli report``: build the table of an experiment from its finished cells."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ def command(
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every experiment with results, and the counts in their README.md.")
+        bool,
+        typer.Option("--all", help="Every experiment with results, and the counts in the README.md of the folder."),
     ] = False,
-    formats: Annotated[str, typer.Option("--format", "-f", help="Of md, csv, tex, html, with commas.")] = "md,csv,tex",
+    formats: Annotated[
+        str, typer.Option("--format", "-f", help="Comma-separated formats: md, csv, tex, html.")
+    ] = "md,csv,tex",
     profile: Annotated[
         str | None,
         typer.Option(
@@ -50,10 +53,10 @@ def command(
     results: opt.Results = Path("results"),
     allow_changes: opt.AllowChanges = False,
 ) -> int:
-    """Print the table of an experiment as far as it has been run.
+    """Print the table of an experiment from its finished cells.
 
-    Runs nothing, and may be used while `pucli reproduce` is running. Where there is no store, as in a fresh clone, the
-    table is made from cells.csv. Exit code 1 says that some cell failed.
+    No cell is run, so the command can be used while `pucli reproduce` is running. Without a store, as in a fresh clone,
+    the table is built from cells.csv. Exit code 1 means that some cell failed.
     """
     from pucli.cli.report_text import print_report
     from pucli.report import FORMATS, collect
@@ -67,7 +70,7 @@ def command(
         raise UsageError("give either EXPERIMENT (`pucli list experiments`) or --all.")
     if experiment is None:
         if profile or method or dataset:
-            raise UsageError("--profile, --method and --dataset go with one EXPERIMENT, not with --all.")
+            raise UsageError("--profile, --method and --dataset need an EXPERIMENT and cannot be used with --all.")
         check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
     declared = load_experiment(experiment, datasets=catalogue)
@@ -80,7 +83,7 @@ def command(
 
 
 def _report_all(out: Output, results: Path, formats: list[str]) -> int:
-    """Report on every experiment, one line each."""
+    """Build the table of every experiment and print one line for each."""
     from pucli.report import report_all
 
     opt.output_folder("--results", results)

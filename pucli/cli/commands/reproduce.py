@@ -35,7 +35,9 @@ def command(
     dataset: opt.Datasets = None,
     catalogue: opt.Catalogue = None,
     n_jobs: opt.Jobs = 1,
-    dry: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and run nothing.")] = False,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would run and the estimated time, without running it.")
+    ] = False,
     backend: Annotated[
         str,
         typer.Option(
@@ -46,21 +48,25 @@ def command(
         ),
     ] = "loky",
     only_collect: Annotated[
-        bool, typer.Option("--collect", help="Run nothing; build the table from what is there.")
+        bool, typer.Option("--collect", help="Run nothing; build the table from the finished cells.")
     ] = False,
     only_failed: Annotated[bool, typer.Option("--only-failed", help="Run only cells that failed before.")] = False,
-    max_cells: Annotated[int | None, typer.Option("--max-cells", min=1, help="Stop after so many cells.")] = None,
+    max_cells: Annotated[
+        int | None, typer.Option("--max-cells", min=1, help="Stop after this number of cells.")
+    ] = None,
     shard: Annotated[
-        str | None, typer.Option("--shard", metavar="I/N", help="Run part I of N, e.g. 2/8, on one of N machines.")
+        str | None,
+        typer.Option("--shard", metavar="I/N", help="Run only part I of N, e.g. 2/8, to spread cells over N machines."),
     ] = None,
     merge: Annotated[
         list[Path] | None,
         typer.Option(
-            "--merge", metavar="DIR", help="Run nothing; take the finished cells of another --results folder."
+            "--merge", metavar="DIR", help="Run nothing; import the finished cells of another --results folder."
         ),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Of a running Dask scheduler (--backend dask).")
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
     ] = None,
     allow_changes: opt.AllowChanges = False,
     results: opt.Results = Path("results"),
@@ -69,8 +75,8 @@ def command(
 ) -> int:
     """Run an experiment and compare its table with the published one.
 
-    Each finished cell is stored at once. A finished cell is never run again: after Ctrl-C, a crash or a full disk the
-    same command goes on. Exit code 1 says that some cell failed.
+    Each cell is stored as soon as it is finished and is never run again. After Ctrl-C, a crash or a full disk, the same
+    command continues where it stopped. Exit code 1 means that some cell failed.
     """
     from pucli.report import collect
     from pucli.runner import check_committed, dry_run, load_experiment, merge_stores, results_folder, run
@@ -88,12 +94,12 @@ def command(
         return 0
     opt.output_folder("--results", results)
     out.if_interrupted = (
-        f"What has finished is kept in {results_folder(declared, results)}; run the same command again to go on."
+        f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     if merge:
         taken = merge_stores(declared, merge, profile=profile, results_dir=results)
-        out.remark(f"{taken} cells taken from {', '.join(map(str, merge))}")
+        out.remark(f"{taken} cells imported from {', '.join(map(str, merge))}")
     elif not only_collect:
         with out.progress(declared.name, lines=True) as bar:
             summary = run(
@@ -111,7 +117,7 @@ def command(
             )
         out.document({"run": summary.to_json()})
         out.remark(
-            f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} were there already"
+            f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} already done"
             + (f", {summary.failed} failed" if summary.failed else "")
         )
     from pucli.cli.report_text import print_report
@@ -123,15 +129,15 @@ def command(
 
 
 def _refuse_together(without_run: dict[str, Any], of_a_run: dict[str, Any]) -> None:
-    """Refuse options that cannot all be followed: two ways to run nothing, or one and options of a run."""
+    """Refuse options that exclude each other: two that run nothing, or one of these and an option of a run."""
     chosen = [name for name, given in without_run.items() if given]
     chosen += [name for name, given in of_a_run.items() if given] if chosen else []
     if len(chosen) > 1:
-        raise UsageError(f"{chosen[0]} runs no cell, so that {chosen[1]} has no effect; leave out one of them.")
+        raise UsageError(f"{chosen[0]} runs no cell, so {chosen[1]} has no effect; leave out one of them.")
 
 
 def _part(shard: str | None) -> tuple[int, int] | None:
-    """Return "2/8" as numbers."""
+    """Return the two numbers of a shard such as "2/8"."""
     if shard is None:
         return None
     number, slash, parts = shard.partition("/")
@@ -161,8 +167,10 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     at_least = "at least " if plan.fits_at_least else ""
     out.text(f"{plan.left} of {plan.total} cells left, {at_least}{plan.fits} fits, with {plan.n_jobs} job(s)")
     if plan.seconds is None:
-        out.text("how long: not known, nothing like it has run in this results folder")
+        out.text("time: unknown, no similar cell has run in this results folder")
     else:
-        known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for} cells like them"
-        out.text(f"how long: about {duration(plan.seconds)}{known}")
+        known = (
+            "" if plan.seconds_known_for >= plan.left else f", estimated from {plan.seconds_known_for} similar cells"
+        )
+        out.text(f"time: about {duration(plan.seconds)}{known}")
     out.text(f"results: {plan.folder}")

@@ -1,4 +1,4 @@
-"""``pucli schema``: the JSON schema of a declared file, for editors."""
+"""``pucli schema``: print the JSON schema of a declared file, for editors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def command(
         str,
         typer.Argument(
             metavar="experiment|datasets",
-            help="Which declared file.",
+            help="Kind of declared file.",
             autocompletion=completion.words("experiment", "datasets"),
         ),
     ],
 ) -> None:
     """Print the JSON schema of a declared file.
 
-    An editor that knows the schema completes keys and marks wrong ones while the file is written.
+    With the schema, an editor completes keys and marks wrong ones as you type.
     """
     from pucli.data import catalogue_schema
     from pucli.runner import experiment_schema

@@ -1,4 +1,4 @@
-"""``pucli site``: all results as a static site."""
+"""``pucli site``: write all results as a static site."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ pucli site --out /tmp/site --results my-results
 
 def command(
     out: Output,
-    folder: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the pages go.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the pages.")],
     results: opt.Results = Path("results"),
 ) -> None:
     """Write the results as a static site.
 
-    A front page, a page for each experiment, method and data set, and ranks. It needs no server: open index.html. Runs
-    nothing; the tables are those of `pucli report`.
+    The site has a front page, one page per experiment, method and data set, and a page of ranks. It needs no server:
+    open index.html. No cell is run; the tables are those of `pucli report`.
     """
     from pucli.report.site import write_site
 

@@ -1,4 +1,4 @@
-"""``pucli split``: repeated splits of a data set into a file that ``train``, ``tune`` and ``evaluate`` accept."""
+"""``pucli split``: write repeated splits of a data set to a file for ``train``, ``tune`` and ``evaluate``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def command(
     ],
     scenario: Scenario = "case-control",
     label_frequency: LabelFrequency = 0.5,
-    repeats: Annotated[int, typer.Option("--repeats", help="How many splits.", min=1)] = 10,
+    repeats: Annotated[int, typer.Option("--repeats", help="Number of splits.", min=1)] = 10,
     seed: Seed = 0,
     destination: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write.", show_default="NAME-splits.json")
@@ -38,9 +38,9 @@ def command(
 ) -> None:
     """Split a data set into labelled, unlabeled and test rows.
 
-    case-control: the labelled positives are one sample, the unlabeled rows another, the test set is drawn from the
-    unlabeled rows. single-training-set: all rows are one sample, some positives of its training part are labelled.
-    In both, the label frequency is the share of the training positives that is labelled.
+    case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
+    unlabeled rows. single-training-set: all rows are one sample, and some positives of its training part are labelled.
+    In both, the label frequency is the share of the training positives that are labelled.
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 

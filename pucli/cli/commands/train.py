@@ -1,4 +1,4 @@
-"""``pucli train``: one model on a declared data set or on the user's own file."""
+"""``pucli train``: train one model on a declared data set or on the user's own file."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def command(
     where: opt.Rows,
     param: opt.Parameters = None,
     model: Annotated[
-        Path | None, typer.Option("--model", help="File to keep the model in, e.g. bought.model.", show_default=False)
+        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
     ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does; those of --param stay fixed.")
+        bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does; --param fixes values.")
     ] = False,
     folds: opt.Folds = 4,
     standardise: opt.Standardise = True,
 ) -> None:
-    """Train a method and report how good the fit is.
+    """Train a method and report the quality of the fit.
 
     With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and the held-out rows are
     scored with their true labels. With --data, the label column of your file marks the labelled positives; all other
-    rows count as unlabeled. For a method that learns from classes the column holds the class, and an empty cell or -1
-    where it is not known. A method that models a density takes rows without labels.
+    rows count as unlabeled. For semi-supervised methods, the column holds the class, or an empty cell or -1 if the
+    class is unknown. Density models need no labels.
     """
     from pucli.cli.columns import show_columns
     from pucli.methods import get_method
@@ -78,9 +78,7 @@ def _check_kind(entry: Method, tune: bool) -> None:
             "`pucli list methods` shows the kind of each method."
         )
     if tune and entry.kind == "density":
-        raise UsageError(
-            f"--tune chooses by labels, and {entry.name} models a density and learns from none; leave --tune out."
-        )
+        raise UsageError(f"--tune needs labels, and {entry.name} models a density without any; leave --tune out.")
 
 
 def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> TrainingRows:
@@ -98,7 +96,7 @@ def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
     from pucli.data.training_rows import FEW_LABELLED
 
     if len(constant_features(rows.X, rows.feature_names)) == rows.X.shape[1]:
-        out.warn("every feature is constant: no model can tell these rows apart.")
+        out.warn("every feature is constant: no model can distinguish these rows.")
     if rows.y is not None and rows.n_labelled < FEW_LABELLED:
         out.warn(
             f"only {rows.n_labelled} labelled row{'s' * (rows.n_labelled != 1)}: another sample of them may give a "
@@ -109,7 +107,7 @@ def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
 def _tuned(
     out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], folds: int, seed: int, standardise: bool
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters that `pucli tune` would choose, and its notes."""
+    """Return the parameters chosen as `pucli tune` does, and its warnings."""
     from pucli.cli.tuning import choose
     from pucli.tuning import TuningInterrupted
 
@@ -122,13 +120,13 @@ def _tuned(
     except TuningInterrupted as stop:
         if stop.so_far is not None:
             chosen = " ".join(f"--param {key}={stop.so_far.params[key]}" for key in grid)
-            out.if_interrupted = f"Nothing was trained. Best choice among the points that were done: {chosen}"
+            out.if_interrupted = f"Nothing was trained. Best choice among the points tried so far: {chosen}"
         raise
     return result.params, list(result.notes)
 
 
 def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, standardise: bool) -> Fitted:
-    """Fit, with progress of methods that report it; Ctrl-C names the checkpoint, if there is one."""
+    """Fit the method and show its progress; on Ctrl-C, name the checkpoint if there is one."""
     from pucli.models import estimator_of, fit
 
     known = estimator_of(method)(**params).get_params()
@@ -136,7 +134,7 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
 
     def name_checkpoint() -> None:
         if checkpoint is not None and Path(str(checkpoint)).is_file():
-            out.if_interrupted = f"The checkpoint {checkpoint} is kept; run the same command again to go on."
+            out.if_interrupted = f"The checkpoint {checkpoint} is kept; run the same command again to continue."
 
     name_checkpoint()
     with out.progress(f"train {method}", lines=True) as show:
@@ -157,4 +155,4 @@ def _report(out: Output, fitted: Fitted, where: opt.Rows, notes: list[str], mode
         out.remark(f"note: {note}")
     print_model(out, document, fitted)
     if model is None:
-        out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
+        out.remark("The model was not saved; add --model FILE to save it for `pucli predict`.")

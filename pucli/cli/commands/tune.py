@@ -1,4 +1,4 @@
-"""``pucli tune``: choose hyper-parameters from labelled and unlabeled rows alone."""
+"""``pucli tune``: choose parameters without true labels."""
 
 from __future__ import annotations
 
@@ -34,19 +34,21 @@ def command(
             "--grid",
             "-g",
             metavar="K=V1,V2,...",
-            help="Values to try, or the name of a series; repeat for more. Replaces the method's own grid.",
+            help="Values to try, or the name of a series; repeatable. Replaces the default grid of the method.",
             show_default=False,
         ),
     ] = None,
     folds: opt.Folds = 4,
-    cv_repeats: Annotated[int, typer.Option("--cv-repeats", help="Cross-validations with fresh folds.", min=1)] = 1,
+    cv_repeats: Annotated[
+        int, typer.Option("--cv-repeats", help="Number of cross-validations, each with new folds.", min=1)
+    ] = 1,
     score: opt.Score = "puf",
     greedy: Annotated[
         float | None,
         typer.Option(
             "--greedy",
             metavar="STEP",
-            help="Refine the choice: move each parameter in turn up and down by this share, e.g. 0.1.",
+            help="Refine the choice by moving each parameter in turn up and down by this share, e.g. 0.1.",
             show_default=False,
         ),
     ] = None,
@@ -54,13 +56,13 @@ def command(
     n_jobs: opt.Jobs = 1,
     trials: Annotated[
         Path | None,
-        typer.Option("--trials", help="Write every point that was tried to this CSV file.", show_default=False),
+        typer.Option("--trials", help="Write every point tried to this CSV file.", show_default=False),
     ] = None,
 ) -> None:
     """Choose parameters without true labels.
 
-    Cross-validates on a score of labelled positives and unlabeled rows. The default, PUF, is the squared recall on
-    labelled rows over the share of rows predicted positive.
+    Parameters are chosen by cross-validation with a score that needs only labelled positives and unlabeled rows. The
+    default, PUF, is the squared recall on labelled rows divided by the share of rows predicted positive.
     """
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose
@@ -74,9 +76,9 @@ def command(
     opt.output_file("--trials", trials, where.data, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
-        raise UsageError(f"{method} does not learn from labelled positives; the scores of `pucli tune` are for those.")
+        raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
     if greedy is not None and not 0 < greedy < 1:
-        raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; 0.1 is usual.")
+        raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; a common value is 0.1.")
     params = {**entry.params, **opt.method_parameters(method, param)}
     chosen_grid = _grid(entry, params, opt.method_grid(method, grid))
     rows = rows_to_learn_from(out, "pu", where.source)
@@ -106,18 +108,18 @@ def command(
     if trials is not None:  # last, so that a full disk does not cost the choice
         _write_trials(trials, result)
     if interrupted:
-        raise Stopped("interrupted. What is printed is the best choice among the points that were done.")
+        raise Stopped("interrupted. The printed choice is the best of the points tried so far.")
 
 
 def _grid(entry: Method, params: dict[str, Any], given: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the grid to search: the one given, or the method's own without the fixed parameters."""
+    """Return the given grid, or the default grid of the method without the fixed parameters."""
     if given is None:
         given = {key: values for key, values in entry.grid.items() if key not in params}
     both = sorted(set(given) & set(params))
     if both:
-        raise UsageError(f"{', '.join(both)}: given by --param and by --grid; keep one.")
+        raise UsageError(f"{', '.join(both)}: given by both --param and --grid; keep one.")
     if not given:
-        raise UsageError("there is nothing to choose: give --grid K=V1,V2 for at least one parameter.")
+        raise UsageError("nothing to choose; give --grid K=V1,V2 for at least one parameter.")
     return given
 
 
