@@ -36,6 +36,7 @@ ORDER = [
     "tune",
     "advise",
     "prior",
+    "compare",
     "split",
     "reproduce",
     "report",

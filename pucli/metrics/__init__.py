@@ -4,7 +4,9 @@ from pucli.metrics.comparison import (
     FriedmanNemenyi,
     PairedTest,
     adjust_p_values,
+    corrected_resampled_t,
     friedman_nemenyi,
+    holm_adjusted,
     wilcoxon_paired,
 )
 from pucli.metrics.pu import pu_counts, puf
@@ -20,8 +22,10 @@ __all__ = [
     "all_metrics",
     "classification_scores",
     "compute",
+    "corrected_resampled_t",
     "friedman_nemenyi",
     "get_metric",
+    "holm_adjusted",
     "pu_auc_scorer",
     "pu_counts",
     "puf",

@@ -179,3 +179,60 @@ def friedman_nemenyi(matrix: ArrayLike, *, higher_is_better: bool = True, alpha:
     pairwise = np.asarray(studentized_range.sf(np.abs(ranks[:, None] - ranks[None, :]) / unit, k, np.inf))
     np.fill_diagonal(pairwise, 1.0)
     return FriedmanNemenyi(ranks, statistic, p, critical, np.clip(pairwise, 0.0, 1.0), n, alpha)
+
+
+def corrected_resampled_t(differences: ArrayLike, test_share: float) -> float:
+    """Return the two-sided p of the corrected resampled t-test (Nadeau and Bengio 2003).
+
+    Repeated splits of one table overlap, so that the plain t-test finds differences where there are none. Here the
+    variance of the mean is (1 / r + test_share) times that of the differences.
+
+    Parameters
+    ----------
+    differences : array-like of shape (r,)
+        Values of one method less those of the other, on the same splits; NaN entries are left out.
+    test_share : float
+        Test rows over training rows.
+
+    Returns
+    -------
+    float
+        1 where all differences are zero; NaN with fewer than two, or where they are all the same otherwise.
+
+    Examples
+    --------
+    >>> round(corrected_resampled_t([2.0, 1.0, 3.0, 2.0, 1.0], 0.0), 4)
+    0.0086
+    >>> round(corrected_resampled_t([2.0, 1.0, 3.0, 2.0, 1.0], 0.5), 4)
+    0.0705
+    """
+    from scipy.stats import t
+
+    d = np.asarray(differences, dtype=float).ravel()
+    d = d[np.isfinite(d)]
+    if len(d) < 2:
+        return math.nan
+    if not d.any():
+        return 1.0
+    variance = (1 / len(d) + test_share) * d.var(ddof=1)
+    if variance == 0:
+        return math.nan
+    return float(2 * t.sf(abs(d.mean()) / math.sqrt(variance), len(d) - 1))
+
+
+def holm_adjusted(p: ArrayLike) -> Floats:
+    """Return p-values adjusted for the number of tests by Holm's method; NaN entries stay NaN and do not count.
+
+    Examples
+    --------
+    >>> holm_adjusted([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, dtype=float).ravel()
+    adjusted = np.full(values.shape, math.nan)
+    order = [i for i in np.argsort(values) if np.isfinite(values[i])]
+    largest = 0.0
+    for place, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - place) * values[i]))
+        adjusted[i] = largest
+    return adjusted

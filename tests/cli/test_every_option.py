@@ -193,6 +193,8 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("new", "name"): Effect("new experiment mine", "new experiment yours"),
 }
 
+OF_OWN_TABLE = ("data", "label", "positive", "labels", "kinds", "drop", "only", "ids")
+OF_COMPARISON = ("metric", "repeats", "label_frequency", "tune", "seed", "n_jobs")
 # Options whose effect another test shows: the file and the test, in which the option must occur.
 SHOWN = {
     ("train", "model"): "test_train.py::test_predict_and_evaluate_agree",
@@ -224,6 +226,11 @@ SHOWN = {
     ("report", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
     ("site", "folder"): "test_outputs.py::test_missing_folders_are_made",
     ("site", "results"): "test_outputs.py::test_missing_folders_are_made",
+    **{("compare", name): "test_compare.py::test_an_own_table" for name in OF_OWN_TABLE},
+    **{("compare", name): "test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
+    **{("compare", name): "test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
+    ("compare", "methods"): "test_compare.py::test_page_and_latex",
+    ("compare", "mirror"): "test_compare.py::test_a_mirror_is_asked",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
     **{("new", name): "test_new.py::test_a_data_set_of_ones_own_table" for name in ("data", "label", "positive")},
     **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
@@ -359,6 +366,7 @@ BASE = {
     "report": "report small.yaml",
     "schema": "schema experiment",
     "new": "new experiment mine",
+    "compare": "compare gllc blssvm --dataset wine --repeats 2",
     "bench": "bench list",
 }
 OTHERS = set(command_names()) - set(BASE)
@@ -394,6 +402,7 @@ def test_offline_never_asks_the_network(place, tmp_path, monkeypatch, command):
     line = {
         "fetch": "fetch seeds",
         "split": "split seeds",
+        "compare": "compare gllc blssvm --dataset seeds",
         "evaluate": "evaluate --model seeds.model --dataset seeds",
     }.get(command)
     if line is None:

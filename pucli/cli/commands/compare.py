@@ -1,0 +1,178 @@
+"""``pucli compare``: methods on the same splits, with tests and a verdict in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pucli.cli import completion
+from pucli.cli import options as opt
+from pucli.cli.output import Output
+from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.compare import Judgement, Scores, Task
+
+EXAMPLES = """
+pucli compare glpual svc-naive --data customers.csv --label bought --positive yes
+pucli compare gllc glpual svc-naive --dataset wifi --dataset seeds --dataset wine --out compared.html
+pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metric auc --tex compared.tex
+"""
+
+
+def command(
+    out: Output,
+    methods: Annotated[
+        list[str],
+        typer.Argument(metavar="METHOD METHOD...", help="What to compare.", autocompletion=completion.methods),
+    ],
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="Declared data set; repeat for more.",
+            autocompletion=completion.datasets,
+            show_default=False,
+        ),
+    ] = None,
+    data: opt.DataFile = None,
+    label: opt.LabelColumn = None,
+    positive: opt.PositiveValue = None,
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--labels",
+            help="With --data: pu, some positives are marked; true, all are, and labels are hidden for the comparison.",
+            autocompletion=completion.words("pu", "true"),
+        ),
+    ] = "pu",
+    metric: Annotated[
+        str, typer.Option("--metric", help="What decides; default f1, and puf with --labels pu.", show_default=False)
+    ] = "",
+    repeats: Annotated[int, typer.Option("--repeats", help="Splits of each data set.", min=2)] = 10,
+    label_frequency: Annotated[
+        float, typer.Option("--label-frequency", help="Share of the training positives that is labelled.")
+    ] = 0.5,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose parameters on each training set, as `pucli tune` does.")
+    ] = False,
+    seed: opt.Seed = 0,
+    n_jobs: opt.Jobs = 1,
+    page: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="PAGE", help="A page for a browser.", show_default=False)
+    ] = None,
+    tex: Annotated[Path | None, typer.Option("--tex", help="The table as LaTeX.", show_default=False)] = None,
+    kinds: opt.ColumnKinds = None,
+    drop: opt.Drop = None,
+    only: opt.Only = None,
+    ids: opt.Ids = None,
+    mirror: opt.Mirror = None,
+    offline: opt.Offline = False,
+) -> None:
+    """Compare methods on the same splits and say whether they differ.
+
+    On one table the corrected resampled t-test compares two methods over the splits. Over several data sets it is
+    Wilcoxon's test, and for three and more methods Friedman's and Nemenyi's.
+    """
+    from pucli.compare import compare, declared_task, judge, own_task
+    from pucli.data.own_file import ColumnChoice
+    from pucli.runner.run import number_of_jobs
+
+    opt.choice("value of --labels", labels, ("pu", "true"))
+    for option, path in (("--out", page), ("--tex", tex)):
+        opt.output_file(option, path, data)
+    choice = ColumnChoice(opt.column_kinds(kinds), drop or (), only or (), ids or ())
+    if bool(dataset) == (data is not None):
+        raise UsageError("name the rows: either --dataset NAME, once or more, or --data FILE --label COLUMN.")
+    if data is not None:
+        if label is None:
+            raise UsageError(f"--data {data} needs --label COLUMN, the column that marks the positive rows.")
+        tasks = [own_task(data, label, positive, known=labels == "true", choice=choice)]
+    else:
+        if label or positive or labels != "pu" or choice != ColumnChoice():
+            raise UsageError("--label, --positive, --labels and the options of columns belong to --data.")
+        tasks = [declared_task(name, mirror=mirror, offline=offline or None) for name in dict.fromkeys(dataset or ())]
+    _remark(out, tasks)
+    out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
+    with out.progress("compare", lines=True) as bar:
+        scores = compare(
+            methods,
+            tasks,
+            metric=metric,
+            repeats=repeats,
+            seed=seed,
+            label_frequency=label_frequency,
+            tune=tune,
+            n_jobs=number_of_jobs(n_jobs),
+            progress=lambda done, total: bar(done, total),
+        )
+    made = [
+        _splits(tasks, scores, label_frequency, seed),
+        "parameters chosen on each training set by the method's own grid" if tune else "parameters are the defaults",
+    ]
+    judgement = judge(scores)
+    _print(out, scores, judgement, made)
+    _write(out, scores, judgement, made, page, tex)
+
+
+def _remark(out: Output, tasks: list[Task]) -> None:
+    for task in tasks:
+        for note in task.notes:
+            out.remark(f"note: {task.name}: {note}")
+
+
+def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int) -> str:
+    repeats = scores.values.shape[2]
+    if tasks[0].known:
+        return f"{repeats} case-control splits of each data set with label frequency {label_frequency:g}, seed {seed}"
+    return f"{repeats} divisions of the labelled and of the unlabeled rows, 70 % for training, seed {seed}"
+
+
+def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:
+    from pucli.compare.judge import p_text
+    from pucli.compare.page import lines_of, text_of
+    from pucli.metrics import get_metric
+
+    table = lines_of(scores)
+    out.document(
+        {
+            "metric": scores.metric,
+            "methods": scores.methods,
+            "scores": [
+                {"data": name, "values": dict(zip(scores.methods, values.tolist(), strict=True))}
+                for (name, _), values in zip(table, scores.values, strict=True)
+            ],
+            **judgement.to_json(),
+            "made": made,
+        }
+    )
+    out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
+    out.table(["data", *scores.methods], [[name, *(text_of(*cell) for cell in cells)] for name, cells in table])
+    out.text()
+    pairs = [
+        [f"{pair.a} - {pair.b}", f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.difference:+.2f}", p_text(pair.p)]
+        for pair in judgement.pairs
+    ]
+    out.table(["pair", f"better/equal/worse on {judgement.blocks}", "mean difference", "p"], pairs)
+    out.text(f"{judgement.test}{', adjusted for the pairs (Holm)' if len(pairs) > 1 else ''}; {'; '.join(made)}")
+    out.text()
+    for line in judgement.verdict:
+        out.text(line)
+    for remark in scores.remarks:
+        out.warn(remark)
+
+
+def _write(
+    out: Output, scores: Scores, judgement: Judgement, made: list[str], page: Path | None, tex: Path | None
+) -> None:
+    from pucli.compare.page import comparison_latex, comparison_page
+    from pucli.data.atomic import replacing
+
+    for path, make in ((page, comparison_page), (tex, comparison_latex)):
+        if path is not None:
+            with replacing(path) as partial:
+                partial.write_text(make(scores, judgement, made), encoding="utf-8")
+            out.remark(f"written: {path}")

@@ -1,0 +1,198 @@
+"""Every method on every split: tuned or as it is, fitted once, scored on the held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pucli.arrays import Floats
+from pucli.compare.tasks import Division, Task
+from pucli.data.preprocessing import Standardiser
+from pucli.errors import UsageError
+from pucli.methods import get_method, make_estimator
+from pucli.metrics import compute, get_metric, pu_counts
+from pucli.models import decision_values, estimator_of
+from pucli.protocols.fitting import watched
+from pucli.seeding import seed_words
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a comparison measured.
+
+    Parameters
+    ----------
+    methods, tasks : list of str
+        Names.
+    metric : str
+        Its name in the list of metrics.
+    values : array of shape (tasks, methods, repeats)
+        In the unit of tables; NaN where a method failed.
+    test_shares : list of float
+        For each task, test rows over training rows.
+    remarks : list of str
+        Fits that failed or did not converge.
+    """
+
+    methods: list[str]
+    tasks: list[str]
+    metric: str
+    values: Floats
+    test_shares: list[float]
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    methods: tuple[str, ...]
+    metric: str
+    seed: int
+    label_frequency: float
+    tune: bool
+
+
+def compare(
+    methods: Sequence[str],
+    tasks: Sequence[Task],
+    *,
+    metric: str = "",
+    repeats: int = 10,
+    seed: int = 0,
+    label_frequency: float = 0.5,
+    tune: bool = False,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores:
+    """Run methods on the same splits.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Two or more PU methods.
+    tasks : sequence of Task
+        What to run them on; the classes of all are known, or of none.
+    metric : str, optional
+        Of the list of metrics, with a better side. Default: f1, or puf where classes are not known.
+    repeats : int, default=10
+        Splits of each task.
+    seed : int, default=0
+        Of splits, folds and methods.
+    label_frequency : float, default=0.5
+        Share of the training positives that is labelled, where classes are known.
+    tune : bool, default=False
+        Whether parameters are chosen on each training set, by the method's own grid; else they are the defaults.
+    n_jobs : int, default=1
+        Worker processes; results do not depend on it.
+    progress : callable, optional
+        Called with the splits done and their number.
+
+    Returns
+    -------
+    Scores
+        One value for each task, method and repeat.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two methods, one of another kind, or a metric that cannot be had or has no better side.
+
+    Examples
+    --------
+    >>> from pucli.compare import compare, declared_task
+    >>> scores = compare(["gllc", "blssvm"], [declared_task("breast-cancer")], repeats=2)
+    >>> scores.values.shape
+    (1, 2, 2)
+    """
+    names = _checked_methods(methods)
+    known = {task.known for task in tasks}
+    if len(known) != 1:
+        raise UsageError("tasks with known classes and tasks without cannot be compared together.")
+    metric = metric or ("f1" if known.pop() else "puf")
+    if get_metric(metric).better is None:
+        raise UsageError(f"the metric {metric} has no better side; `pucli list metrics` shows which have.")
+    if repeats < 2:
+        raise UsageError(f"--repeats {repeats}: a test needs at least two.")
+    plan = _Plan(tuple(names), metric, seed, label_frequency, tune)
+    jobs = [(number, repeat) for number in range(len(tasks)) for repeat in range(repeats)]
+    values = np.full((len(tasks), len(names), repeats), np.nan)
+    remarks: dict[str, int] = {}
+    for done, (number, repeat, scored, said) in enumerate(_results(tasks, jobs, plan, n_jobs), start=1):
+        values[number, :, repeat] = scored
+        for remark in said:
+            remarks[remark] = remarks.get(remark, 0) + 1
+        if progress is not None:
+            progress(done, len(jobs))
+    return Scores(
+        names,
+        [task.name for task in tasks],
+        metric,
+        values * get_metric(metric).scale,
+        [task.test_share(label_frequency) for task in tasks],
+        [f"{remark} ({count} of {len(jobs)} splits)" for remark, count in sorted(remarks.items())],
+    )
+
+
+def _checked_methods(methods: Sequence[str]) -> list[str]:
+    names = list(dict.fromkeys(methods))
+    if len(names) < 2:
+        raise UsageError("name at least two methods to compare; `pucli list methods` shows them.")
+    for name in names:
+        if get_method(name).kind != "pu":
+            raise UsageError(f"{name} is a method of the kind {get_method(name).kind}; `compare` takes the kind pu.")
+        estimator_of(name)
+    return names
+
+
+def _results(tasks: Sequence[Task], jobs: Sequence[tuple[int, int]], plan: _Plan, n_jobs: int) -> Any:
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
+    return parallel(delayed(_one)(tasks[number], number, repeat, plan) for number, repeat in jobs)
+
+
+def _one(task: Task, number: int, repeat: int, plan: _Plan) -> tuple[int, int, list[float], list[str]]:
+    """Return the metric of each method on one split, NaN where it failed, and what there is to say."""
+    division = task.division(repeat, seed=plan.seed, label_frequency=plan.label_frequency)
+    scaler = Standardiser().fit(division.X_train)
+    division = Division(
+        scaler.transform(division.X_train), division.s, scaler.transform(division.X_test), division.truth
+    )
+    scored, said = [], []
+    for name in plan.methods:
+        seed = int(seed_words(plan.seed, "fit", task.name, {}, repeat)[0])
+        with watched() as seen:
+            try:
+                scored.append(_score(name, division, task.known, plan, seed))
+            except UsageError:
+                raise
+            except Exception as error:  # a method that fails on one split leaves the others
+                scored.append(float("nan"))
+                said.append(f"{name} failed on {task.name}: {' '.join(str(error).split())[:160]}")
+        if seen["not converged"]:
+            said.append(f"{name} did not converge on {task.name}")
+    return number, repeat, scored, said
+
+
+def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -> float:
+    from pucli.models import seeded
+    from pucli.tuning import tune
+
+    params = seeded(name, get_method(name).params, seed)
+    if plan.tune and get_method(name).grid:
+        params = tune(name, division.X_train, division.s, params=params, seed=seed).params
+    model = make_estimator(name, **params).fit(division.X_train, division.s)
+    predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
+    given: dict[str, Any]
+    if known:
+        decision = decision_values(model, division.X_test)
+        given = {"truth": division.truth, "predictions": predictions, "positive": 1, "decision": decision}
+    else:
+        given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": "unlabeled"}
+    found = compute(given)
+    if plan.metric not in found:
+        there = ", ".join(metric for metric in found if get_metric(metric).better is not None)
+        raise UsageError(f"--metric {plan.metric} is not to be had here; there are {there}.")
+    return found[plan.metric]

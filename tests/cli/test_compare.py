@@ -1,0 +1,158 @@
+"""pucli compare: the same splits for every method, tests that hold their level, and a verdict in words."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from pucli.compare import Scores, declared_task, judge
+from pucli.metrics import corrected_resampled_t, holm_adjusted
+
+
+def scores(values, metric="f1"):
+    """Return scores of methods a, b, ... from values (tasks, methods, repeats)."""
+    values = np.asarray(values, dtype=float)
+    names = list("abcdefgh")
+    tasks = [f"set{number}" for number in range(len(values))]
+    return Scores(names[: values.shape[1]], tasks, metric, values, [0.5] * len(values), [])
+
+
+def test_one_table_is_judged_by_the_corrected_test():
+    values = np.array([[[80, 82, 81, 83], [78, 79, 80, 79]]])
+    (line,) = judge(scores(values)).verdict
+    p = corrected_resampled_t(values[0, 0] - values[0, 1], 0.5)
+    said = "a is better than b on 4 of 4 splits, by 2.50 on average; the data do not tell them apart, p = "
+    assert line == f"{said}{p:.2f}.".replace("= 0.", "= .")
+    assert "a and b are equal on all 3 splits" in judge(scores(np.ones((1, 2, 3)))).verdict[0]
+
+
+def test_the_correction_makes_p_larger_and_without_it_the_plain_test_is_left():
+    d = [1.0, 2.0, 0.5, 1.5]
+    assert corrected_resampled_t(d, 0.0) == pytest.approx(ttest_1samp(d, 0).pvalue)
+    assert corrected_resampled_t(d, 0.4) > corrected_resampled_t(d, 0.0)
+    assert corrected_resampled_t([0.0, 0.0], 0.4) == 1.0
+    assert np.isnan(corrected_resampled_t([1.0], 0.4))
+
+
+def test_the_corrected_test_holds_its_level_where_the_plain_one_does_not():
+    """Means of overlapping subsets of one sample of zero mean: the plain test finds differences much too often."""
+    random = np.random.default_rng(0)
+    corrected, plain = [], []
+    for _ in range(300):
+        sample = random.normal(size=60)
+        d = [sample[random.permutation(60)[:18]].mean() for _ in range(10)]
+        # training on 42 and testing on 18 of 60
+        corrected.append(corrected_resampled_t(d, 18 / 42) < 0.05)
+        plain.append(ttest_1samp(d, 0).pvalue < 0.05)
+    assert np.mean(plain) > 0.2 > 0.12 > np.mean(corrected)
+
+
+def test_holm_is_between_no_adjustment_and_bonferroni():
+    p = np.array([0.01, 0.02, 0.03, np.nan])
+    adjusted = holm_adjusted(p)
+    assert np.isnan(adjusted[3]) and (adjusted[:3] >= p[:3]).all() and (adjusted[:3] <= 3 * p[:3] + 1e-12).all()
+
+
+def test_several_data_sets_are_the_sample():
+    better = np.arange(8)[:, None] + np.array([[3.0, 2.0]])
+    found = judge(scores(better[:, :, None].repeat(3, axis=2)))
+    assert (found.blocks, found.pairs[0].wins) == ("data sets", 8)
+    assert found.verdict[0].startswith("a is better than b on 8 of 8 data sets, by 1.00 on average; the data tell them")
+    few = judge(scores(better[:3, :, None].repeat(3, axis=2))).verdict[0]
+    assert "3 data sets cannot: the smallest p that they allow is .25" in few
+
+
+def test_lower_is_better_where_the_metric_says_so():
+    found = judge(scores([[[1, 1.1, 1.2], [5, 5.1, 5.3]]], metric="error"))
+    assert found.verdict[0].startswith("a is better than b on 3 of 3 splits")
+
+
+def test_three_methods_are_ranked_and_the_best_is_told_from_the_worst():
+    random = np.random.default_rng(1)
+    values = random.normal(size=(20, 3, 4)) * 0.1 + np.array([3.0, 2.9, 0.0])[None, :, None]
+    found = judge(scores(values))
+    assert found.ranking.ranks[2] == 3.0
+    assert "The methods differ (Friedman's test over 20 data sets, p = < .001)" in found.verdict[0]
+    assert found.verdict[0].rstrip(".").endswith("c")
+
+
+def test_a_split_on_which_a_method_failed_is_left_out():
+    found = judge(scores([[[1, np.nan, 3, 4], [0, 1, 2, 2]]]))
+    assert found.pairs[0].wins == 3
+
+
+def test_every_method_sees_the_splits_of_pucli_split(pucli, tmp_path):
+    task = declared_task("wine")
+    ours = task.division(1, seed=4, label_frequency=0.5)
+    assert pucli("split", "wine", "--seed", 4, "--repeats", 2, "--out", "s.json").code == 0
+    from pucli.data import load_splits
+
+    split = load_splits("s.json").splits[1]
+    np.testing.assert_array_equal(ours.X_test, task.X[split.test])
+    np.testing.assert_array_equal(ours.s, split.s)
+
+
+def test_page_and_latex(pucli, tmp_path):
+    words = ("compare", "gllc", "blssvm", "svc-naive", "--dataset", "wine", "--dataset", "breast-cancer")
+    done = pucli(*words, "--repeats", 2, "--out", "deep/c.html", "--tex", "c.tex")
+    assert done.code == 0, done.err
+    page, latex = (tmp_path / "deep" / "c.html").read_text(), (tmp_path / "c.tex").read_text()
+    assert "<svg" in page and "Friedman" in page and "http" not in re.sub(r"http://www.w3.org\S+", "", page)
+    assert latex.count("\\\\") == 4 and "\\textbf{" in latex and "average rank" in latex
+    assert done.out.splitlines()[-1] in page.replace("&#39;", "'")
+
+
+def test_an_own_table(pucli, customers):
+    """Of marked positives alone PUF decides; with all classes known, F1."""
+    base = ("compare", "gllc", "blssvm", "--repeats", "2", "--json", "--data")
+    known = ("--label", "bought", "--positive", "yes")
+    done = pucli(*base, customers.pu, *known).document
+    assert (done["metric"], done["blocks"]) == ("puf", "splits")
+    truth = pucli(*base, customers.true, "--label", "really", "--positive", "yes", "--labels", "true").document
+    assert truth["metric"] == "f1"
+    seen = {str(done["scores"])}
+    for words in (
+        ("--drop", "age"),
+        ("--only", "age"),
+        ("--id", "visits"),
+        ("--as", "age=category"),
+    ):
+        changed = pucli(*base, customers.pu, *known, *words)
+        assert changed.code == 0, changed.out
+        seen.add(str(changed.document["scores"]))
+    assert len(seen) == 5
+
+
+@pytest.mark.slow
+def test_what_decides_and_how_often(pucli):
+    base = ("compare", "gllc", "blssvm", "--dataset", "wine", "--json")
+    before = pucli(*base, "--repeats", 2).document
+    assert pucli(*base, "--repeats", 2, "--n-jobs", 2).document["scores"] == before["scores"]
+    assert len(pucli(*base, "--repeats", 3).document["scores"][0]["values"]["gllc"]) == 3
+    for words in (("--metric", "auc"), ("--label-frequency", "0.2"), ("--seed", "3"), ("--tune",)):
+        assert pucli(*base, "--repeats", 2, *words).document["scores"] != before["scores"], words
+
+
+def test_a_mirror_is_asked(pucli, mirror):
+    words = ("compare", "gllc", "blssvm", "--dataset", "seeds", "--repeats", 2)
+    assert pucli(*words).code == 1
+    assert pucli(*words, "--mirror", mirror).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("gllc", "--dataset", "wine"), "at least two methods"),
+        (("gllc", "gllcc", "--dataset", "wine"), "did you mean 'gllc'"),
+        (("gllc", "cpls", "--dataset", "wine"), "of the kind semi-supervised"),
+        (("gllc", "blssvm"), "name the rows"),
+        (("gllc", "blssvm", "--dataset", "wine", "--metric", "tp"), "no better side"),
+        (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "is not to be had here"),
+        (("gllc", "blssvm", "--data", "true.csv"), "needs --label"),
+        (("gllc", "blssvm", "--dataset", "wine", "--drop", "x"), "belong to --data"),
+    ],
+)
+def test_what_cannot_be_compared(pucli, customers, words, said):
+    done = pucli("compare", *words)
+    assert done.code == 2 and said in done.err, done.err
