@@ -1,1 +1,1 @@
-"""The automatic classifier: candidates, ensemble, prior, cut, and what can be known without labels."""
+"""The automatic classifier: ensemble, class prior, cut, and estimates that need no true labels."""

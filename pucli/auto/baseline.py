@@ -1,4 +1,4 @@
-"""What the ensemble is measured against: an SVC that takes unlabeled rows for negatives."""
+"""The baseline that the ensemble is compared with: an SVC that treats unlabeled rows as negative."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "SVC, unlabeled as negative"
 def naive_svc(
     X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Return PU-AUC, recall and share at its own cut, zero, of a class-balanced SVC, from held-out scores.
+    """Return the PU-AUC, the recall and the share predicted positive of a class-balanced SVC, from held-out scores.
 
     X : (n, m) standardised; at most `CHOOSING_ROWS` rows are used. population : (n,) bool.
     """
@@ -27,9 +27,9 @@ def naive_svc(
     for b in np.unique(fold):
         kept = fold != b
         scores[~kept] = SVC(class_weight="balanced").fit(X[kept], s[kept]).decision_function(X[~kept])
-    said = scores > 0
+    predicted = scores > 0
     return {
         "pu_auc": pu_auc(scores, s),
-        "recall": float(said[s].mean()),
-        "share": float(said[population[rows]].mean()),
+        "recall": float(predicted[s].mean()),
+        "share": float(predicted[population[rows]].mean()),
     }

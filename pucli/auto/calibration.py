@@ -1,7 +1,7 @@
-"""Probabilities from scores: prior times the ratio of the positives' density to the population's, at most one.
+"""Probabilities from scores: the prior times the ratio of the positives' density to the population's, at most one.
 
-The ratio is isotonic in the score, averaged over bootstrap samples, which makes it smooth and keeps it off zero and
-one where few rows say so. A factor brings the mean over the population to the prior.
+The ratio is isotonic in the score. It is averaged over bootstrap samples, so that it is smooth and few rows alone
+cannot make a probability zero or one. A factor makes the mean probability over the population equal to the prior.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KNOTS = 200
 
 @dataclass
 class Calibration:
-    """Probabilities (knots,) at scores (knots,), linear between them and constant beyond."""
+    """Probabilities (knots,) at scores (knots,), linear between the knots and constant beyond them."""
 
     scores: np.ndarray
     probabilities: np.ndarray
@@ -28,7 +28,7 @@ class Calibration:
         return result
 
     def even(self) -> float:
-        """Return the score above which a positive is more probable than not; the largest known where none is."""
+        """Return the score at which the probability crosses one half; the largest score if it stays below."""
         above = np.flatnonzero(self.probabilities > 0.5)
         if len(above) == 0:
             return float(self.scores[-1])
@@ -42,7 +42,7 @@ class Calibration:
 def make_calibration(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> Calibration:
-    """Return the calibration of held-out scores, of labelled rows (p,) and of the population (n,)."""
+    """Return the calibration from the held-out scores of labelled rows (p,) and of the population (n,)."""
     knots = np.unique(np.quantile(np.concatenate([positive, population]), np.linspace(0.0, 1.0, KNOTS)))
     curves = []
     for p, u in resampled(positive, population, rng):

@@ -1,9 +1,9 @@
-"""Where to cut the scores: for the largest F1, a wanted recall or precision, a share, or a number of rows.
+"""The cut of the scores: for the largest F1, a wanted recall or precision, a share, or a number of rows.
 
-All of it is read off held-out scores, so that the cut moves without training again. The F1 of the share q with recall
-r is 2 prior r / (q + prior), where r is the expected recall under the calibrated probabilities: their curve is smooth
-where shares of labelled rows are ragged, and a cut chosen on it is less of an accident. It is flat near its top; the
-middle of the shares within `FLAT` of the top is taken.
+The cut is computed from held-out scores, so that it can be moved without training again. If a share q of the
+population is above the cut and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall under
+the calibrated probabilities: unlike the share of labelled rows above the cut, it is a smooth function of q. The curve
+is flat near its maximum, so the middle of the shares within `FLAT` of the maximum is taken.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CONFIDENCE = 0.9
 
 @dataclass
 class Cut:
-    """A cut. value : rows with a score above it are called positive. goal, wanted : what it was made for."""
+    """A cut. value : rows with a larger score are predicted positive. goal, wanted : as given to `make_cut`."""
 
     value: float
     share: float
@@ -32,7 +32,7 @@ class Cut:
 
 
 def recall_curve(probabilities: np.ndarray) -> np.ndarray:
-    """Return the expected recall at each of `SHARES` of a population with these probabilities of a positive (n,)."""
+    """Return the expected recall at each of `SHARES`, from the probabilities of a positive (n,) in the population."""
     ordered = np.sort(probabilities)[::-1]
     found = np.concatenate([[0.0], np.cumsum(ordered)])
     shares = np.arange(len(ordered) + 1) / len(ordered)
@@ -53,15 +53,24 @@ def make_cut(
 
     Parameters
     ----------
-    goal : one of `GOALS`. wanted : the recall, precision or share, between 0 and 1, or the number of rows ("top").
-    positive, population : held-out scores. prior : share of positives in the population.
-    curve : recall at each of `SHARES`, see `recall_curve`. even : the score at which a positive is as probable as not;
-    it is the cut for F1 where no more than one row of the population would be called positive.
+    goal : str
+        One of `GOALS`.
+    wanted : float or None
+        The recall, precision or share, between 0 and 1, or the number of rows ("top"). Not used for "f1".
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    prior : float
+        Share of positives in the population.
+    curve : ndarray of shape (len(SHARES),)
+        Recall at each of `SHARES`, from `recall_curve`.
+    even : float
+        Score at which the probability of a positive is one half. It is the cut for F1 if otherwise at most one row of
+        the population would be predicted positive.
 
     Raises
     ------
     UsageError
-        An unknown goal, or a value that is missing, out of range, or cannot be reached.
+        The goal is unknown, or its value is missing, out of range, or cannot be reached.
     """
     if goal not in GOALS:
         raise unknown("goal of the cut", goal, GOALS)
@@ -87,7 +96,7 @@ def make_cut(
 
 
 def best_share(curve: np.ndarray, prior: float) -> float:
-    """Return the share with the largest F1 at that prior: the middle of those within `FLAT` of the top."""
+    """Return the share with the largest F1 at that prior: the middle of those within `FLAT` of the maximum."""
     f1 = 2.0 * prior * curve / (SHARES + prior)
     near = SHARES[f1 >= f1.max() - FLAT]
     return float(0.5 * (near[0] + near[-1]))
@@ -96,8 +105,8 @@ def best_share(curve: np.ndarray, prior: float) -> float:
 def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDENCE) -> float:
     """Return the largest cut whose recall is at least `wanted` with that confidence.
 
-    Of p held-out positives the k-th smallest score is below a share of all positives that is distributed as
-    Beta(k, p + 1 - k): whatever the distribution of the scores (Wilks 1941). Below every score where p is too small.
+    The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
+    whatever the distribution of the scores (Wilks 1941). If p is too small, the cut is -infinity.
     """
     from scipy.special import betainc
 
@@ -110,7 +119,7 @@ def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDEN
 
 
 def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Cut:
-    """Return the cut between the scores of the population that leaves `share` of them above."""
+    """Return the cut with a share `share` of the population's scores above it."""
     ordered = np.sort(population)[::-1]
     k = int(np.clip(round(share * len(ordered)), 0, len(ordered)))
     if k == 0:

@@ -1,4 +1,4 @@
-"""Small drawings in SVG, in the colours of the page that they stand in."""
+"""Small SVG drawings in the colours of the surrounding page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Axes:
         self.labels = (x_label, y_label)
 
     def points(self, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> str:
-        """Return the positions of points in the drawing."""
+        """Return the coordinates of points in the drawing."""
         spans = [max(high - low, 1e-12) for low, high in (self.x, self.y)]
         across = LEFT + (np.asarray(x) - self.x[0]) / spans[0] * (WIDTH - LEFT - 8)
         up = HEIGHT - BOTTOM - (np.asarray(y) - self.y[0]) / spans[1] * (HEIGHT - BOTTOM - TOP)
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
 
     def line(self, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, kind: str) -> None:
-        """Add a line of a class of the page's style."""
+        """Add a line; `kind` is a class of the page's style sheet."""
         self.parts.append(f'<polyline class="{kind}" points="{self.points(x, y)}"/>')
 
     def area(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, kind: str) -> None:
@@ -35,7 +35,7 @@ class Axes:
         self.parts.append(f'<polygon class="{kind}" points="{around}"/>')
 
     def svg(self, title: str) -> str:
-        """Return the drawing with its axes; `title` is read to those who cannot see it."""
+        """Return the drawing with its axes; `title` is the text for screen readers."""
         ticks = []
         for value in np.linspace(*self.x, 5):
             a, b = self.points([value], [self.y[0]]).split(",")
@@ -57,7 +57,7 @@ class Axes:
 
 
 def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
-    """Return the histograms of two kinds of scores, each of area one, with the cut."""
+    """Return the histograms of the scores of labelled and unlabeled rows, each of area one, with the cut."""
     both = np.concatenate([labelled, unlabeled])
     low, high = np.quantile(both, [0.002, 0.998])
     low, high = (low, high) if high > low else (low - 1.0, low + 1.0)

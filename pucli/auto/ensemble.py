@@ -1,7 +1,7 @@
-"""The ensemble: the equal average of its members' standardised scores.
+"""The ensemble: the equally weighted mean of its members' standardised scores.
 
-Under random labelling a member's PU-AUC tells how well it ranks, but too roughly to weight members by it: what was
-tried (the best one, softmax weights, the best k) is no better than the plain average.
+Under random labelling a member's PU-AUC measures how well it ranks, but not precisely enough to weight the members by
+it: the best member alone, softmax weights and the best k members were no better than the plain mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pucli.seeding import stream
 
 @dataclass
 class FittedMember:
-    """A fitted member. centre, scale : of its scores on the population. pu_auc : of its held-out scores."""
+    """A fitted member. centre, scale : standardise its scores on the population. pu_auc : of its held-out scores."""
 
     name: str
     view: str
@@ -30,19 +30,19 @@ class FittedMember:
     scale: float
 
     def standardised(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores of mean zero and variance one on the population; zeros where all are alike."""
+        """Return scores with mean zero and variance one on the population; zeros if all scores are equal."""
         return (scores - self.centre) * self.scale
 
 
 @dataclass
 class Ensemble:
-    """Fitted members and the views of the features that they need."""
+    """Fitted members and the views of the features that they use."""
 
     views: Views
     members: list[FittedMember] = field(default_factory=list)
 
     def score(self, X: np.ndarray) -> np.ndarray:
-        """Return the mean standardised score of the rows of X (n, m), shape (n,)."""
+        """Return the mean standardised score of each row of X (n, m), shape (n,)."""
         views = self.views.of(X)
         total = np.zeros(len(X))
         for member in self.members:
@@ -59,12 +59,12 @@ def fit_members(
     folds: np.ndarray,
     seed: int,
     n_jobs: int | None,
-    tell: Callable[[str, int, int], None] | None = None,
+    callback: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Ensemble, np.ndarray]:
     """Fit the members, each from its own random stream, in `n_jobs` threads; return the ensemble and held-out scores.
 
-    The scores (members, n) are standardised. population : (n,) bool, the rows that stand for the population. tell : is
-    told the name, the number of members done, and of all, after each.
+    The scores (members, n) are standardised. population : (n,) bool, rows that are a sample of the population.
+    callback : called after each member with its name, the number of members fitted, and their total number.
     """
     from joblib import Parallel, delayed
 
@@ -79,8 +79,8 @@ def fit_members(
     results = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(delayed(one)(m) for m in members)
     for fitted, held_out in results:
         done.append((fitted, held_out))
-        if tell is not None:
-            tell(fitted.name, len(done), len(members))
+        if callback is not None:
+            callback(fitted.name, len(done), len(members))
     return Ensemble(views, [fitted for fitted, _ in done]), np.stack([held_out for _, held_out in done])
 
 
@@ -92,7 +92,7 @@ def standardised_member(
     labelled: np.ndarray,
     population: np.ndarray,
 ) -> tuple[FittedMember, np.ndarray]:
-    """Return the member with the scale of its held-out scores (n,) on the population, and them on that scale."""
+    """Return the fitted member and its held-out scores (n,), standardised on the population."""
     centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
     scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
     fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)

@@ -1,9 +1,9 @@
-"""What can be said about a classifier without true labels: prior, share, recall, precision, F1, AUC, with intervals.
+"""Estimates of prior, share, recall, precision, F1 and AUC without true labels, with intervals.
 
-All of it holds if the labelled rows are a random sample of the positives. Recall is the share of held-out labelled
-scores above the cut, the rest follows from it, the share of the population above the cut, and the prior. An interval
-is that of bootstrap samples, each with another value of the prior out of its own interval; the recall is that of the
-positives among the rows at hand.
+They assume that the labelled rows are a random sample of the positives. The recall is the share of held-out labelled
+scores above the cut. The other estimates follow from it, the share of the population above the cut, and the prior.
+The intervals come from bootstrap samples, each with its own draw of the prior; the recall refers to the positives among
+the rows of the sample.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from pucli.auto.prior import PriorEstimate, resampled
 from pucli.auto.ranking import auc, true_auc
 
-# Error of the recall, as standard deviation, that comes from choosing models and cut on the same labelled rows.
+# Standard deviation of the recall's error from choosing the models and the cut on the same labelled rows.
 LASTING_ERROR = 0.04
-# Wider than this, an interval says that the rows do not tell.
+# An estimate with a wider interval counts as unknown.
 WIDE = 0.3
 
 
@@ -38,7 +38,7 @@ class Estimate:
 def estimates(
     positive: np.ndarray, population: np.ndarray, cut: float, prior: PriorEstimate, rng: np.random.Generator
 ) -> dict[str, Estimate]:
-    """Return the estimates at a cut, from held-out scores of labelled rows (p,) and of the population (n,)."""
+    """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
     samples = resampled(positive, population, rng, len(prior.draws))
     draws = [
@@ -52,12 +52,12 @@ def estimates(
 
 
 def f1_of(recall: float, share: float, prior: float) -> float:
-    """Return the F1 of a share of the population that holds `recall` of its positives."""
+    """Return the F1 if a share `share` of the population is predicted positive with this recall."""
     return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
 
 
 def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:
-    """Return the estimates of one bootstrap sample with the recall of as many positives as n rows hold."""
+    """Return the estimates of a bootstrap sample, with a recall drawn for the positives expected among n rows."""
     hidden = max(1, round(prior * n))
     recall = float(rng.binomial(hidden, found["recall"])) / hidden + LASTING_ERROR * float(rng.standard_normal())
     return {**found, "recall": min(1.0, max(0.0, recall))}

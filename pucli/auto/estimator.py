@@ -1,4 +1,4 @@
-"""`AutoPU`: labelled positives and unlabeled rows in, a classifier with its prior, cut and estimates out."""
+"""`AutoPU`, the automatic PU classifier, with its prior, its cut and its estimates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pucli.auto.cut import GOALS, Cut, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import MEMBERS, Member, make_views
-from pucli.auto.prior import estimate_prior
+from pucli.auto.prior import estimate_prior, hidden_share
 from pucli.auto.ranking import pu_auc, true_auc
 from pucli.auto.refit import refit
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
@@ -28,39 +28,40 @@ from pucli.estimators.base.pu import PUClassifier
 from pucli.seeding import stream
 
 LABELLINGS = ("case-control", "single-training-set")
-# Divisions of the rows into folds.
+# Number of divisions of the rows into folds.
 REPEATS = 8
 
 
 class AutoPU(PUClassifier):
-    """Automatic PU classifier: an ensemble chosen, calibrated and cut on labelled positives and unlabeled rows alone.
+    """Automatic PU classifier: an ensemble tuned, calibrated and cut on labelled positives and unlabeled rows alone.
 
-    Kernel ridge regressions and forests of trees, each class-balanced, rank the rows; their parameters are chosen by
-    the AUC of labelled against unlabeled rows that were held out, which needs no prior. The same held-out scores give
-    the prior, the cut, the probabilities, and estimates of how good the classifier is. All this takes the labelled
-    rows for a random sample of the positives.
+    Class-balanced kernel ridge regressions and forests of trees rank the rows. Their parameters are chosen by the AUC
+    of labelled against unlabeled held-out rows, which needs no prior. The same held-out scores give the prior, the
+    cut, the probabilities, and estimates of the classifier's quality. The labelled rows are assumed to be a random
+    sample of the positives.
 
     Parameters
     ----------
     labelling : {"case-control", "single-training-set"}, default="case-control"
-        "case-control": the unlabeled rows are a sample of the population, the labelled ones another, of positives.
-        "single-training-set": all rows are one sample of the population, and some of its positives are labelled.
+        "case-control": the unlabeled rows are a sample of the population, and the labelled rows a second sample, of
+        the positives. "single-training-set": all rows are one sample of the population, and some of its positives are
+        labelled.
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
-        What the cut is made for; `with_cut` moves it after training.
+        What the cut is chosen for; `with_cut` moves it after training.
     wanted : float, default=None
-        The recall, precision or share of the population (between 0 and 1), or the number of unlabeled training rows,
-        that the goal asks for. A recall is kept with 90 % confidence.
+        Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
+        unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence.
     members : sequence of Member, default=None
-        Members of the ensemble; None takes `pucli.auto.members.MEMBERS`.
+        Members of the ensemble; None means `pucli.auto.members.MEMBERS`.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives. None: of numbers and booleans the greater one, of two words the
-        one that means yes.
+        The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
+        words the one that means yes.
     n_jobs : int, default=None
-        Threads that fit members; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     random_state : int, RandomState or None, default=0
         Seed of folds, landmarks, trees and bootstrap samples.
     callback : callable, default=None
-        Called as ``callback(name, done, all)`` when a member is fitted.
+        Called as ``callback(name, done, total)`` after each fitted member.
 
     Attributes
     ----------
@@ -70,19 +71,19 @@ class AutoPU(PUClassifier):
     prior_interval_ : tuple of two floats
         Its 90 % interval.
     cut_ : float
-        Scores above it are called positive; `decision_function` is the score less the cut.
+        Rows with a larger score are predicted positive; `decision_function` is the score minus the cut.
     estimates_ : dict of str to Estimate
-        Prior, share above the cut, recall, precision, F1 and AUC, with 90 % intervals.
+        Prior, share predicted positive, recall, precision, F1 and AUC, with 90 % intervals.
     leaderboard_ : list of dict
-        The ensemble, its members and a naive SVC by PU-AUC, each with the AUC and F1 that follow from the prior: F1 of
-        the SVC at its own cut, of the others at the share that the ensemble calls positive.
+        The ensemble, its members and a naive SVC, sorted by PU-AUC, with the AUC and the F1 that follow from the prior.
+        The F1 of the SVC is at its own cut, that of the others at the share that the ensemble predicts positive.
     held_out_ : ndarray of shape (n,)
-        Score of each training row by models that did not see it.
+        Score of each training row by models that were trained without it.
 
     Raises
     ------
     ValueError
-        Fewer than two labelled or two unlabeled rows: none could be held out.
+        If there are fewer than two labelled or two unlabeled rows.
 
     Examples
     --------
@@ -176,7 +177,7 @@ class AutoPU(PUClassifier):
         self.held_out_[order] = held_out
 
     def _warn_unless_converged(self) -> None:
-        """Do nothing: no member iterates to a tolerance."""
+        """Do nothing: no member has a convergence tolerance."""
 
     def _conclude(self, positive: np.ndarray, population: np.ndarray, seed: int) -> None:
         """Set the prior, the cut, the probabilities and the estimates."""
@@ -210,7 +211,7 @@ class AutoPU(PUClassifier):
             recall = float(np.mean(row[labelled] > np.quantile(row[population], 1.0 - share)))
             found.append((name, pu_auc(row, labelled), recall, share, parameters.get(name, {})))
         found.append((baseline.NAME, naive["pu_auc"], naive["recall"], naive["share"], {}))
-        hidden = self.prior_ if self.labelling == "case-control" else self._hidden_share(labelled)
+        hidden = hidden_share(self.prior_, labelled, self.labelling)
         return [
             {
                 "name": name,
@@ -222,23 +223,25 @@ class AutoPU(PUClassifier):
             for name, ranking, recall, share, parameters in sorted(found, key=lambda entry: -entry[1])
         ]
 
-    def _hidden_share(self, labelled: np.ndarray) -> float:
-        """Return the share of positives among the unlabeled rows of one sample, from its prior."""
-        n, p = len(labelled), np.count_nonzero(labelled)
-        return float(np.clip((self.prior_ * n - p) / (n - p), 0.0, 1.0))
-
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
-        """Return the same fitted classifier with another cut; nothing is trained again.
+        """Return the same fitted classifier with another cut, without training again.
 
         Parameters
         ----------
-        goal, wanted : str, float
+        goal : str
             As in the constructor.
+        wanted : float, default=None
+            As in the constructor.
+
+        Returns
+        -------
+        AutoPU
+            A copy that shares the ensemble.
 
         Raises
         ------
         UsageError
-            The goal is unknown, or its value missing, out of range, or out of reach.
+            If the goal is unknown, or its value is missing, out of range, or cannot be reached.
         """
         check_is_fitted(self)
         moved = copy.copy(self)
@@ -247,11 +250,11 @@ class AutoPU(PUClassifier):
         return moved
 
     def score_rows(self, X: Any) -> Floats:
-        """Return the ensemble's score of each row of X (n, m), shape (n,), before any cut."""
+        """Return the ensemble's score of each row of X (n, m), shape (n,), without the cut."""
         return self.decision_function(X) + self.cut_
 
     def _score(self, X: Floats) -> Floats:
-        """Return the score less the cut (n,) of validated rows X (n, m)."""
+        """Return the score minus the cut, shape (n,), for validated rows X (n, m)."""
         with threadpool_limits(1):
             return self.ensemble_.score(X) - self.cut_
 

@@ -1,9 +1,9 @@
-"""Forests and boosted trees whose held-out scores cost nothing extra: each tree leaves a fold out.
+"""Forests and boosted trees with held-out scores at no extra cost: each tree leaves out a fold.
 
-A tree is grown without one fold of one of several divisions of the rows, in turn, so that every row is left out by
-the same number of trees, and its held-out score is their mean. All trees together are the model: nothing is fitted
-twice. The folds are stratified, as out-of-bag rows are not, which keeps held-out scores of labelled and unlabeled
-rows exchangeable.
+The rows are divided into folds several times, and each tree leaves out one fold of one division, in turn. So every row
+is left out by the same number of trees, and its held-out score is their mean. The model consists of all trees; nothing
+is fitted twice. The folds are stratified, unlike out-of-bag rows, so that the held-out scores of labelled and unlabeled
+rows are comparable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from pucli.auto.rows import balanced_weights
 from pucli.auto.trees import Forest, Tree, grow, join
 
-# A tree of a forest is grown on at most this many rows, boosted ones on as many.
+# The most rows on which a tree of a forest, and a boosted tree, is grown.
 TREE_ROWS = 20_000
 BOOSTED_ROWS = 100_000
 EVERY_DEPTH = 60
@@ -30,13 +30,13 @@ class TreeSum:
     scale: float
 
     def score(self, bins: np.ndarray) -> np.ndarray:
-        """Return the scores of rows of bins (n, m), shape (n,)."""
+        """Return the scores (n,) of rows given by their bins (n, m)."""
         return self.scale * self.forest.sum(bins)
 
 
 @dataclass(frozen=True)
 class ForestKind:
-    """How the trees of a forest are grown. features : share of the features tried at a node, "sqrt" the square root."""
+    """How the trees of a forest are grown. features : share of the features tried at a node; "sqrt", their root."""
 
     trees: int = 400
     least: int = 10
@@ -53,10 +53,10 @@ def fit_forest(
     rng: np.random.Generator,
     targets: np.ndarray | None = None,
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return a forest on rows of bins (n, m) and its held-out scores (n,).
+    """Return a forest on rows given by their bins (n, m), and its held-out scores (n,).
 
-    labelled : (n,) bool, for the balance of the weights. folds : (repeats, n) int8. targets : (n,) from -1 to 1; 1 for
-    labelled rows and -1 for the others by default.
+    labelled : (n,) bool, balances the weights. folds : (repeats, n) int8. targets : (n,) from -1 to 1, by default 1
+    for labelled rows and -1 for the others.
     """
     if targets is None:
         targets = np.where(labelled, 1.0, -1.0)
@@ -98,7 +98,7 @@ def _tried(features: float | str, m: int) -> int:
 def _drawn(
     kinds: Sequence[np.ndarray], bootstrap: bool, rng: np.random.Generator, most: int = TREE_ROWS
 ) -> list[np.ndarray]:
-    """Return the rows of both kinds to draw a tree's from: all, with repeats if wanted, at most `most` altogether."""
+    """Return the rows that a tree is drawn from, at most `most` of both kinds together."""
     sizes = [len(part) for part in kinds]
     if sum(sizes) > most:
         few = min(*sizes, most // 2)
@@ -113,7 +113,7 @@ def _drawn(
 
 
 def _held_out(forest: Forest, bins: np.ndarray, folds: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-    """Return the mean value (n,) of each row over the trees that left it out."""
+    """Return the mean value of each row over the trees that left it out, shape (n,)."""
     total, count = np.zeros(len(bins)), np.zeros(len(bins))
     for repeat, b in np.unique(left_out, axis=0):
         rows = np.flatnonzero(folds[repeat] == b)
@@ -139,7 +139,7 @@ class BoostingKind:
 def fit_boosting(
     bins: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kind: BoostingKind, rng: np.random.Generator
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return boosted trees, the mean of one model for each fold left out, and the held-out scores (n,)."""
+    """Return the mean of the boosted models that leave out one fold each, and the held-out scores (n,)."""
     n_folds = int(folds[0].max()) + 1
     trees: list[Tree] = []
     held_out = np.empty(len(bins))
@@ -159,7 +159,7 @@ def _boost(
     kind: BoostingKind,
     rng: np.random.Generator,
 ) -> tuple[list[Tree], np.ndarray]:
-    """Return the trees boosted on `rows` and the scores of the rows `out`."""
+    """Return the trees boosted on `rows`, and the scores of the rows `out`."""
     tried = _tried(kind.features, bins.shape[1])
     inside, outside = np.zeros(len(rows)), np.zeros(len(out))
     bins_in, bins_out = bins[rows], bins[out]

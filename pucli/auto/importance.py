@@ -1,4 +1,4 @@
-"""What the classifier looks at: permutation importance on PU-AUC, and partial dependence."""
+"""Permutation importance of the features for the PU-AUC, and partial dependence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRID, AVERAGED = 12, 100
 
 
 class Dependence(NamedTuple):
-    """Mean probability of a positive when a feature has each of some values. feature : its number."""
+    """Mean probability of a positive as a function of one feature. feature : its number."""
 
     feature: int
     values: np.ndarray
@@ -25,10 +25,10 @@ class Dependence(NamedTuple):
 
 
 def importances(model: AutoPU, X: np.ndarray, labelled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return by how much the PU-AUC falls when each feature is shuffled, shape (m,); NaN where it was not tried.
+    """Return the decrease of the PU-AUC when each feature is shuffled, shape (m,); NaN for features that are not tried.
 
-    Of more than `MOST_FEATURES` features those are tried that alone tell labelled and unlabeled rows apart most. The
-    rows are training rows: it says what the model uses, not what it would lose without.
+    Of more than `MOST_FEATURES` features, those that alone separate labelled and unlabeled rows best are tried. The
+    importance is measured on training rows: it shows what the model uses, not what it would lose without the feature.
     """
     rows = pick_landmarks(labelled, ROWS, rng)
     X, s = X[rows], labelled[rows]

@@ -1,8 +1,8 @@
-"""The members of the ensemble: one small list, each a family of models that brings its own held-out scores.
+"""The members of the ensemble, each a family of models with its own held-out scores.
 
-A member is a name, the view of the features that it learns from, and a function `fit(rows, rng)` that returns a model
-with a method `score`, the held-out scores of the training rows, and the parameters that it took. A member of one's own
-is a `Member` beside these, given as `AutoPU(members=[*MEMBERS, mine])`.
+A member has a name, the view of the features that it learns from, and a function `fit(rows, rng)` that returns a model
+with a method `score`, the held-out scores of the training rows, and the chosen parameters. To add a member, pass
+`AutoPU(members=[*MEMBERS, mine])` with another `Member`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pucli.auto.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.auto.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
 from pucli.auto.trees import Bins, make_bins
 
-# Soft labels are less noisy: less ridge, by this factor, and smaller leaves.
+# Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
 SOFT_RIDGE, SOFT_LEAST = 0.3, 3
 
 
 class Model(Protocol):
-    """What a member leaves behind."""
+    """A fitted model."""
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return the scores (n,) of rows in the member's view."""
@@ -31,14 +31,14 @@ class Model(Protocol):
 
 @dataclass
 class Views:
-    """The ways in which members look at the features: "raw" (standardised), "ranks" (Gaussian), "bins" (trees)."""
+    """The views of the features: "raw" (standardised), "ranks" (Gaussian quantiles of ranks) and "bins" (for trees)."""
 
     raw: Standardise
     ranks: GaussianRanks
     bins: Bins
 
     def of(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        """Return view -> rows of X (n, m) in it."""
+        """Return the rows of X (n, m) in each view."""
         return {"raw": self.raw.of(X), "ranks": self.ranks.of(X), "bins": self.bins.of(X)}
 
 
@@ -49,7 +49,7 @@ def make_views(X: np.ndarray) -> Views:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What a member is fitted on. X : (n, m) in its view. labelled : (n,) bool. folds : (repeats, n) int8, 0, 1, ..."""
+    """Training rows of a member. X : (n, m) in its view. labelled : (n,) bool. folds : (repeats, n) int8, 0, 1, ..."""
 
     X: np.ndarray
     labelled: np.ndarray
@@ -67,7 +67,7 @@ Refit = Callable[
 
 @dataclass(frozen=True)
 class Member:
-    """One member: its name, its view of the features, how it is fitted, and refitted with soft labels if it can be.
+    """One member: its name, its view of the features, how it is fitted and, optionally, refitted with soft labels.
 
     refit : takes the rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
     model and the held-out scores.

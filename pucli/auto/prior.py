@@ -1,10 +1,10 @@
 """The share of positives in the population, from held-out scores alone.
 
-Labelled scores are a sample of the positives, population scores one of the mixture (of the unlabeled rows in the
-case-control setting, of all rows where labels were given within one sample). Whatever share q_u of the population
-lies above a threshold, the positives account for at least prior q_p of it, so the prior is at most q_u / q_p. Best
-bin estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises the ratio plus a confidence term. The
-density-ratio estimate (Ivanov 2020, DEDPUL) is the largest prior that its own posterior probabilities give back.
+The scores of labelled rows are a sample of the positives. Those of the population (the unlabeled rows in the
+case-control setting, all rows of a single training set) are a sample of the mixture. If shares q_p of the positives and
+q_u of the population lie above a threshold, then prior q_p <= q_u, so the prior is at most q_u / q_p. Best bin
+estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term. The
+density-ratio estimate (Ivanov 2020, DEDPUL) is the largest prior that equals the mean of its posterior probabilities.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 
 from pucli.solvers.prior.best_bin import best_bin
 
-# Steps of the fixed point of the density-ratio estimate, and the shortfall that counts as none.
+# Steps of the grid of candidate priors of the density-ratio estimate, and the shortfall that counts as zero.
 STEPS, SHORTFALL = 100, 0.01
 
 
 def density_ratio(positive: np.ndarray, population: np.ndarray) -> float:
     """Return the density-ratio estimate of the prior, between 0 and 1, from scores (p,) and (n,).
 
-    With r the ratio of the positives' density to the population's, isotonic in the score, it is the largest prior a
-    with a - mean min(1, a r) <= SHORTFALL over the population.
+    It is the largest prior a with a - mean min(1, a r) <= SHORTFALL over the population, where r, the ratio of the
+    positives' density to the population's, is isotonic in the score.
     """
     ratio = isotonic_ratio(positive, population, population)
     candidates = np.linspace(0.0, 1.0, STEPS + 1)
@@ -33,9 +33,10 @@ def density_ratio(positive: np.ndarray, population: np.ndarray) -> float:
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return the ratio of the positives' density to the population's at the scores `at`, which are among them.
+    """Return the ratio of the positives' density to the population's at the scores `at`, which must be in a sample.
 
-    It is the non-decreasing fit of the share of positives in the joint sample, half of whose weight they have.
+    The isotonic regression is that of the share of positives in the joint sample, in which both samples have the same
+    total weight.
     """
     from scipy.optimize import isotonic_regression
 
@@ -51,17 +52,17 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
     return result
 
 
-# Bootstrap samples, and the largest sample that is drawn from.
+# Number of bootstrap samples, and the most scores in each.
 BOOTSTRAPS, MOST_SCORES = 40, 20_000
-# What is believed about the prior before any score is seen, as mean and standard deviation: it counts only where the
-# bootstrap leaves the estimate as uncertain. And the error, as standard deviation, that no number of rows takes away.
+# Mean and standard deviation of the belief about the prior before any score is seen; it matters only if the bootstrap
+# deviation is of the same size. The last is the standard deviation of the error that more rows do not reduce.
 BELIEF, BELIEF_DEVIATION, LASTING_ERROR = 0.3, 0.1, 0.04
 NORMAL_90 = 1.6448536269514722
 
 
 @dataclass
 class PriorEstimate:
-    """The prior with its 90 % interval. draws : (bootstraps,) values that it may have, for what depends on it."""
+    """The prior with its 90 % interval. draws : (bootstraps,) draws of the prior, for estimates that depend on it."""
 
     value: float
     low: float
@@ -81,8 +82,16 @@ def resampled(
         )
 
 
+def hidden_share(prior: float, labelled: np.ndarray, labelling: str) -> float:
+    """Return the share of positives among the unlabeled rows, from that in the population."""
+    if labelling == "case-control":
+        return prior
+    n, p = len(labelled), np.count_nonzero(labelled)
+    return float(np.clip((prior * n - p) / (n - p), 0.0, 1.0))
+
+
 def estimate_prior(positive: np.ndarray, population: np.ndarray, rng: np.random.Generator) -> PriorEstimate:
-    """Return the prior: the median of bootstrapped best bin estimates, drawn to a weak belief where they scatter.
+    """Return the prior: the median of bootstrapped best bin estimates, shrunk towards a weak belief if they scatter.
 
     positive : (p,) held-out scores of labelled rows. population : (n,) of the population.
     """

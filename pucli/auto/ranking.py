@@ -1,7 +1,7 @@
-"""How well scores rank labelled rows above unlabeled ones.
+"""AUC of labelled against unlabeled rows.
 
-Under random labelling the AUC of labelled against unlabeled rows is an increasing function of the true one,
-AUC_PU = prior / 2 + (1 - prior) AUC (Menon et al. 2015, Jain, White, Radivojac 2017), whatever the prior: it chooses.
+Under random labelling it is an increasing function of the true AUC, AUC_PU = prior / 2 + (1 - prior) AUC (Menon et al.
+2015; Jain, White, Radivojac 2017). Models can therefore be compared by it without knowing the prior.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
 
 
 def true_auc(pu: float | np.ndarray, prior: float | np.ndarray) -> float | np.ndarray:
-    """Return the AUC of positives against negatives that belongs to a PU-AUC and a prior, within [0, 1]."""
+    """Return the AUC of positives against negatives for a PU-AUC and a prior, within [0, 1]."""
     return np.clip((pu - 0.5 * prior) / np.maximum(1.0 - prior, 1e-12), 0.0, 1.0)

@@ -1,10 +1,11 @@
-"""One refit with soft labels: the members again, with each unlabeled row as positive as it is probable to be.
+"""A refit of the members with soft labels: the target of an unlabeled row is its probability of being positive.
 
-An unlabeled row that is surely a positive pulls the first fit the wrong way. The refit takes its target from the
-probability p that models which did not see the row gave it, 2 p - 1 instead of -1 (squared loss: the same as the row
-twice, with weights p and 1 - p, cf. Elkan and Noto 2008, section 3). It ranks better. Its own held-out scores are not
-used to judge it: a labelled row has raised the probabilities of its neighbours. Prior, cut and estimates stay those of
-the first fit, and its scores are brought to the scale of the first by the quantiles of the unlabeled rows.
+The first fit treats every unlabeled row as negative, even one that is almost certainly positive. The refit replaces the
+target -1 by 2 p - 1, where p is the probability given by models trained without the row. With the squared loss, this is
+the same as using the row twice with weights p and 1 - p (cf. Elkan and Noto 2008, section 3). The refit ranks better.
+Its own held-out scores are biased, because a labelled row has raised the probabilities of its neighbours. Prior, cut
+and estimates therefore stay those of the first fit, and the quantiles of the unlabeled rows map the scores of the refit
+to the scale of the first fit.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ QUANTILES = 2000
 
 @dataclass
 class QuantileMap:
-    """A non-decreasing map from scores to scores, linear between knots, of slope one beyond. source, target : (k,)."""
+    """A non-decreasing map of scores, linear between knots, with slope one beyond them. source, target : (k,)."""
 
     source: np.ndarray
     target: np.ndarray
@@ -46,7 +47,7 @@ def quantile_map(source: np.ndarray, target: np.ndarray) -> QuantileMap:
 
 @dataclass
 class Refitted:
-    """The refitted ensemble and the map to the scale of the first one."""
+    """The refitted ensemble and the map to the scale of the first fit."""
 
     ensemble: Ensemble
     scale: QuantileMap
@@ -67,14 +68,24 @@ def refit(
     seed: int,
     n_jobs: int | None,
 ) -> Refitted | None:
-    """Return the members that can be refitted, on soft labels; None if none can.
+    """Refit the members that have a `refit` with soft labels; return None if no member has one.
 
     Parameters
     ----------
-    members, ensemble : the members and their first fit.
-    X, labelled, folds : training rows (n, m), who is labelled (n,), divisions (repeats, n).
-    held_out, probabilities : (n,) of the first fit, for each row by models that did not see it.
-    seed, n_jobs : of the random streams, and of the threads.
+    members, ensemble : sequence of Member, Ensemble
+        The members and their first fit.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool, shape (n,)
+        Which rows are labelled.
+    folds : ndarray of int8, shape (repeats, n)
+        Divisions of the rows into folds.
+    held_out, probabilities : ndarray of shape (n,)
+        Score and probability of each row by models of the first fit that were trained without it.
+    seed : int
+        Seed of the random streams.
+    n_jobs : int or None
+        Number of threads.
     """
     from joblib import Parallel, delayed
 

@@ -1,4 +1,4 @@
-"""The page about a fitted `AutoPU`: one HTML file that needs no network and no scripts."""
+"""The page about a fitted `AutoPU`: one HTML file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -39,8 +39,18 @@ def write_report(
 
     Parameters
     ----------
-    path : the file. model : fitted. X, labelled : its training rows (n, m) and who is labelled (n,).
-    names : of the m features. about : see `pucli.auto.summary.summary`. title : what the rows are.
+    path : Path
+        The file.
+    model : AutoPU
+        A fitted model.
+    X, labelled : ndarray of shape (n, m) and (n,)
+        Its training rows, and which of them are labelled.
+    names : sequence of str
+        Names of the m features.
+    about : dict
+        From `pucli.auto.summary.summary`.
+    title : str
+        What the rows are.
     """
     from jinja2 import Environment
 
@@ -82,7 +92,7 @@ def _precision_band(model: AutoPU) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _if_prior(model: AutoPU) -> list[dict[str, float]]:
-    """Return precision and F1 at this cut, were the prior at the ends and the middle of its interval."""
+    """Return precision and F1 at this cut for the prior's estimate and for both ends of its interval."""
     recall, share = model.estimates_["recall"].value, model.estimates_["share"].value
     return [
         {
@@ -95,7 +105,7 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
 
 
 def _rows(model: AutoPU, labelled: np.ndarray) -> dict[str, list[dict[str, float]]]:
-    """Return the rows to look at: the likeliest, the least certain, and labelled ones that look least like it."""
+    """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
     p = model.calibration_.of(model.held_out_)
     unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
     orders = {

@@ -1,10 +1,11 @@
-"""Class-balanced kernel ridge regression with exact scores of rows left out.
+"""Class-balanced kernel ridge regression with exact held-out scores.
 
-It is the least squares of BLS-SVM and GLLC (Ke et al. 2018) without graph.
+It is the least-squares problem of BLS-SVM and GLLC (Ke et al. 2018) without the graph.
 
-With features Z (n, r) of the kernel, weights W and targets y = +-1 it minimises |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
-One eigendecomposition of Z'WZ gives all ridges. With A = W^(1/2) Z and the hat matrix H = A (A'A + ridge)^(-1) A', the
-residuals of a fold b that is left out are (I - H_b)^(-1) (y_b - f_b), times W_b^(1/2) (Allen 1974, for one row).
+With features Z (n, r) of the kernel, weights W and targets y = +-1, it minimises |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
+One eigendecomposition of Z'WZ gives the solutions for all ridges. With A = W^(1/2) Z and the hat matrix
+H = A (A'A + ridge)^(-1) A', the residuals of a held-out fold b are (I - H_b)^(-1) (y_b - f_b), times W_b^(1/2) (Allen
+1974, for one row).
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from scipy.spatial.distance import cdist
 from pucli.auto.ranking import pu_auc
 from pucli.auto.rows import balanced_weights
 
-# Rows that span the kernel's features; all rows where there are no more.
+# The most landmarks, which are rows that span the kernel's features.
 LANDMARKS = 400
-# Above this many rows, width and ridge are chosen on as many.
+# The most rows on which width and ridge are chosen.
 CHOOSING_ROWS = 2000
 # Length scales in units of the median distance, and ridges per unit weight.
 WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
@@ -49,7 +50,7 @@ class KernelRidge:
 
 
 def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return exp(-|x - y|^2 / 2 width^2) ("gaussian") or exp(-|x - y|_1 / width) ("laplace"), shape (n, p)."""
+    """Return exp(-|x - y|^2 / (2 width^2)) ("gaussian") or exp(-|x - y|_1 / width) ("laplace"), shape (n, p)."""
     return _of_distances(kernel, width, _distances(kernel, X, Y))
 
 
@@ -73,7 +74,7 @@ def _chunks(X: np.ndarray, columns: int) -> list[np.ndarray]:
 
 
 def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the numbers of at most `most` rows, ascending; up to half of them are labelled."""
+    """Return the numbers of at most `most` rows in ascending order; up to half of them are labelled."""
     if len(labelled) <= most:
         return np.arange(len(labelled))
     positive, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
@@ -83,7 +84,7 @@ def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) ->
 
 
 class WeightedLeastSquares:
-    """Ridge regression on features Z (n, r), its eigendecomposition made once.
+    """Ridge regression on features Z (n, r) for any ridge, by one eigendecomposition.
 
     targets : (n,) values to fit. weights : (n,) of the rows.
     """
@@ -103,7 +104,7 @@ class WeightedLeastSquares:
         return result
 
     def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
-        """Return the score (n,) of each row by the regression on the rows of the other folds."""
+        """Return the score of each row by the regression on the rows of the other folds, shape (n,)."""
         out = np.empty(len(self.y))
         inverse = 1.0 / (self.values + ridge)
         fitted = self.A @ (inverse * self.moment)
@@ -127,16 +128,12 @@ class WeightedLeastSquares:
 def fit_kernel_ridge(
     X: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kernel: str, rng: np.random.Generator
 ) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
-    """Fit kernel ridge regression of the width and ridge with the largest PU-AUC of held-out scores.
+    """Fit kernel ridge regression with the width and the ridge that have the largest PU-AUC of held-out scores.
 
-    Parameters
-    ----------
-    X : (n, m) features. labelled : (n,) bool. folds : (repeats, n) int8. kernel : "gaussian" or "laplace".
-    rng : draws landmarks and the rows to choose on.
+    Returns the model, the held-out scores (n,) averaged over the repeats, and the chosen parameters.
 
-    Returns
-    -------
-    The model, the held-out scores (n,) averaged over the repeats, and the parameters taken.
+    X : (n, m) features. labelled : (n,) bool. folds : (repeats, n) int8. kernel : "gaussian" or "laplace". rng : draws
+    the landmarks and the rows on which the parameters are chosen.
     """
     rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
     small = len(rows) == len(X)
@@ -167,10 +164,10 @@ def fit_kernel_ridge(
 def refit_kernel_ridge(
     model: KernelRidge, X: np.ndarray, labelled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
 ) -> tuple[KernelRidge, np.ndarray]:
-    """Fit a model's landmarks and width to other targets, class-balanced; return it and the held-out scores (n,).
+    """Fit other targets with a model's landmarks and width; return the model and the held-out scores (n,).
 
-    X : (n, m) features. labelled : (n,) bool. targets : (n,) from -1 to 1. fold : (n,) int8. ridge : for
-    `CHOOSING_ROWS` rows, and in proportion for more.
+    X : (n, m) features. labelled : (n,) bool, balances the classes. targets : (n,) from -1 to 1. fold : (n,) int8.
+    ridge : for `CHOOSING_ROWS` rows; it grows in proportion for more rows.
     """
     kernel, width, landmarks = model.kernel, model.width, model.landmarks
     factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
@@ -187,26 +184,26 @@ def refit_kernel_ridge(
 def _model(
     kernel: str, width: float, landmarks: np.ndarray, factor: np.ndarray, coefficients: np.ndarray
 ) -> KernelRidge:
-    """Return the model whose coefficients belong to the features of `_features`."""
+    """Return the model, given the coefficients of the features of `_features`."""
     weights = solve_triangular(factor, coefficients[:-1], lower=True, trans=1, check_finite=False)
     return KernelRidge(kernel, float(width), landmarks, weights, float(coefficients[-1]))
 
 
 def _typical(D: np.ndarray) -> float:
-    """Return the median of the distances that are not zero; one where all are."""
+    """Return the median of the distances that are not zero, or 1.0 if all are zero."""
     positive = D[D > 0]
     return float(np.median(positive)) if positive.size else 1.0
 
 
 def _factor(K: np.ndarray) -> np.ndarray:
-    """Return the Cholesky factor of the landmarks' kernel matrix, shifted by what rounding may have taken."""
+    """Return the Cholesky factor of the landmarks' kernel matrix, with a shift that makes up for rounding."""
     K[np.diag_indices_from(K)] += _JITTER * len(K)
     result: np.ndarray = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
     return result
 
 
 def _features(K: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Return the features (n, r + 1) whose inner products are the kernel's, from K (n, r); the last is constant."""
+    """Return the features (n, r + 1) whose inner products are the kernel, from K (n, r); the last one is constant."""
     Z = solve_triangular(factor, K.T, lower=True, check_finite=False).T
     return np.hstack([Z, np.ones((len(K), 1))])
 
@@ -220,7 +217,7 @@ def _in_chunks(
     factor: np.ndarray,
     shift: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit on all rows, a chunk of features at a time; return the coefficients (r + 1,) and the held-out scores (n,)."""
+    """Fit on all rows, in chunks of rows; return the coefficients (r + 1,) and the held-out scores (n,)."""
     n_folds, r = int(fold.max()) + 1, len(model.landmarks) + 1
     gram, moment = np.zeros((n_folds, r, r)), np.zeros((n_folds, r))
     step = max(1, _CHUNK_ENTRIES // r)
@@ -237,7 +234,7 @@ def _in_chunks(
             A = K[rows] * weights[part][rows, None]
             gram[b] += A.T @ K[rows]
             moment[b] += A.T @ targets[part][rows]
-    # from kernel values to features, for sums over rows: the triangular solve is done r times instead of n times
+    # sums over rows are taken of kernel values and then turned into features: r triangular solves instead of n
     whole = np.eye(r)
     whole[:-1, :-1] = factor
     inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)

@@ -1,8 +1,8 @@
 """The training rows of the automatic classifier: their order, their scaling, their folds.
 
-Rows are put in an order of their own before anything random happens, so that the result does not depend on the order
-in which they came. Every set of rows that is left out holds the same share of the labelled and of the unlabeled rows:
-only then have a labelled positive and a positive among the unlabeled rows held-out scores of the same distribution.
+Rows are sorted before any random draw, so that the result does not depend on their order in the input. Every held-out
+fold has the same share of the labelled and of the unlabeled rows: only then do labelled positives and positives among
+the unlabeled rows have held-out scores with the same distribution.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 FOLDS = 5
-# Quantiles of a feature that are kept to map new values to Gaussian ones.
+# Number of quantiles of a feature that are kept to map new values to Gaussian ranks.
 MOST_QUANTILES = 1000
 
 
@@ -22,15 +22,15 @@ def canonical_order(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
 
 
 def balanced_weights(labelled: np.ndarray) -> np.ndarray:
-    """Return weights (n,) of mean one that give the labelled rows and the others half of the weight each."""
+    """Return weights (n,) with mean one; the labelled rows have half of the total weight."""
     n, n_labelled = len(labelled), np.count_nonzero(labelled)
     return np.where(labelled, 0.5 * n / n_labelled, 0.5 * n / (n - n_labelled))
 
 
 def stratified_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the fold (n,) of each row, int8; labelled and unlabeled rows are dealt out in turn, each in random order.
+    """Return the fold of each row, shape (n,), int8; labelled and unlabeled rows are dealt to the folds separately.
 
-    Where rows do not come out even, the unlabeled ones fill the folds from the other end.
+    The labelled rows go to the folds in ascending order, the unlabeled rows in descending order.
     """
     fold = np.empty(len(labelled), np.int8)
     for rows, step in ((np.flatnonzero(labelled), 1), (np.flatnonzero(~labelled), -1)):
@@ -39,14 +39,14 @@ def stratified_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generato
 
 
 def number_of_folds(labelled: np.ndarray) -> int:
-    """Return the number of folds: `FOLDS`, fewer where a fold would hold no labelled or no unlabeled row."""
+    """Return `FOLDS`, or fewer if otherwise a fold would have no labelled or no unlabeled row."""
     n_labelled = int(np.sum(labelled))
     return min(FOLDS, n_labelled, len(labelled) - n_labelled)
 
 
 @dataclass
 class Standardise:
-    """Zero mean and unit variance; constant features are zero. mean, scale : (m,)."""
+    """Scaling to zero mean and unit variance; constant features become zero. mean, scale : (m,)."""
 
     mean: np.ndarray
     scale: np.ndarray
@@ -67,10 +67,10 @@ def make_standardise(X: np.ndarray) -> Standardise:
 
 @dataclass
 class GaussianRanks:
-    """Features mapped to Gaussian quantiles of their ranks, ties to the middle of theirs, then standardised.
+    """Map of features to Gaussian quantiles of their ranks (ties get their mean rank), then standardised.
 
     values : (sum of distinct values,) ascending within a feature. normal : their Gaussian quantiles. start : (m + 1,)
-    first value of each feature. Between values the map is linear; it is constant beyond them.
+    first value of each feature. The map is linear between values and constant beyond them.
     """
 
     values: np.ndarray

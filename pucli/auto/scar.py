@@ -1,11 +1,11 @@
-"""Is the labelling random? A test whether the labelled rows look like a random sample of the positives.
+"""Test whether the labelled rows are a random sample of the positives (random labelling).
 
-If they are, the positives' density is the labelled rows', and for every feature its mean over labelled rows is its
-mean over unlabeled rows weighted by their probability of being positive. The statistic is the largest difference of
-the two, in standard errors. What it does when labelling is random is found by labelling at random: positives are
-drawn with their probabilities, as many of them labelled as there are, and the whole is done again (the idea of
-Teisseyre et al. 2024, arXiv 2404.00145). Labels that depend on a feature that tells the classes apart look like
-positives of another kind; no test on these rows can see that.
+If they are, labelled rows and positives have the same density, and the mean of every feature over the labelled rows
+equals its mean over the unlabeled rows weighted by their probability of being positive. The statistic is the largest
+difference of the two means, in standard errors. Its distribution under random labelling is simulated: positives are
+drawn with their probabilities, as many of them labelled at random as in the data, and the statistic is computed again
+(the idea of Teisseyre et al. 2024, arXiv 2404.00145). If labelling depends on a feature that separates the classes, no
+test on these rows can detect it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from pucli.auto.prior import isotonic_ratio
+from pucli.auto.prior import hidden_share, isotonic_ratio
 from pucli.auto.ridge import LANDMARKS, kernel_matrix, pick_landmarks
 from pucli.auto.rows import make_gaussian_ranks, number_of_folds, stratified_folds
 from pucli.seeding import stream
@@ -31,7 +31,7 @@ RIDGE = 1.0
 
 @dataclass
 class RandomLabelling:
-    """Result of the test. p_value : of random labelling. feature : number of the one that differs most."""
+    """Result of the test. p_value : of random labelling. feature : number of the feature that differs most."""
 
     p_value: float
     feature: int
@@ -48,8 +48,6 @@ class RandomLabelling:
 def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:
     """Test whether labelled rows are a random sample of the positives.
 
-    Parameters
-    ----------
     X : (n, m) features; at most `LANDMARKS` rows are used. labelled : (n,) bool. prior : share of positives among the
     unlabeled rows. rng : draws rows and labels.
     """
@@ -72,11 +70,8 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
 
 
 def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
-    """Test the labelling of the training rows of a fitted model, with the prior that it found."""
-    share = model.prior_
-    if model.labelling == "single-training-set":
-        n, p = len(labelled), int(labelled.sum())
-        share = min(1.0, max(0.0, (share * n - p) / (n - p)))
+    """Test the labelling of the training rows of a fitted model, with its estimate of the prior."""
+    share = hidden_share(model.prior_, labelled, model.labelling)
     return random_labelling(X, labelled, share, stream(seed, "random labelling"))
 
 

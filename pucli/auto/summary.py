@@ -1,4 +1,4 @@
-"""What the command and the page say about a fitted `AutoPU`, as plain values."""
+"""The results of a fitted `AutoPU` as plain values, for the command and the page."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: Ran
 
     labelled : (n,) bool. names : of the features. test : see `pucli.auto.scar`.
     """
-    said = model.held_out_ > model.cut_
+    predicted = model.held_out_ > model.cut_
     return {
         "rows": len(labelled),
         "labelled": int(labelled.sum()),
         "unlabeled": int((~labelled).sum()),
         "labelling": model.labelling,
-        "called_positive": int((said & ~labelled).sum()),
+        "called_positive": int((predicted & ~labelled).sum()),
         "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
         "estimates": {name: {**asdict(found), "known": found.known} for name, found in model.estimates_.items()},
         "leaderboard": model.leaderboard_,
@@ -39,7 +39,7 @@ def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: Ran
 
 
 def why(cut: Cut) -> str:
-    """Return in words what the cut was made for."""
+    """Return the goal of the cut in words."""
     share = f"{100 * cut.share:.1f} % of the rows are above"
     match cut.goal:
         case "f1":
@@ -47,15 +47,15 @@ def why(cut: Cut) -> str:
         case "recall":
             return f"to find {100 * (cut.wanted or 0):g} % of the positives, with 90 % confidence: {share}"
         case "precision":
-            return f"so that {100 * (cut.wanted or 0):g} % of the rows called positive are: {share}"
+            return f"so that {100 * (cut.wanted or 0):g} % of the rows predicted positive are positive: {share}"
         case "share":
-            return f"as wished: {share}"
+            return f"at the wanted share: {share}"
         case _:
             return f"the {cut.wanted:g} likeliest rows"
 
 
 def scored_rows(model: AutoPU, labelled: np.ndarray) -> list[dict[str, Any]]:
-    """Return a line for each training row, by models that did not see it, unlabeled ones and the likeliest first."""
+    """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score."""
     scores = model.held_out_
     probabilities = model.calibration_.of(scores)
     order = np.lexsort((np.arange(len(scores)), -scores, labelled))

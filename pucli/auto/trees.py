@@ -1,9 +1,9 @@
-"""Regression trees on binned features, grown and applied by compiled code, kept as plain arrays.
+"""Regression trees on binned features, grown and applied by compiled code and stored as plain arrays.
 
-Every tree fits leaf values G / (H + ridge), where G and H are sums of the gradients and weights of a leaf's rows, and
-takes the splits that raise sum G^2 / (H + ridge) most. With gradients w y and weights w a leaf is the weighted mean of
-y, and the split is CART's; with those of a loss it is a step of Newton boosting (Chen and Guestrin 2016, eq. 7). With
-thresholds drawn at random it is an extra tree (Geurts, Ernst, Wehenkel 2006).
+The value of a leaf is G / (H + ridge), where G and H are the sums of the gradients and weights of its rows. A split is
+the one that increases the sum of G^2 / (H + ridge) most. With gradients w y and weights w, the value is the weighted
+mean of y and the split that of CART. With the derivatives of a loss, the tree is a step of Newton boosting (Chen and
+Guestrin 2016, eq. 7). With random thresholds it is an extra tree (Geurts, Ernst, Wehenkel 2006).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Whole: TypeAlias = int | np.int64
 Tree: TypeAlias = tuple[AnyArray, AnyArray, AnyArray, Floats]
 
 MOST_BINS = 255
-# Up to this many rows of a node are sorted; the rows of larger ones go into histograms.
+# The rows of a node are sorted up to this many; larger nodes use histograms.
 SORTED_ROWS = 48
-# Gains that differ by less than this share are the same: the first one stays, whatever rounding did.
+# Gains that differ by less than this share are ties, which go to the first split whatever the rounding.
 TIE = 1e-9
 
 
@@ -30,9 +30,9 @@ TIE = 1e-9
 class Forest:
     """Trees, one after the other in arrays of nodes.
 
-    start : (trees + 1,) first node of each tree. feature : (nodes,) feature that splits, -1 in a leaf. cut : (nodes,)
-    rows of bins <= cut go to the left child. child : (nodes,) left child, counted in the tree; the right one follows
-    it. value : (nodes,) value of a leaf.
+    start : (trees + 1,) first node of each tree. feature : (nodes,) feature of the split, -1 in a leaf. cut : (nodes,)
+    rows with a bin <= cut go to the left child. child : (nodes,) left child, numbered within the tree; the right child
+    follows it. value : (nodes,) value of a leaf.
     """
 
     start: np.ndarray
@@ -67,7 +67,7 @@ class Bins:
 
 
 def make_bins(X: np.ndarray) -> Bins:
-    """Return at most `MOST_BINS` bins of equal count for each feature of X (n, m); few values have a bin each."""
+    """Return at most `MOST_BINS` bins of equal count for each feature of X (n, m), one for each of a few values."""
     parts = []
     for column in X.T:
         values = np.unique(column)
@@ -79,14 +79,14 @@ def make_bins(X: np.ndarray) -> Bins:
 
 
 def join(trees: list[Tree]) -> Forest:
-    """Return the forest of trees that `grow` made."""
+    """Return the forest of the trees, which come from `grow`."""
     start = np.concatenate([[0], np.cumsum([len(tree[0]) for tree in trees])])
     return Forest(start, *(np.concatenate([tree[k] for tree in trees]) for k in range(4)))
 
 
 @njit(cache=True, nogil=True)
 def _draw(state: AnyArray, count: int) -> Whole:
-    """Return a random integer below `count` and move the generator (splitmix64, Steele, Lea, Flood 2014)."""
+    """Return a random integer below `count` and advance the generator (splitmix64; Steele, Lea, Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -106,7 +106,7 @@ def _random_split(
     ridge: float,
     state: AnyArray,
 ) -> tuple[float, Whole]:
-    """Return (gain, cut) of a random border of feature j among `rows`; gain -1 where there is none."""
+    """Return (gain, cut) of a random border of feature j among `rows`; gain -1 if there is none."""
     low, high = 255, 0
     for i in rows:
         b = bins[i, j]
@@ -165,7 +165,7 @@ def _best_of_sorted(
 def _best_of_histogram(
     bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, j: int, least: int, ridge: float, table: Floats
 ) -> tuple[float, Whole]:
-    """Return (gain, cut) of the best border of feature j; table: (256, 3) room for the histogram."""
+    """Return (gain, cut) of the best border of feature j; table : (256, 3), workspace of the histogram."""
     table[:] = 0.0
     low, high = 255, 0
     for i in rows:
@@ -211,7 +211,7 @@ def _split(
     order: Ints,
     table: Floats,
 ) -> tuple[float, int, Whole]:
-    """Return (gain, feature, cut) of the best split among `tried` random features that vary; feature -1: none."""
+    """Return (gain, feature, cut) of the best split among `tried` random features that vary; feature -1 if none."""
     cut: Whole = 0
     best, feature, seen = -1.0, -1, 0
     m = len(features)
@@ -248,8 +248,8 @@ def grow(
 ) -> Tree:
     """Return one tree (feature, cut, child, value), each (nodes,).
 
-    bins : (n, m) uint8. rows : numbers of the rows to grow on. gradient, weight : (n,). depth : most splits above a
-    leaf. least : fewest rows of a leaf. tried : features tried at a node. random : random thresholds. seed : uint64.
+    bins : (n, m) uint8. rows : numbers of the training rows. gradient, weight : (n,). depth : largest depth. least :
+    fewest rows of a leaf. tried : features tried at a node. random : whether thresholds are random. seed : uint64.
     """
     rows = rows.copy()
     n, m = len(rows), bins.shape[1]

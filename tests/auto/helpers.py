@@ -1,4 +1,4 @@
-"""Data of known prior and ranking for the tests of the automatic classifier."""
+"""Data with known prior and ranking for the tests of the automatic classifier."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 def two_clouds(
     n: int = 300, *, prior: float = 0.35, labelled: int = 60, apart: float = 2.5, features: int = 4, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return X, the labelling indicator and the true classes: `labelled` positives and n rows of that prior."""
+    """Return X, the labelling indicator and the true classes: `labelled` positives and n rows with that prior."""
     rng = np.random.default_rng(seed)
     truth = np.concatenate([np.ones(labelled, bool), rng.random(n) < prior])
     X = rng.normal(size=(len(truth), features))

@@ -1,4 +1,4 @@
-"""AutoPU: scikit-learn's checks, invariances, exchangeable held-out scores, odd data."""
+"""AutoPU: scikit-learn's checks, invariances, the distribution of held-out scores, unusual data."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def test_scikit_learn_checks() -> None:
     check_estimator(AutoPU(), on_fail="raise", on_skip=None)
 
 
-def test_it_finds_the_positives_among_the_unlabeled(fitted) -> None:
+def test_unlabeled_positives_are_found(fitted) -> None:
     model, X, s, truth = fitted
-    scores, said = model.decision_function(X)[~s], model.predict(X)[~s]
+    scores, predicted = model.decision_function(X)[~s], model.predict(X)[~s]
     hidden = truth[~s]
     assert auc(scores[hidden], scores[~hidden]) > 0.93
-    assert 2 * (said & hidden).sum() / (said.sum() + hidden.sum()) > 0.8
+    assert 2 * (predicted & hidden).sum() / (predicted.sum() + hidden.sum()) > 0.8
     assert model.prior_interval_[0] <= hidden.mean() <= model.prior_interval_[1]
     assert model.leaderboard_[0]["pu_auc"] >= model.leaderboard_[-1]["pu_auc"]
 
@@ -68,7 +68,7 @@ def test_the_names_of_the_labels_do_not_matter(fitted, labels) -> None:
     np.testing.assert_array_equal(other.predict(X) == labels[1], same.predict(X))
 
 
-def test_the_lesser_label_may_mark_the_positives(fitted) -> None:
+def test_the_smaller_label_can_mark_the_positives(fitted) -> None:
     _, X, s, _ = fitted
     other = AutoPU(members=FEW, pos_label=0).fit(X, (~s).astype(int))
     same = AutoPU(members=FEW).fit(X, s)
@@ -77,7 +77,7 @@ def test_the_lesser_label_may_mark_the_positives(fitted) -> None:
 
 
 @pytest.mark.slow
-def test_one_seed_gives_the_same_bits_in_any_number_of_threads(fitted) -> None:
+def test_the_result_does_not_depend_on_the_number_of_threads(fitted) -> None:
     model, X, s, _ = fitted
     other = AutoPU(n_jobs=3).fit(X, s)
     np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
@@ -85,13 +85,13 @@ def test_one_seed_gives_the_same_bits_in_any_number_of_threads(fitted) -> None:
     assert np.any(AutoPU(random_state=1).fit(X, s).decision_function(X) != model.decision_function(X))
 
 
-def test_probabilities_of_a_row_do_not_depend_on_the_rows_beside_it(fitted) -> None:
+def test_probabilities_of_a_row_do_not_depend_on_the_other_rows(fitted) -> None:
     model, X, _, _ = fitted
     np.testing.assert_allclose(model.predict_proba(X[:7]), model.predict_proba(X)[:7], atol=1e-12)
 
 
 @pytest.mark.slow
-def test_held_out_scores_of_labelled_and_of_hidden_positives_have_one_distribution() -> None:
+def test_labelled_and_hidden_positives_have_the_same_distribution_of_held_out_scores() -> None:
     labelled, hidden = [], []
     for seed in range(12):
         X, s, truth = two_clouds(160, labelled=40, apart=1.5, seed=seed)
@@ -112,7 +112,7 @@ def test_the_cut_moves_without_training(fitted) -> None:
         model.with_cut("recall")
 
 
-def test_one_sample_counts_the_labelled_rows_in_the_prior() -> None:
+def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
     X, s, truth = two_clouds(400, labelled=80, prior=0.25, apart=4.0)
     sample = AutoPU(labelling="single-training-set", members=FEW).fit(X, s)
     apart = AutoPU(members=FEW).fit(X, s)
@@ -120,7 +120,7 @@ def test_one_sample_counts_the_labelled_rows_in_the_prior() -> None:
     assert apart.prior_ == pytest.approx(truth[~s].mean(), abs=0.08)
 
 
-def test_a_model_file_gives_the_same_answers(fitted, tmp_path: Path) -> None:
+def test_a_loaded_model_gives_the_same_predictions(fitted, tmp_path: Path) -> None:
     model, X, s, _ = fitted
     pipeline = make_pipeline(clone(model), standardise=False).fit(X, s)
     save_model(tmp_path / "m.model", SavedModel(pipeline, "auto", [f"x{k}" for k in range(X.shape[1])]))
@@ -138,7 +138,7 @@ def test_a_single_row_of_one_kind_is_refused(count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["alike", "constant", "duplicates", "two labelled", "many features", "huge"])
-def test_odd_data_is_answered(case: str) -> None:
+def test_unusual_data_gives_finite_predictions(case: str) -> None:
     X, s, _ = two_clouds(60, labelled=20)
     if case == "alike":
         X = np.ones_like(X)
@@ -165,8 +165,8 @@ def test_an_unknown_labelling_names_the_known_ones() -> None:
         AutoPU(labelling="case").fit(X, s)
 
 
-def test_members_are_told_as_they_finish() -> None:
+def test_the_callback_is_called_after_each_member() -> None:
     X, s, _ = two_clouds(60, labelled=20)
-    told: list[tuple[str, int, int]] = []
-    AutoPU(members=FEW, callback=lambda *line: told.append(line)).fit(X, s)
-    assert told == [("ridge-laplace", 1, 2), ("extra-trees", 2, 2)]
+    calls: list[tuple[str, int, int]] = []
+    AutoPU(members=FEW, callback=lambda *arguments: calls.append(arguments)).fit(X, s)
+    assert calls == [("ridge-laplace", 1, 2), ("extra-trees", 2, 2)]

@@ -1,4 +1,4 @@
-"""Prior, cut, probabilities and estimates from scores whose truth is known."""
+"""Prior, cut, probabilities and estimates from scores with known classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pucli.solvers.prior.best_bin import best_bin
 
 
 def scores(prior: float, apart: float, seed: int, n: int = 2000, p: int = 600) -> tuple[np.ndarray, ...]:
-    """Return labelled scores, population scores, and which of the population are positive."""
+    """Return the scores of labelled rows and of the population, and which of the population are positive."""
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < prior
     return rng.normal(apart, 1, p), rng.normal(np.where(truth, apart, 0.0), 1), truth
@@ -37,13 +37,13 @@ def test_the_prior_of_a_mixture_is_found(prior: float, apart: float) -> None:
     assert found.low <= prior <= found.high
 
 
-def test_a_population_of_positives_has_a_prior_near_one_and_one_of_none_near_zero() -> None:
+def test_the_prior_is_near_one_for_positives_only_and_near_zero_for_negatives_only() -> None:
     rng = np.random.default_rng(0)
     assert best_bin(rng.normal(size=1000), rng.normal(size=1000)) > 0.9
     assert best_bin(rng.normal(8, 1, 1000), rng.normal(size=1000)) < 0.05
 
 
-def test_the_auc_of_positives_follows_from_that_of_labelled_rows() -> None:
+def test_the_true_auc_follows_from_the_pu_auc() -> None:
     positive, population, truth = scores(0.4, 1.5, 3, n=20_000, p=5_000)
     assert true_auc(auc(positive, population), 0.4) == pytest.approx(
         auc(population[truth], population[~truth]), abs=0.02
@@ -51,14 +51,14 @@ def test_the_auc_of_positives_follows_from_that_of_labelled_rows() -> None:
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.8, 0.95])
-def test_a_wanted_recall_is_kept_nine_times_in_ten(wanted: float) -> None:
+def test_a_wanted_recall_is_reached_nine_times_in_ten(wanted: float) -> None:
     rng = np.random.default_rng(1)
     kept = [1.0 - (recall_cut(rng.random(150), wanted)) >= wanted for _ in range(400)]  # recall above c is 1 - c
     assert np.mean(kept) >= 0.87
     assert np.mean(kept) <= 0.99
 
 
-def test_a_recall_that_few_rows_cannot_promise_takes_every_row() -> None:
+def test_a_recall_out_of_reach_of_few_rows_predicts_every_row_positive() -> None:
     assert recall_cut(np.random.default_rng(0).random(5), 0.95) == -np.inf
 
 
@@ -69,13 +69,13 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
         cut = make_cut("f1", None, positive, population, 0.3, curve, 0.0)
 
         def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
-            said = population > value
-            return float(2 * (said & truth).sum() / (said.sum() + truth.sum()))
+            predicted = population > value
+            return float(2 * (predicted & truth).sum() / (predicted.sum() + truth.sum()))
 
         assert f1(cut.value) > max(map(f1, np.sort(population)[::20])) - 0.03
 
 
-def test_a_share_and_a_number_of_rows_are_met() -> None:
+def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
     positive, population, _ = scores(0.3, 2.0, 0)
     curve = expected_recall(positive, population, 0.3)
     assert np.sum(population > make_cut("top", 150, positive, population, 0.3, curve, 0.0).value) == 150
@@ -83,7 +83,7 @@ def test_a_share_and_a_number_of_rows_are_met() -> None:
     assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
 
 
-def test_a_wanted_precision_is_met() -> None:
+def test_a_wanted_precision_is_reached() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
     curve = expected_recall(positive, population, 0.3)
     cut = make_cut("precision", 0.8, positive, population, 0.3, curve, 0.0)
@@ -100,7 +100,7 @@ def test_a_wanted_precision_is_met() -> None:
         ("precision", 0.9, "highest"),
     ],
 )
-def test_a_goal_that_cannot_be_met_says_why(goal: str, wanted: float | None, part: str) -> None:
+def test_the_error_of_an_impossible_goal_names_the_reason(goal: str, wanted: float | None, part: str) -> None:
     positive, population, _ = scores(0.2, 0.0, 0)
     curve = expected_recall(positive, population, 0.2)
     with pytest.raises(UsageError, match=part):
@@ -118,19 +118,19 @@ def test_probabilities_are_calibrated_on_hidden_labels() -> None:
         assert truth[rows].mean() == pytest.approx(p[rows].mean(), abs=0.08)
 
 
-def test_intervals_hold_the_truth_more_often_than_not_by_far() -> None:
+def test_intervals_contain_the_true_values() -> None:
     held: dict[str, list[bool]] = {"prior": [], "recall": [], "precision": [], "f1": [], "auc": []}
     for seed in range(40):
         positive, population, truth = scores(0.3, 2.5, seed, n=500, p=150)
         prior = estimate_prior(positive, population, np.random.default_rng(seed))
         found = estimates(positive, population, 1.25, prior, np.random.default_rng(seed))
-        said = population > 1.25
-        hit = (said & truth).sum()
+        predicted = population > 1.25
+        hit = (predicted & truth).sum()
         actual = {
             "prior": truth.mean(),
             "recall": hit / truth.sum(),
-            "precision": hit / said.sum(),
-            "f1": 2 * hit / (said.sum() + truth.sum()),
+            "precision": hit / predicted.sum(),
+            "f1": 2 * hit / (predicted.sum() + truth.sum()),
             "auc": auc(population[truth], population[~truth]),
         }
         for name, value in actual.items():

@@ -1,4 +1,4 @@
-"""The refit with soft labels and the map back to the first scale."""
+"""The refit with soft labels and the map to the scale of the first fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pucli.auto.rows import stratified_folds
 from tests.auto.helpers import two_clouds
 
 
-def test_the_map_gives_one_sample_the_distribution_of_the_other_and_keeps_the_order() -> None:
+def test_the_quantile_map_matches_the_distribution_and_keeps_the_order() -> None:
     rng = np.random.default_rng(0)
     source, target = rng.normal(5.0, 3.0, 800), rng.exponential(1.0, 800)
     found = quantile_map(source, target)
@@ -24,7 +24,7 @@ def test_the_map_gives_one_sample_the_distribution_of_the_other_and_keeps_the_or
 
 
 @pytest.mark.slow
-def test_true_probabilities_bring_the_ranking_near_that_of_true_labels() -> None:
+def test_a_refit_with_true_probabilities_ranks_nearly_as_well_as_with_true_labels() -> None:
     X, s, truth = two_clouds(400, labelled=15, apart=1.5, features=12)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
     views = make_views(X)
@@ -35,7 +35,7 @@ def test_true_probabilities_bring_the_ranking_near_that_of_true_labels() -> None
     assert auc(after[classes], after[~classes]) > auc(before[classes], before[~classes]) + 0.02
 
 
-def test_members_that_cannot_be_refitted_leave_the_first_fit() -> None:
+def test_without_refittable_members_the_first_fit_is_kept() -> None:
     X, s, _ = two_clouds(60, labelled=20)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [Member(member.name, member.view, member.fit) for member in MEMBERS[:1]]

@@ -27,23 +27,23 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_the_page_needs_nothing_else_and_is_small(page: str) -> None:
+def test_the_page_is_small_and_has_no_external_resources(page: str) -> None:
     assert len(page.encode()) < 2_000_000
     assert not re.findall(r"""(?:src|href)=|url\(|@import|https?://""", page)
 
 
-def test_names_of_features_are_text_not_markup(page: str) -> None:
+def test_names_of_features_are_escaped(page: str) -> None:
     assert "<script>" not in page
     assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page)
 
 
-def test_the_page_tells_what_the_issue_asks_for(page: str) -> None:
+def test_the_page_has_its_sections_and_drawings(page: str) -> None:
     for part in ("Leaderboard", "SVC, unlabeled as negative", "cannot be known", "labelling random", "most\nworth"):
         assert part in page
     assert page.count("<svg") >= 3
 
 
-def test_the_feature_that_tells_classes_apart_matters_most() -> None:
+def test_the_feature_that_separates_the_classes_is_most_important() -> None:
     X, s, _ = two_clouds(200, labelled=60)
     model = AutoPU().fit(X, s)
     fall = importances(model, X, s, np.random.default_rng(0))

@@ -28,7 +28,7 @@ def test_held_out_scores_equal_refitting_without_the_fold(n_folds: int, strength
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
-def test_the_fit_on_all_rows_in_chunks_is_the_fit_at_once(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_in_chunks_equals_a_fit_at_once(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, s, _ = two_clouds(240, labelled=60)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     monkeypatch.setattr(ridge, "LANDMARKS", 40)
@@ -41,7 +41,7 @@ def test_the_fit_on_all_rows_in_chunks_is_the_fit_at_once(kernel: str, monkeypat
     np.testing.assert_allclose(chunked.score(X), whole.score(X), atol=1e-6)
 
 
-def test_new_rows_are_scored_as_training_rows_are() -> None:
+def test_new_rows_are_scored_like_training_rows() -> None:
     X, s, _ = two_clouds(150, labelled=50)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     model, _, _ = fit_kernel_ridge(X, s, folds, "laplace", np.random.default_rng(1))
@@ -51,7 +51,7 @@ def test_new_rows_are_scored_as_training_rows_are() -> None:
 
 
 @pytest.mark.parametrize("most", [10, 40, 1000])
-def test_landmarks_are_rows_of_both_kinds_and_no_more_than_asked_for(most: int) -> None:
+def test_landmarks_are_rows_of_both_kinds_up_to_the_given_number(most: int) -> None:
     s = np.arange(200) < 15
     rows = ridge.pick_landmarks(s, most, np.random.default_rng(0))
     assert len(rows) == len(set(rows)) == min(most, 200)

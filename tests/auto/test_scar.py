@@ -23,11 +23,11 @@ def p_values(bias: float) -> list[float]:
     return found
 
 
-def test_random_labels_are_seldom_called_otherwise() -> None:
+def test_random_labelling_is_rarely_rejected() -> None:
     assert np.mean(np.array(p_values(0.0)) <= 0.05) <= 0.2
 
 
 @pytest.mark.slow
-def test_labels_that_follow_a_feature_are_noticed() -> None:
+def test_labelling_that_depends_on_a_feature_is_rejected() -> None:
     assert np.median(p_values(0.0)) > 0.2
     assert np.median(p_values(2.0)) < 0.1

@@ -13,7 +13,7 @@ from tests.auto.helpers import two_clouds
 
 
 @pytest.mark.parametrize("n", [SORTED_ROWS - 8, SORTED_ROWS + 60])
-def test_the_first_split_is_the_best_of_all_borders(n: int) -> None:
+def test_the_first_split_has_the_largest_gain(n: int) -> None:
     rng = np.random.default_rng(n)
     X, y, w = rng.normal(size=(n, 3)).round(1), rng.choice([-1.0, 1.0], n), rng.random(n) + 0.1
     bins = make_bins(X).of(X)
@@ -29,7 +29,7 @@ def test_the_first_split_is_the_best_of_all_borders(n: int) -> None:
     assert gain(int(feature[0]), int(cut[0])) == pytest.approx(best)
 
 
-def test_a_tree_grown_out_fits_rows_that_differ() -> None:
+def test_a_fully_grown_tree_fits_distinct_rows() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), rng.choice([-1.0, 1.0], 100)
     bins = make_bins(X).of(X)
@@ -37,7 +37,7 @@ def test_a_tree_grown_out_fits_rows_that_differ() -> None:
     np.testing.assert_allclose(tree.sum(bins), y)
 
 
-def test_random_trees_from_one_seed_are_the_same_and_from_another_are_not() -> None:
+def test_random_trees_are_determined_by_the_seed() -> None:
     X, s, _ = two_clouds()
     bins, y = make_bins(X).of(X), np.where(s, 1.0, -1.0)
     trees = [
@@ -49,7 +49,7 @@ def test_random_trees_from_one_seed_are_the_same_and_from_another_are_not() -> N
 
 
 @pytest.mark.parametrize("kind", [ForestKind(trees=80), BoostingKind(rounds=30)])
-def test_held_out_scores_do_not_depend_on_the_rows_own_labels(kind: ForestKind | BoostingKind) -> None:
+def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows(kind: ForestKind | BoostingKind) -> None:
     X, s, _ = two_clouds(120, labelled=40)
     bins = make_bins(X).of(X)
     fold = stratified_folds(s, 5, np.random.default_rng(0))
@@ -66,7 +66,7 @@ def test_held_out_scores_do_not_depend_on_the_rows_own_labels(kind: ForestKind |
         np.testing.assert_allclose(before[alone], after[alone], atol=0.4)
 
 
-def test_forests_and_boosting_rank_clouds_apart() -> None:
+def test_forests_and_boosting_rank_two_clouds() -> None:
     X, s, truth = two_clouds(400, labelled=100, apart=3.0)
     bins = make_bins(X).of(X)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
@@ -80,7 +80,7 @@ def test_forests_and_boosting_rank_clouds_apart() -> None:
         assert pu_auc(model.score(bins)[~s], truth[~s]) > 0.93
 
 
-def test_bins_keep_the_order_of_values_and_distinct_values_apart() -> None:
+def test_bins_keep_the_order_of_values_and_separate_distinct_values() -> None:
     X = np.column_stack([np.repeat([3.0, 1.0, 2.0], 5), np.zeros(15)])
     bins = make_bins(X).of(X)
     assert list(np.unique(bins[:, 0])) == [0, 1, 2]

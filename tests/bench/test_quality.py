@@ -15,7 +15,7 @@ from tests.helpers import ROOT
 DATA = ROOT.parent / "shared" / "data"
 
 
-def test_the_halves_share_no_file_and_make_the_whole() -> None:
+def test_the_halves_partition_the_tasks_and_share_no_file() -> None:
     design, once = tasks("design"), tasks("look-once")
     assert len(TASKS) == 32
     assert len(design) == len(once) == 16
@@ -35,7 +35,7 @@ def test_every_task_has_finite_rows_of_two_classes(task) -> None:
     assert set(y) == {0, 1}
 
 
-def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
+def test_the_error_without_files_names_the_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="PUCLI_QUALITY_DATA"):
         quality.run(folder=tmp_path)
 
@@ -47,5 +47,5 @@ def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
     found = quality.run(folder=tmp_path, methods=["SVC, unlabeled as negative", "SVC, true prior"])
     assert "without ecoli-cp" in found["title"]
     assert len(found["rows"]) == 4
-    naive, told = (line["AUC"] for line in found["rows"][:2])
-    assert naive == told > 0.8
+    naive, informed = (line["AUC"] for line in found["rows"][:2])
+    assert naive == informed > 0.8

@@ -42,7 +42,7 @@ def test_it_trains_keeps_and_ranks(pucli, customers: Path, tmp_path: Path) -> No
     assert len(predicted.document["predictions"]) == found["rows"]
 
 
-def test_a_wanted_number_of_rows_is_called_positive(pucli, customers: Path) -> None:
+def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path) -> None:
     result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--top", 12, "--json")
     assert result.document["called_positive"] == 12
     assert result.document["cut"]["goal"] == "top"

@@ -203,7 +203,7 @@ SHOWN = {
     ("predict", "goal"): "test_every_option.py::test_where_the_scores_are_cut",
     ("predict", "share"): "test_every_option.py::test_where_the_scores_are_cut",
     ("predict", "precision"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "top"): "test_auto.py::test_a_wanted_number_of_rows_is_called_positive",
+    ("auto", "top"): "test_auto.py::test_the_wanted_number_of_rows_is_predicted_positive",
     ("auto", "goal"): "test_every_option.py::test_where_the_scores_are_cut",
     ("auto", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
     ("auto", "precision"): "test_every_option.py::test_where_the_scores_are_cut",

@@ -6,7 +6,7 @@ from pucli.bench import trust
 from pucli.bench.trust._lines import Line
 
 
-def test_a_line_counts_what_held_and_names_what_did_not():
+def test_a_line_counts_the_cases_that_held_and_names_those_that_failed():
     line = Line("cases", note="seeded")
     for number in range(10):
         line.count(f"case {number}", "broken" if number % 2 else "")
