@@ -38,6 +38,8 @@ STATEMENTS = (
     "n_components",
     "positive_share",
     "labelled_recall",
+    "graph_recall",
+    "kernel_residual",
 )
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
 
+# A kernel is exact up to rounding if no more of its diagonal is left out.
+NEARLY_EXACT = 1e-6
+
 
 def document_of(fitted: Fitted) -> dict[str, Any]:
     """Return everything known about a fit as one JSON document."""
@@ -72,6 +75,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
             ("missing cells", _missing_cells(document)),
             ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
             ("components", None if "n_components" in document["params"] else document["n_components"]),
+            ("approximated", _approximated(document, fitted)),
             ("prior estimated", None if "prior" in document["params"] else document["prior"]),
             ("called positive", _called_positive(document)),
             ("objective", finite(document["objective"])),
@@ -96,6 +100,18 @@ def _rows(document: dict[str, Any]) -> str:
     if "labelled" not in document:
         return str(document["rows"])
     return f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"
+
+
+def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
+    """Return what of a graph or a kernel is approximate, in words."""
+    parts = []
+    recall, residual = document["graph_recall"], document["kernel_residual"]
+    if recall is not None and recall < 1.0:
+        parts.append(f"the graph knows {100 * recall:.1f} % of the true neighbours")
+    if residual is not None and residual > NEARLY_EXACT:
+        rank = len(fitted.estimator.landmarks_)
+        parts.append(f"{rank} features leave out up to {residual:.2g} of a row's 1 on the diagonal of the kernel")
+    return "; ".join(parts) or None
 
 
 def _called_positive(document: dict[str, Any]) -> str | None:

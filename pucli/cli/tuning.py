@@ -45,10 +45,13 @@ def choose(
                 denominator=rows.denominator,
                 seed=seed,
                 progress=bar,
+                route="stages",
                 **settings,
             )
     except ValueError as error:
         raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
+    if result.how:
+        out.remark(result.how)
     for note in result.notes:
         out.warn(note)
     return result

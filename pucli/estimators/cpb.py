@@ -164,7 +164,9 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
             self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
             self._fit_thesis(X, labelled)
             return
-        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        edges = graph.edges(self.sigma)
         self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
         Z = self._rows(X)
         if self.solver == "admm":

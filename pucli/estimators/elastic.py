@@ -159,7 +159,9 @@ class ElasticGLPUAL(PUClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        edges = graph.edges(self.sigma)
         arguments = (with_intercept(X), labelled, edges, self.lam1_, self.lam2_, self.c_p, self.c_u_)
         if self.solver == "admm":
             result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
@@ -297,7 +299,9 @@ class EKFGLPUAL(PUClassifier):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_memory(*X.shape)
-        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        edges = graph.edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
         if self.solver == "admm":
             result = solve_surface_admm(

@@ -61,8 +61,9 @@ class _GlobalLocal(FeatureModel):
             mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
             self._fit_thesis(X, labelled)
             return
-        edges = mutual_knn(X, self.n_neighbors).edges(self.sigma)
-        result = self._solve(self._rows(X), labelled, edges)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        result = self._solve(self._rows(X), labelled, graph.edges(self.sigma))
         self._keep_coef(result.coef)
         self._keep_certificate(result)
 
@@ -153,6 +154,8 @@ class GLPUAL(_GlobalLocal):
         Shares of the unlabeled and of the labelled training rows that the model calls positive.
     landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
         The kernel features (`pucli.kernels.low_rank`).
+    graph_recall_ : float
+        Share of the true neighbours that the graph knows, measured on a sample; 1 up to 100,000 rows.
 
     References
     ----------

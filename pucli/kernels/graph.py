@@ -12,9 +12,12 @@ import numpy as np
 from numba import njit
 
 from pucli.arrays import Floats, Ints
+from pucli.kernels.neighbours import nearest
 
 # Up to this many rows the neighbours are found by brute force, with ties in distance broken by row number.
 BRUTE_FORCE_ROWS = 5000
+# Pairs of rows whose distances are computed at once.
+_PAIRS = 100_000
 
 # Edges of R, each once: row i (n_edges,), row j (n_edges,) and weight (n_edges,).
 Edges: TypeAlias = tuple[Ints, Ints, Floats]
@@ -31,12 +34,15 @@ class Graph(NamedTuple):
         Squared Euclidean distance between them.
     n_rows : int
         Number of rows of the data.
+    recall : float
+        Share of the true neighbours that are known, measured on a sample; 1 where they are exact.
     """
 
     i: Ints
     j: Ints
     squared_distance: Floats
     n_rows: int
+    recall: float = 1.0
 
     def edges(self, sigma: float) -> Edges:
         """Return the edges of R for one sigma: i, j and the weight exp(-d^2 / sigma) / n."""
@@ -141,8 +147,8 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     Returns
     -------
     Graph
-        Exact for any n. Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken
-        as scikit-learn's search does.
+        Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
+        search does. Of more rows than `pucli.kernels.neighbours` searches exactly, nearly all true neighbours.
 
     Raises
     ------
@@ -161,11 +167,16 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     check_n_neighbors(n, n_neighbors)
     if n <= BRUTE_FORCE_ROWS:
         return graph_from_distances(squared_distances(X), np.arange(n), n_neighbors)
-    from sklearn.neighbors import NearestNeighbors
+    neighbours = nearest(X, n_neighbors)
+    i, j = _mutual(neighbours.rows)
+    return Graph(i, j, _squared_lengths(X, i, j), n, neighbours.recall)
 
-    neighbours = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(return_distance=False)
-    i, j = _mutual(neighbours.astype(np.int64))
-    return Graph(i, j, ((X[i] - X[j]) ** 2).sum(axis=1), n)
+
+def _squared_lengths(X: Floats, i: Ints, j: Ints) -> Floats:
+    """Return the squared distances between rows i and j, one pair after the other."""
+    starts = range(0, len(i), _PAIRS)
+    parts = [((X[i[a : a + _PAIRS]] - X[j[a : a + _PAIRS]]) ** 2).sum(axis=1) for a in starts]
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:

@@ -21,6 +21,9 @@ RESIDUAL = 1e-10
 # Above this many rows the n x n kernel matrix is not formed.
 DENSE_ROWS = 4000
 DEFAULT_MAX_RANK = 2000
+# Rows among which `landmark_map` chooses, and rows whose features it computes at once.
+LANDMARK_ROWS = 5000
+BLOCK_ROWS = 8192
 
 
 class LowRankMap(NamedTuple):
@@ -131,6 +134,44 @@ def rbf_map(X: Floats, width: float, max_rank: int | None = None) -> LowRankMap:
     L, pivots, residual = _pivoted_cholesky_rbf(X, 0.5 / width**2, cap, RESIDUAL)
     L = np.ascontiguousarray(L.T)
     return LowRankMap(L, pivots, np.tril(L[pivots]), float(residual))
+
+
+def landmark_map(X: Floats, width: float, rank: int) -> LowRankMap:
+    """Compute features of the RBF kernel from landmarks among some of the rows: time n rank^2, memory n rank.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Training rows.
+    width : float
+        Width of the kernel.
+    rank : int
+        Most landmarks.
+
+    Returns
+    -------
+    LowRankMap
+        The landmarks are the first pivots among `LANDMARK_ROWS` rows, evenly spaced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(9000, 2))
+    >>> found = landmark_map(X, width=2.0, rank=60)
+    >>> found.L.shape, bool(found.residual < 1e-3)
+    ((9000, 60), True)
+    """
+    some = np.linspace(0, len(X) - 1, min(len(X), LANDMARK_ROWS)).astype(np.int64)
+    L, pivots, _ = _pivoted_cholesky_rbf(X[some], 0.5 / width**2, min(rank, len(some)), RESIDUAL)
+    factor = np.tril(L.T[pivots])
+    landmarks = some[pivots]
+    features = np.empty((len(X), len(landmarks)))
+    left = 0.0
+    for start in range(0, len(X), BLOCK_ROWS):
+        block = rbf_features(X[start : start + BLOCK_ROWS], X[landmarks], factor, width)
+        features[start : start + BLOCK_ROWS] = block
+        left = max(left, float(1.0 - (block * block).sum(axis=1).min()))
+    return LowRankMap(features, landmarks, factor, left)
 
 
 def rbf_features(X: Floats, landmarks: Floats, factor: Floats, width: float) -> Floats:

@@ -20,6 +20,7 @@ from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
 from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import Rule, check_rule, choose, score_counts
+from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
 from pucli.tuning.trials import Trials
 
 
@@ -41,6 +42,8 @@ class TuneResult:
         Fits made.
     seconds : float
         Wall-clock time.
+    how : str
+        Of a search in stages: on what the points were compared, in words.
     """
 
     params: dict[str, Any]
@@ -50,6 +53,7 @@ class TuneResult:
     notes: list[str]
     n_fits: int
     seconds: float
+    how: str = ""
 
 
 class TuningInterrupted(KeyboardInterrupt):
@@ -86,8 +90,14 @@ class _Search:
     points: list[Point] = field(default_factory=list)
     counts: list[Ints] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_out: list[tuple[list[Point], Ints]] = field(default_factory=list)
+    how: str = ""
     n_grid: int = 0
     choice: _Choice | None = None
+
+    def leave_out(self, points: Sequence[Point], counts: Ints) -> None:
+        """Keep points that go no further, with their counts at an earlier stage."""
+        self.left_out.append((list(points), counts))
 
     def take_grid(self, points: Sequence[Point], counts: Ints) -> None:
         """Choose among the points of the grid."""
@@ -117,14 +127,17 @@ class _Search:
         assert self.choice is not None
         counts = np.concatenate(self.counts)
         chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
+        screened = [point for points, _ in self.left_out for point in points]
+        tried = np.concatenate([*(found for _, found in self.left_out), counts])
         return TuneResult(
             params={**self.fixed, **self.choice.point},
             score=self.choice.score,
             score_se=self.choice.standard_error,
-            trials=Trials.of(self.points, counts, self.n_grid, self.rule),
+            trials=Trials.of([*screened, *self.points], tried, (len(screened), self.n_grid), self.rule),
             notes=[*self.notes, *_degenerate(counts[chosen].sum(axis=(0, 1)))],
-            n_fits=counts.shape[0] * counts.shape[1] * counts.shape[2],
+            n_fits=tried.shape[0] * tried.shape[1] * tried.shape[2],
             seconds=time.perf_counter() - self.started,
+            how=self.how,
         )
 
 
@@ -174,8 +187,10 @@ def tune(
         Parameter -> values of the grid that the refinement does not move.
     seed : int, default 0
         Of the folds.
-    route : {"auto", "generic", "path"}, default "auto"
-        Fit point by point, or path-wise where the method has such a route and the parameters allow it.
+    route : {"auto", "generic", "path", "stages"}, default "auto"
+        Fit point by point, or path-wise where the method has such a route and the parameters allow it. "stages" takes
+        few rows, or few features of the kernel, for all points and the whole problem for the best of them
+        (`pucli.tuning.stages`); on few rows it is "auto".
     n_jobs : int, default 1
         Processes, one fold at a time each; -1 for as many as there are processors. The result does not depend on it.
     cache : dict, optional
@@ -213,13 +228,17 @@ def tune(
     _check_parameters(entry, fixed, grid)
     s = np.asarray(s).astype(np.int8)
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
-    evaluator = make_route(route, entry, X, s, pu_folds(s, folds, seed, cv_repeats), fixed, cache, n_jobs)
     search = _Search(fixed, grid, by, started)
     points = expand(grid)
     try:
         # systems of a grid are small: on several BLAS threads each waits for the others, and bits depend on how many
         with threadpool_limits(limits=1):
-            search.take_grid(points, evaluator.counts(points, progress))
+            if route == "stages":
+                staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs)
+                evaluator, points = _in_stages(staged, search, points, progress)
+            else:
+                evaluator = make_route(route, entry, X, s, pu_folds(s, folds, seed, cv_repeats), fixed, cache, n_jobs)
+                search.take_grid(points, evaluator.counts(points, progress))
             if greedy_step is not None:
                 assert search.choice is not None
                 steps = _refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
@@ -230,6 +249,31 @@ def tune(
             search.take_part(points, stop)
         raise TuningInterrupted(search.result() if search.choice else None) from None
     return search.result()
+
+
+def _in_stages(
+    staged: StagedPoints, search: _Search, points: list[dict[str, Any]], progress: Progress | None
+) -> tuple[Route, list[dict[str, Any]]]:
+    """Choose among the points in stages; return the last stage's route and the points that reached it."""
+    *first, last = plan_stages(staged.method, staged.fixed, len(staged.s), len(points))
+    total, done = len(points) + sum(stage.keep for stage in first), 0
+
+    def shown(part: int, _: int) -> None:
+        if progress is not None:
+            progress(done + part, total)
+
+    for stage in first:
+        sample = nested_sample(staged.s, stage.rows, staged.seed)
+        counts = staged.route(stage, sample).counts([staged.weighed(point, sample) for point in points], shown)
+        done += len(points)
+        kept = staged.leading(points, counts, stage.keep)
+        out = sorted(set(range(len(points))) - set(kept))
+        search.leave_out([points[p] for p in out], counts[out])
+        points = [points[p] for p in kept]
+    route = staged.route(last, nested_sample(staged.s, len(staged.s), staged.seed))
+    search.take_grid(points, route.counts(points, shown))
+    search.how = staged.told(first, last, len(points))
+    return route, points
 
 
 def _refined(

@@ -12,7 +12,8 @@ from pucli.arrays import AnyArray, Ints
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import Rule, score_counts
 
-STAGES = ("grid", "greedy")
+# left out before the last stage of a search in stages, of the grid, of the refinement
+STAGES = ("screen", "grid", "greedy")
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class Trials(Sequence[dict[str, Any]]):
     parameters: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, points: Sequence[Point], counts: Ints, n_grid: int, rule: Rule) -> Trials:
-        """Return the trials of `points`, the first `n_grid` of which are the grid's."""
+    def of(cls, points: Sequence[Point], counts: Ints, ends: tuple[int, int], rule: Rule) -> Trials:
+        """Return the trials of `points`: those left out early, the grid's `ends[1]` others, and the refinement's."""
         scores = score_counts(counts, rule)
         pooled = counts.sum(axis=(1, 2))
         names = tuple(points[0])
         columns: dict[str, AnyArray] = {
-            "stage": (np.arange(len(points)) >= n_grid).astype(np.int8),
+            "stage": np.searchsorted(np.cumsum(ends), np.arange(len(points)), side="right").astype(np.int8),
             **{name: np.array([point[name] for point in points]) for name in names},
             "score": scores.score,
             "score_se": scores.standard_error,

@@ -41,7 +41,9 @@ DENSE_ROWS = 5000
 Group = tuple[str, str, float | None]
 
 
-class _FoldData(NamedTuple):
+class FoldData(NamedTuple):
+    """One fold: its rows, which of them are labelled, and the graph of the training rows."""
+
     train: Ints
     valid: Ints
     labelled: Bools  # (n_train,)
@@ -56,10 +58,11 @@ class GlobalLocalPath(PathRoute):
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
+        self.graph_rows = self.X
         self._fold_id = hash(b"".join(valid.tobytes() for folds in self.folds for _, valid in folds))
         self._features: dict[tuple[float, Place], tuple[Floats, Floats]] = {}
         self._kernels: dict[float, Floats] = {}
-        self._data: dict[Place, _FoldData] = {}
+        self._data: dict[Place, FoldData] = {}
 
     @staticmethod
     def supports(params: Point) -> bool:
@@ -69,7 +72,7 @@ class GlobalLocalPath(PathRoute):
     @cached_property
     def distances(self) -> Floats:
         """Squared distances (n, n) of all rows."""
-        found: Floats = squared_distances(self.X)
+        found: Floats = squared_distances(self.graph_rows)
         return found
 
     def batch(self, point: Point) -> Group:
@@ -87,18 +90,18 @@ class GlobalLocalPath(PathRoute):
             result[members] = self._evaluate(group, [points[p] for p in members], place, data)
         return result
 
-    def _fold_data(self, place: Place) -> _FoldData:
+    def _fold_data(self, place: Place) -> FoldData:
         if place not in self._data:
             train, valid = self.fold(place)
             k = self.defaults["n_neighbors"]
             if self.defaults["kernel"] == "linear" and len(self.X) > DENSE_ROWS:
-                graph = mutual_knn(self.X[train], k)
+                graph = mutual_knn(self.graph_rows[train], k)
             else:
                 graph = graph_from_distances(self.distances, train, k)
-            self._data[place] = _FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
+            self._data[place] = FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
         return self._data[place]
 
-    def _evaluate(self, group: Group, points: list[Point], place: Place, data: _FoldData) -> Ints:
+    def _evaluate(self, group: Group, points: list[Point], place: Place, data: FoldData) -> Ints:
         form, _, width = group
         if form == "thesis":
             assert width is not None
@@ -111,7 +114,7 @@ class GlobalLocalPath(PathRoute):
             Z, Z_valid = self._kernel_features(width, place, data)
         return self._large(group, points, place, data, Z, Z_valid)
 
-    def _kernel_features(self, width: float, place: Place, data: _FoldData) -> tuple[Floats, Floats]:
+    def _kernel_features(self, width: float, place: Place, data: FoldData) -> tuple[Floats, Floats]:
         """Low-rank features of training and validation rows, with the intercept column; the last few are kept."""
         key = (width, place)
         if key not in self._features:
@@ -124,7 +127,7 @@ class GlobalLocalPath(PathRoute):
             self._features[key] = (with_intercept(features.L), with_intercept(valid))
         return self._features[key]
 
-    def _small(self, points: list[Point], data: _FoldData, Z: Floats, Z_valid: Floats) -> Ints:
+    def _small(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Ints:
         order = in_order(points, _path_order)
         table = np.array([[points[p][k] for k in ("sigma", "lam", "c_u", "c_p")] for p in order], dtype=float)
         positive = linear_path(
@@ -144,7 +147,7 @@ class GlobalLocalPath(PathRoute):
         return float(self.defaults.get("tol", 1e-6))
 
     def _large(
-        self, group: Group, points: list[Point], place: Place, data: _FoldData, Z: Floats, Z_valid: Floats
+        self, group: Group, points: list[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
     ) -> Ints:
         """One LAPACK factorisation per point; with a cache, the other method's counts are kept for its own turn."""
         result = np.empty((len(points), 4), dtype=np.int64)
@@ -195,7 +198,7 @@ class GlobalLocalPath(PathRoute):
                     self.cache[squared, *keys[p][1:]] = count
         return result
 
-    def _thesis(self, width: float, points: list[Point], data: _FoldData) -> Ints:
+    def _thesis(self, width: float, points: list[Point], data: FoldData) -> Ints:
         K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, data)
         n_u = int(np.count_nonzero(~data.labelled))
         result = np.empty((len(points), 4), dtype=np.int64)
@@ -214,7 +217,7 @@ class GlobalLocalPath(PathRoute):
             result[p] = done[c_p, c_u]
         return result
 
-    def _thesis_sums(self, width: float, data: _FoldData) -> tuple[Floats, Floats, float, Floats, Floats]:
+    def _thesis_sums(self, width: float, data: FoldData) -> tuple[Floats, Floats, float, Floats, Floats]:
         """Return kernel blocks and row sums of one fold; each width has one kernel matrix of all rows."""
         if width not in self._kernels:
             if len(self._kernels) >= 12:

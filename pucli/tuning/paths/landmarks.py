@@ -1,0 +1,105 @@
+"""Kernel methods on the leading features of their kernel, found once for each width and shared by all folds.
+
+The features of all rows span the same functions for every fold. They say where rows lie and nothing about labels; a
+method whose norm is that of the kernel's space is the linear method on them, up to what the rank leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pucli.arrays import Floats, Ints
+from pucli.kernels.graph import NO_EDGES, Graph, squared_distances
+from pucli.kernels.low_rank import LANDMARK_ROWS, landmark_map, pivoted_cholesky, rbf_from_distances
+from pucli.methods import Method
+from pucli.tuning.folds import Fold
+from pucli.tuning.paths.base import Place
+from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
+from pucli.tuning.routes import FoldsInParallel, Partial, Point, Progress, Route, make_route
+
+# Methods for which the RBF kernel's model is the linear one on features of the kernel.
+METHODS = ("glpual", "gllc", "blssvm", "bsvm", "usmo", "ramp-pu")
+
+# Up to this rank the kernel's columns are computed as they are needed, above from its matrix, if that is small.
+FROM_COLUMNS = 512
+
+
+class _NoGraphPath(GLLCPath):
+    """The route of blssvm, which is GLLC without a graph, on features of a kernel."""
+
+    def _fold_data(self, place: Place) -> FoldData:
+        train, valid = self.fold(place)
+        i, j, weight = NO_EDGES
+        return FoldData(train, valid, self.s[train] == 1, self.s[valid], Graph(i, j, weight, len(train)))
+
+
+class LandmarkRoute:
+    """Evaluate points of a kernel method by the linear method on at most `rank` features for each width."""
+
+    def __init__(
+        self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point, rank: int, n_jobs: int = 1
+    ) -> None:
+        self.method, self.X, self.s, self.folds, self.params = method, X, s, folds, dict(params)
+        self.rank, self.n_jobs = rank, n_jobs
+        self._routes: dict[float, Route] = {}
+
+    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
+        """Return the counts (n_points, repeats, folds, 4), one width after the other."""
+        widths = np.array([float(point.get("width", self.params.get("width"))) for point in points])
+        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
+        there = np.zeros(result.shape[:3], dtype=bool)
+        done = 0
+        for width in dict.fromkeys(widths.tolist()):
+            members = np.flatnonzero(widths == width)
+
+            def shown(part: int, _: int, before: int = done) -> None:
+                if progress is not None:
+                    progress(before + part, len(points))
+
+            try:
+                result[members] = self._route(width).counts([self._linear(points[p]) for p in members.tolist()], shown)
+            except Partial as stop:
+                result[members], there[members] = stop.counts, stop.there
+                raise Partial(result, there) from None
+            there[members] = True
+            done += len(members)
+        return result
+
+    def _linear(self, point: Point) -> dict[str, Any]:
+        return {name: value for name, value in point.items() if name not in ("kernel", "width")}
+
+    def _route(self, width: float) -> Route:
+        """Return the linear method's route on the features of one width; the graph is that of the rows themselves."""
+        if width not in self._routes:
+            self._routes.clear()  # features of one width at a time
+            features = _features(self.X, width, self.rank)
+            params = {**self._linear(self.params), "kernel": "linear"}
+            method = self.method
+            if method.name == "blssvm":
+                method = replace(method, path=f"{_NoGraphPath.__module__}:{_NoGraphPath.__name__}")
+                params |= {"form": "rkhs", "sigma": 1.0, "n_neighbors": 1}
+            route = make_route("auto", method, features, self.s, self.folds, params, None, self.n_jobs)
+            _take_graph_from(route, np.ascontiguousarray(self.X))
+            self._routes[width] = route
+        return self._routes[width]
+
+
+def _features(X: Floats, width: float, rank: int) -> Floats:
+    """Return at most `rank` features (n, r) of the kernel, from its matrix where this is quicker."""
+    if rank > FROM_COLUMNS and len(X) <= LANDMARK_ROWS:
+        return pivoted_cholesky(rbf_from_distances(squared_distances(np.ascontiguousarray(X)), width), rank).L
+    return landmark_map(X, width, rank).L
+
+
+def _take_graph_from(route: Route, rows: Floats) -> None:
+    """Have a route find neighbours among `rows` (n, m), where it needs any."""
+    if isinstance(route, FoldsInParallel):
+        for repeat in route.routes:
+            for one in repeat:
+                _take_graph_from(one, rows)
+    elif isinstance(route, GlobalLocalPath):
+        route.graph_rows = rows

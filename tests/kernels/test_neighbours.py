@@ -1,0 +1,58 @@
+import os
+
+import numpy as np
+import pytest
+from sklearn.neighbors import NearestNeighbors
+
+from pucli.kernels import neighbours
+from pucli.kernels.graph import mutual_knn
+
+
+def test_recall_is_that_of_the_true_neighbours():
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    true = NearestNeighbors(n_neighbors=4).fit(X).kneighbors(return_distance=False)
+    assert neighbours.measured_recall(X, true) == 1.0
+    wrong = true.copy()
+    wrong[:, 3] = (np.arange(300) + 150) % 300
+    assert neighbours.measured_recall(X, wrong) == pytest.approx(0.75, abs=0.01)
+
+
+def test_ties_cost_no_recall():
+    X = np.repeat(np.arange(40.0), 4)[:, None] * np.ones(2)
+    rows = (np.arange(160) // 4 * 4)[:, None] + np.array([[0, 1, 2]])
+    own = rows == np.arange(160)[:, None]
+    rows[own] = (np.arange(160) // 4 * 4 + 3)[own.any(axis=1)]
+    assert neighbours.measured_recall(X, rows) == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("TEST_DESCENT" not in os.environ, reason="compiles pynndescent for half a minute; TEST_DESCENT=1")
+def test_a_descent_finds_nearly_all_neighbours_and_the_same_objective(monkeypatch):
+    pytest.importorskip("pynndescent")
+    from pucli.estimators import GLLC
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6000, 8))
+    y = (X[:, 0] + X[:, 1] > 1.0) & (rng.random(6000) < 0.5)
+    exact, model = mutual_knn(X), GLLC(sigma=5.0).fit(X, y)
+    monkeypatch.setattr(neighbours, "EXACT_ROWS", 5500)
+    found = mutual_knn(X)
+    assert found.recall >= 0.95
+    pairs, true = (
+        {*zip(found.i.tolist(), found.j.tolist(), strict=True)},
+        {*zip(exact.i.tolist(), exact.j.tolist(), strict=True)},
+    )
+    assert len(pairs & true) >= 0.95 * len(true)
+    monkeypatch.setattr("pucli.estimators.glpual.mutual_knn", lambda X, k: found)  # one descent is enough
+    near = GLLC(sigma=5.0).fit(X, y)
+    assert near.graph_recall_ == found.recall and model.graph_recall_ == 1.0
+    assert near.objective_ == pytest.approx(model.objective_, rel=1e-3)
+
+
+def test_without_the_extra_the_search_is_exact_and_says_so(monkeypatch):
+    monkeypatch.setattr(neighbours, "EXACT_ROWS", 100)
+    monkeypatch.setattr(neighbours.importlib.util, "find_spec", lambda name: None)
+    X = np.random.default_rng(2).normal(size=(200, 8))
+    with pytest.warns(UserWarning, match=r"pucli\[scale\]"):
+        found = neighbours.nearest(X, 3)
+    assert found.recall == 1.0 and neighbours.measured_recall(X, found.rows) == 1.0

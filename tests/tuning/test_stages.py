@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from pucli.kernels.graph import squared_distances
+from pucli.kernels.low_rank import landmark_map, rbf_features, rbf_from_distances
+from pucli.methods import get_method
+from pucli.tuning import stages, tune
+
+
+def rows(n, m=3, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.4
+    X = rng.normal(size=(n, m)) + np.where(positive, 0.9, -0.6)[:, None]
+    return X, (positive & (rng.random(n) < share)).astype(int)
+
+
+GRID = {"lam": [0.1, 1.0, 10.0, 100.0], "c_u": [0.3, 0.05]}
+
+
+@pytest.mark.parametrize("method", ["glpual", "gllc", "blssvm"])
+def test_stages_choose_what_the_whole_kernel_chooses(method, monkeypatch):
+    monkeypatch.setattr(stages, "WHOLE_KERNEL_ROWS", 100)
+    monkeypatch.setattr(stages, "FINALISTS", 3)
+    X, s = rows(240)
+    params = {"kernel": "rbf", "width": 2.0}
+    whole = tune(method, X, s, params=params, grid=GRID)
+    staged = tune(method, X, s, params=params, grid=GRID, route="stages")
+    assert staged.params == whole.params
+    assert staged.score == pytest.approx(whole.score)
+    assert "3 of them on the whole kernel" in staged.how
+    trials = [trial["stage"] for trial in staged.trials]
+    assert trials.count("screen") == 5 and trials.count("grid") == 3
+
+
+def test_few_rows_are_not_searched_in_stages():
+    X, s = rows(120)
+    plain = tune("glpual", X, s, grid=GRID)
+    staged = tune("glpual", X, s, grid=GRID, route="stages")
+    assert staged.how == "" and staged.params == plain.params
+    np.testing.assert_array_equal(staged.trials.columns["score"], plain.trials.columns["score"])
+
+
+@pytest.mark.parametrize("method", ["glpual", "svc-naive"])
+def test_many_rows_are_searched_on_nested_samples(method, monkeypatch):
+    monkeypatch.setattr(stages, "WHOLE_LINEAR_ROWS", 300)
+    monkeypatch.setattr(stages, "SAMPLE_ROWS", (300, 600))
+    monkeypatch.setattr(stages, "LABELLED_ROWS", 20)
+    monkeypatch.setattr(stages, "FINALISTS", 2)
+    X, s = rows(1200)
+    grid = GRID if method == "glpual" else {"C": [0.01, 0.1, 1.0, 10.0, 100.0], "kernel": ["linear"]}
+    found = tune(method, X, s, grid=grid, route="stages")
+    assert "300 of 1200 rows, then on 600 of 1200 rows" in found.how
+    finalists = [trial for trial in found.trials if trial["stage"] == "grid"]
+    assert len(finalists) == 2
+    assert all(trial["n_labelled"] + trial["n_unlabeled"] == 1200 for trial in finalists)
+    exact = {tuple(t["params"].values()): t["score"] for t in tune(method, X, s, grid=grid).trials}
+    assert all(trial["score"] == exact[tuple(trial["params"].values())] for trial in finalists)
+    assert found.score >= 0.98 * max(exact.values())
+
+
+def test_samples_are_nested_and_rows_stand_for_those_left_out():
+    _, s = rows(5000, share=0.1)
+    small, large = stages.nested_sample(s, 1000, 3), stages.nested_sample(s, 2500, 3)
+    assert set(small.rows) <= set(large.rows)
+    assert np.count_nonzero(s[small.rows]) == min(np.count_nonzero(s), stages.LABELLED_ROWS)
+    for sample in (small, large):
+        kept = s[sample.rows] == 1
+        assert kept.sum() / sample.shares["labelled"] == pytest.approx(np.count_nonzero(s))
+        assert (~kept).sum() / sample.shares["unlabeled"] == pytest.approx(np.count_nonzero(s == 0))
+
+
+def test_a_sample_weighs_its_rows():
+    X, s = rows(3000, share=0.8)
+    rule = stages.Rule("puf", "unlabeled", {})
+    staged = stages.StagedPoints(get_method("glpual"), X, s, {"c_u": 0.2}, (4, 1), 0, rule)
+    sample = stages.nested_sample(s, 1500, 0)
+    found = staged.weighed({"lam": 1.0, "c_u": 0.2}, sample, staged.defaults)
+    assert found["lam"] == 1.0
+    assert found["c_u"] * sample.shares["unlabeled"] == pytest.approx(0.2)
+    assert found["c_p"] * sample.shares["labelled"] == pytest.approx(1.0)
+
+
+def test_landmarks_give_the_nystroem_kernel():
+    X, _ = rows(400)
+    K = rbf_from_distances(squared_distances(X), 2.0)
+    found = landmark_map(X, 2.0, 40)
+    p = found.pivots
+    nystroem = K[:, p] @ np.linalg.solve(K[np.ix_(p, p)], K[p])
+    np.testing.assert_allclose(found.L @ found.L.T, nystroem, atol=1e-8)
+    assert found.residual == pytest.approx(np.max(1.0 - np.diagonal(nystroem)), abs=1e-10)
+    np.testing.assert_allclose(rbf_features(X, X[p], found.factor, 2.0), found.L, atol=1e-12)
