@@ -1,0 +1,248 @@
+"""Put small faults into the package, one by one, and see whether the tests notice.
+
+    python -m tests.mutation.run named                  # the faults of named.yaml
+    python -m tests.mutation.run drawn --n 80 --seed 1  # drawn from all that `operators` can make
+
+Each fault is put into a copy of the checkout and judged by the quick tests of its room (`ROOMS`), with the slow ones of
+the same room for those that live (`--slow`). `--write` keeps the outcome in results/mutations.csv and mutations.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import yaml
+
+from tests.helpers import ROOT, SHARED
+from tests.mutation.operators import Mutant, mutants_of
+
+HERE = Path(__file__).parent
+TABLE = ROOT / "results" / "mutations.csv"
+COLUMNS = ("set", "file", "line", "kind", "before", "after", "outcome", "by", "remark")
+# room -> tests that judge it; the longest prefix counts
+S = "tests/solvers/"
+UNSEEN = "tests/protocols/test_unseen_rows.py"
+ROOMS = {
+    "pucli/solvers/classtering": [f"{S}classtering", "tests/estimators/test_constrained_kmeans.py"],
+    "pucli/solvers/cpb": [f"{S}cpb", f"{S}test_printed_updates.py"],
+    "pucli/solvers/elastic": [f"{S}elastic", f"{S}test_printed_updates.py"],
+    "pucli/solvers/glpual": [f"{S}glpual", f"{S}test_printed_updates.py"],
+    "pucli/solvers/prior": [f"{S}prior"],
+    "pucli/solvers/rows": [f"{S}rows", f"{S}usmo", f"{S}svm", f"{S}cpb"],
+    "pucli/solvers/safe": [f"{S}safe", "tests/estimators/test_mcpl.py"],
+    "pucli/solvers/surface": [f"{S}surface", f"{S}test_printed_updates.py"],
+    "pucli/solvers/svm": [f"{S}svm"],
+    "pucli/solvers/upu": [f"{S}upu"],
+    "pucli/solvers/usmo": [f"{S}usmo", "tests/estimators/test_usmo.py"],
+    "pucli/tuning": ["tests/tuning", UNSEEN],
+    "pucli/metrics": ["tests/metrics", "tests/tuning", "tests/protocols/test_usmo.py"],
+    "pucli/protocols": [UNSEEN, "tests/protocols", "tests/runner/test_keys.py"],
+    "pucli/protocols/classtering": [UNSEEN, "tests/protocols/test_classtering.py"],
+    "pucli/protocols/deep": [UNSEEN, "tests/protocols/test_deep.py"],
+    "pucli/protocols/pu": [UNSEEN, "tests/protocols/test_pu.py", "tests/protocols/test_pu_ceiling.py"],
+    "pucli/protocols/pu_figures": [UNSEEN, "tests/protocols/test_pu_figures.py"],
+    "pucli/protocols/semi_supervised": [UNSEEN, "tests/protocols/test_semi_supervised.py"],
+    "pucli/protocols/usmo": [UNSEEN, "tests/protocols/test_usmo.py"],
+    "pucli/data": [
+        "tests/data/test_preprocessing.py",
+        "tests/data/test_splits.py",
+        UNSEEN,
+    ],
+    "pucli/estimators": [f"{S}svm", "tests/estimators"],
+}
+# what is drawn from: room -> share of the mutants; drawings and pages are left out
+SHARES = {"pucli/solvers": 0.45, "pucli/tuning": 0.2, "pucli/metrics": 0.15, "pucli/protocols": 0.2}
+LEFT_OUT = ("report.py", "tsne_maps.py", "decision_fields.py", "options.py", "registry.py", "__init__.py")
+
+
+def drawn(n: int, seed: int) -> list[Mutant]:
+    """Return `n` mutants: a room by its share, a file by its size, a place in it by chance, a kind of change."""
+    rng = random.Random(seed)
+    chosen: list[Mutant] = []
+    for room, share in SHARES.items():
+        files = [path for path in sorted((ROOT / room).rglob("*.py")) if path.name not in LEFT_OUT]
+        of_room = [mutant for path in files for mutant in mutants_of(ROOT, path.relative_to(ROOT).as_posix())]
+        kinds: dict[str, list[Mutant]] = {}
+        for mutant in of_room:
+            kinds.setdefault(mutant.kind, []).append(mutant)
+        places: set[tuple[str, int]] = set()
+        while len(places) < round(n * share):
+            mutant = rng.choice(kinds[rng.choice(sorted(kinds))])
+            if (mutant.file, mutant.line) not in places:
+                places.add((mutant.file, mutant.line))
+                chosen.append(mutant)
+    return chosen
+
+
+def named() -> list[Mutant]:
+    """Return the faults of named.yaml; each text must stand once in its file."""
+    found = []
+    for entry in yaml.safe_load((HERE / "named.yaml").read_text(encoding="utf-8")):
+        source = (ROOT / entry["file"]).read_bytes()
+        before = entry["before"].encode()
+        if source.count(before) != 1:
+            raise SystemExit(f"{entry['file']} has {source.count(before)} times: {entry['before']}")
+        start = source.index(before)
+        line = source[:start].count(b"\n") + 1
+        found.append(
+            Mutant(entry["file"], line, entry["name"], start, start + len(before), entry["before"], entry["after"])
+        )
+    return found
+
+
+class Copy:
+    """A copy of the checkout, with compiled code, in which one file at a time is changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "checkout"
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.split("\n")
+        for name in [name for name in listed if name and not name.startswith("results/") and (ROOT / name).is_file()]:
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, self.root / name)
+        (self.root / "results").symlink_to(ROOT / "results")
+        if SHARED.is_dir():
+            (folder / "shared").symlink_to(SHARED.resolve())
+        self.compiled = {path.relative_to(ROOT): path for path in (ROOT / "pucli").rglob("*.nb?")}
+        self.users = _users(self.root)
+        for place in self.compiled:
+            self._restore(place)
+
+    def _restore(self, place: Path) -> None:
+        (self.root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / place, self.root / place)
+
+    def judge(self, mutant: Mutant, tests: list[str], slow: bool, timeout: float) -> tuple[str, str]:
+        """Return (caught, timeout or lives; the test that failed)."""
+        file = self.root / mutant.file
+        source, stamp = file.read_bytes(), file.stat()
+        file.write_bytes(mutant.applied(source))
+        try:
+            # compiled functions of other files hold a copy of what they call
+            stems = {path.stem for path in self.users[mutant.file]} | {file.stem}
+            dropped = [place for place in self.compiled if place.name.partition(".")[0] in stems]
+            for place in dropped:
+                (self.root / place).unlink(missing_ok=True)
+            outcome = self.run(tests, slow, timeout)
+        finally:
+            file.write_bytes(source)
+            os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        for place in dropped:
+            self._restore(place)
+        return outcome
+
+    def run(self, tests: list[str], slow: bool, timeout: float) -> tuple[str, str]:
+        """Run tests in the copy."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "-W", "ignore"]
+        command += ["--tb=line", *([] if slow else ["-m", "not slow"]), *tests]
+        process = subprocess.Popen(
+            command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        try:
+            out, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return "timeout", ""
+        if process.returncode == 0:
+            return "lives", ""
+        failed = [
+            line.split(" - ")[0].split(maxsplit=1)[1]
+            for line in out.splitlines()
+            if line.startswith(("FAILED", "ERROR"))
+        ]
+        return "caught", failed[0] if failed else out.strip().splitlines()[-1]
+
+
+def _users(root: Path) -> dict[str, set[Path]]:
+    """Return for each file of the package the files that import it, directly or through others."""
+    files = {
+        path.relative_to(root).with_suffix("").as_posix().replace("/", "."): path
+        for path in (root / "pucli").rglob("*.py")
+    }
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    imports: dict[str, set[str]] = {}
+    for name, path in files.items():
+        wanted: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                wanted |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
+        imports[name] = wanted & set(files)
+    users: dict[str, set[Path]] = {}
+    for name, path in files.items():
+        reached, new = set(), {name}
+        while new:
+            reached |= new
+            new = {user for user, wanted in imports.items() if wanted & reached} - reached
+        users[path.relative_to(root).as_posix()] = {files[item] for item in reached - {name}}
+    return users
+
+
+def tests_of(file: str) -> list[str]:
+    """Return the tests that judge a file."""
+    room = max((room for room in ROOMS if file.startswith(room)), key=len)
+    return ROOMS[room]
+
+
+def main() -> None:
+    """Judge the mutants and print the outcome."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("which", choices=["named", "drawn"])
+    parser.add_argument("--n", type=int, default=80)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=60.0)
+    parser.add_argument("--slow", action="store_true", help="judge those that live by the slow tests as well")
+    parser.add_argument("--only", default="", help="files whose name has this text")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    mutants = named() if options.which == "named" else drawn(options.n, options.seed)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(Path(folder))
+        for mutant in mutants:
+            if options.only not in mutant.file:
+                continue
+            started = time.monotonic()
+            tests = tests_of(mutant.file)
+            outcome, by = copy.judge(mutant, tests, False, options.timeout)
+            if outcome == "lives" and options.slow:
+                outcome, by = copy.judge(mutant, tests, True, 5 * options.timeout)
+            row = [options.which, mutant.file, mutant.line, mutant.kind, mutant.before, mutant.after, outcome, by, ""]
+            rows.append(row)
+            print(f"{time.monotonic() - started:5.1f} s ", *row[1:], sep=" | ", flush=True)
+    print(f"{sum(row[6] != 'lives' for row in rows)} of {len(rows)} noticed")
+    if options.write:
+        _write(options.which, rows)
+
+
+def _write(which: str, rows: list[list[object]]) -> None:
+    """Put the rows of this set into the table; remarks on the same change stay."""
+    kept: list[dict[str, str]] = []
+    if TABLE.is_file():
+        with TABLE.open(encoding="utf-8", newline="") as handle:
+            kept = list(csv.DictReader(handle))
+    remarks = {(row["file"], row["before"], row["after"]): row["remark"] for row in kept}
+    new = [dict(zip(COLUMNS, map(str, row), strict=True)) for row in rows]
+    for row in new:
+        row["remark"] = remarks.get((row["file"], row["before"], row["after"]), "")
+    kept = [row for row in kept if row["set"] != which] + new
+    with TABLE.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(kept, key=lambda row: row["set"] != "named"))
+
+
+if __name__ == "__main__":
+    main()
