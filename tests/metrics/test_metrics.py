@@ -78,6 +78,7 @@ def test_puf():
     assert puf([1, 2, 2, 8], "unlabeled") == 1.0
     assert puf([1, 2, 1, 6], "all") == 1.0
     assert puf([0, 2, 0, 8], "unlabeled") == 0.0  # nothing is predicted positive
+    assert puf([1, 1, 2, 8], "unlabeled") == puf([1, 1, 1, 7], "all") == 4.0  # one labelled row is enough
     assert puf([3, 3, 5, 5], "all") == 1.0  # everything is
     assert math.isnan(puf([0, 0, 1, 2], "unlabeled"))  # no labelled row
     many = puf(np.array([[[1, 2, 2, 8], [0, 2, 0, 8]]]), "unlabeled")

@@ -20,7 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -45,6 +47,9 @@ ROOMS = {
     "pucli/solvers/svm": [f"{S}svm"],
     "pucli/solvers/upu": [f"{S}upu"],
     "pucli/solvers/usmo": [f"{S}usmo", "tests/estimators/test_usmo.py"],
+    "pucli/solvers/glpual/path": [f"{S}glpual", "tests/tuning"],
+    "pucli/tuning/paths/elastic": [f"{S}elastic"],
+    "pucli/tuning/paths/surface": [f"{S}surface"],
     "pucli/tuning": ["tests/tuning", UNSEEN],
     "pucli/metrics": ["tests/metrics", "tests/tuning", "tests/protocols/test_usmo.py"],
     "pucli/protocols": [UNSEEN, "tests/protocols", "tests/runner/test_keys.py"],
@@ -205,9 +210,13 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--slow", action="store_true", help="judge those that live by the slow tests as well")
     parser.add_argument("--only", default="", help="files whose name has this text")
+    parser.add_argument("--lives", action="store_true", help="those only that live in the table")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     mutants = named() if options.which == "named" else drawn(options.n, options.seed)
+    if options.lives:
+        living = {_change(row) for row in _table() if row["outcome"] == "lives"}
+        mutants = [mutant for mutant in mutants if _change(vars(mutant)) in living]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
@@ -224,24 +233,32 @@ def main() -> None:
             print(f"{time.monotonic() - started:5.1f} s ", *row[1:], sep=" | ", flush=True)
     print(f"{sum(row[6] != 'lives' for row in rows)} of {len(rows)} noticed")
     if options.write:
-        _write(options.which, rows)
+        _write(rows, options.which, whole=not (options.lives or options.only))
 
 
-def _write(which: str, rows: list[list[object]]) -> None:
-    """Put the rows of this set into the table; remarks on the same change stay."""
-    kept: list[dict[str, str]] = []
-    if TABLE.is_file():
-        with TABLE.open(encoding="utf-8", newline="") as handle:
-            kept = list(csv.DictReader(handle))
-    remarks = {(row["file"], row["before"], row["after"]): row["remark"] for row in kept}
-    new = [dict(zip(COLUMNS, map(str, row), strict=True)) for row in rows]
-    for row in new:
-        row["remark"] = remarks.get((row["file"], row["before"], row["after"]), "")
-    kept = [row for row in kept if row["set"] != which] + new
+def _table() -> list[dict[str, str]]:
+    """Return the rows of the table."""
+    if not TABLE.is_file():
+        return []
+    with TABLE.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def _change(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["file"], str(row["line"]), row["before"], row["after"]
+
+
+def _write(rows: list[list[object]], which: str, whole: bool) -> None:
+    """Put the rows into the table, in place of those of their set (`whole`), or of the same changes."""
+    new = {_change(row): row for row in (dict(zip(COLUMNS, map(str, row), strict=True)) for row in rows)}
+    kept = {_change(row): row for row in _table()}
+    for change, row in new.items():
+        row["remark"] = kept[change]["remark"] if change in kept and row["outcome"] == "lives" else ""
+    old = {change: row for change, row in kept.items() if not (whole and row["set"] == which)}
     with TABLE.open("w", encoding="utf-8", newline="") as handle:
         writer = csv.DictWriter(handle, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(kept, key=lambda row: row["set"] != "named"))
+        writer.writerows(sorted({**old, **new}.values(), key=lambda row: row["set"] != "named"))
 
 
 if __name__ == "__main__":

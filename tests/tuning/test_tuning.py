@@ -12,6 +12,7 @@ from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import SERIES, expand, regularisation_key
 from pucli.tuning.paths import glpual as path_module
 from pucli.tuning.scorers import Rule, Scores, choose, score_counts
+from pucli.tuning.search import _degenerate
 
 ORDER = get_method("glpual").regularisation
 
@@ -89,7 +90,11 @@ def test_methods_that_share_a_cache_get_what_they_get_alone():
 def test_two_processes_find_what_one_finds(params):
     X, s = pu_data(6)
     options = {"params": params, "grid": GRID, "greedy_step": 0.1, "seed": 2, "cv_repeats": 2}
-    one, two = tune("glpual", X, s, **options), tune("glpual", X, s, n_jobs=2, **options)
+    told = []
+    one = tune("glpual", X, s, **options)
+    two = tune("glpual", X, s, n_jobs=2, progress=lambda done, total: told.append((done, total)), **options)
+    of_grid = len(expand(GRID))
+    assert told == [(of_grid * folds // 8, of_grid) for folds in range(1, 9)]  # two cross-validations of four folds
     assert one.params == two.params and one.score == two.score
     for column, values in one.trials.columns.items():
         np.testing.assert_array_equal(two.trials.columns[column], values, err_msg=column)
@@ -167,6 +172,29 @@ def test_edges_and_one_class_choices_are_noted():
     result = tune("glpual", X, s, grid={"lam": [1e6, 1e7, 1e8]}, params={"c_u": 100.0})
     assert any("lam" in note and "edge of its grid" in note for note in result.notes)
     assert any("one class only" in note for note in result.notes)
+
+
+def test_progress_counts_the_points_of_the_grid():
+    X, s = pu_data(3)
+    told = []
+    tune("glpual", X, s, grid={"lam": [0.1, 1.0, 10.0]}, route="generic", progress=lambda *at: told.append(at))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "note"),
+    [
+        ([8, 10, 30, 100], None),
+        ([0, 10, 0, 100], "one class only"),
+        ([10, 10, 100, 100], "one class only"),
+        ([8, 10, 0, 100], "nearly nothing positive: 0 % of the unlabeled and 80 %"),
+        ([0, 10, 30, 100], "nearly nothing positive: 30 % of the unlabeled and 0 %"),
+        ([9, 10, 100, 100], "nearly everything positive"),
+    ],
+)
+def test_a_choice_of_no_use_is_noted(counts, note):
+    notes = _degenerate(np.array(counts))
+    assert len(notes) == (note is not None) and all(note in said for said in notes)
 
 
 def test_greedy_never_lowers_the_score_and_keeps_every_trial():

@@ -249,3 +249,23 @@ def test_parameters_of_a_wrong_kind_are_named(bad):
 def test_constrained_k_means_names_a_bad_parameter(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         ConstrainedKMeans(**bad).fit(np.eye(4))
+
+
+def test_principal_axes_are_those_of_the_weighted_covariance():
+    rng = np.random.default_rng(0)
+    for n, d in ((40, 5), (4, 7)):
+        X, weight = rng.normal(size=(n, d)) * np.arange(1, d + 1), rng.uniform(0.1, 2.0, size=n)
+        centre = np.average(X, axis=0, weights=weight)
+        values, vectors = np.linalg.eigh(np.cov(X.T, aweights=weight, ddof=0))
+        axes, spread = solver.principal_axes(X, weight, centre, 2)
+        np.testing.assert_allclose(spread**2, values[::-1][:2], rtol=1e-10)
+        np.testing.assert_allclose(np.abs(axes.T @ vectors[:, ::-1][:, :2]), np.eye(2), atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (4, 1)])
+def test_one_component_or_one_class_says_nothing_of_the_spread_between_them(shape):
+    X, truth = blobs(n=30)
+    data = rows(X, np.where(np.arange(30) < 15, truth, -1))
+    hyper = initial_hyper(data, shape[1])
+    q = solver.Globals(np.ones(shape[0]), np.full(shape, 9.0), *([np.empty(0)] * 4))
+    assert solver.update_class_prior(hyper, q) is hyper

@@ -99,7 +99,7 @@ def test_better_than_the_complete_rows_whatever_is_hidden(seed, n_blocks, blocks
         gains.append(ours - total_log_density(completed, fit.complete_mean_, fit.complete_covariance_))
         slack = 1e-7 * (1.0 + abs(ours))
         assert gains[-1] >= fit.improvement_ - slack
-    if n_blocks == 2:
+    if n_blocks == 2 or blocks == "one":  # what is hidden does not matter at all
         np.testing.assert_allclose(gains[:3], fit.improvement_, rtol=1e-5, atol=1e-5)
 
 
