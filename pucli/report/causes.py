@@ -22,7 +22,7 @@ REDUCED = "reduced run"
 UNEXPLAINED = "unexplained"
 
 CAUSES = {
-    SELECTION: "which rows or columns were used is a guess (`datasets.yaml` says from what); no alternative was run",
+    SELECTION: "which rows or columns were used is a guess (`datasets.yaml` says from what); no others were tried",
     FORM: "another form of the method agrees, or the declared note says which",
     TUNING: "points of the grid agree, the choice misses them",
     SCORING: "the published figures follow another scoring",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pucli.errors import UsageError
 from pucli.report.build import collect
-from pucli.report.causes import CAUSES
+from pucli.report.causes import CAUSES, UNEXPLAINED
 from pucli.report.cells import FILE as CELLS
 from pucli.report.files import write
 from pucli.report.markdown import grid
@@ -114,7 +114,7 @@ def judged_rows(results: Path) -> list[Judged]:
 
 
 def counts_text(rows: Sequence[Judged]) -> str:
-    """Return the counts of verdicts by table and in all, and of causes, as Markdown."""
+    """Return the counts of verdicts by table and in all, of rows without a known cause, and of causes, as Markdown."""
     shown = [verdict for verdict in VERDICTS if any(row.verdict == verdict for row in rows)]
     lines = []
     for name, metric in dict.fromkeys((row.experiment, row.metric) for row in rows):
@@ -122,12 +122,13 @@ def counts_text(rows: Sequence[Judged]) -> str:
         lines.append([f"[{name}]({name}/table.md)", metric, *_counted(own, shown)])
     lines.append(["**all rows**", "", *_counted(rows, shown)])
     lines.append(["of these, one for each published figure", "", *_counted([r for r in rows if r.primary], shown)])
+    heading = ["Table", "Metric", "rows", *shown, f"cause {UNEXPLAINED}"]
     causes = Counter(row.cause for row in rows if row.cause)
     of_primary = Counter(row.cause for row in rows if row.cause and row.primary)
     reasons = [[cause, CAUSES[cause], str(number), str(of_primary[cause])] for cause, number in causes.most_common()]
     return "\n\n".join(
         [
-            grid(["Table", "Metric", "rows", *shown], lines, "ll" + "r" * (len(shown) + 1)),
+            grid(heading, lines, "ll" + "r" * (len(shown) + 2)),
             "Causes of the rows that are neither reproduced nor left out:",
             grid(["Cause", "Meaning", "rows", "of published figures"], reasons, "llrr"),
         ]
@@ -148,4 +149,5 @@ def _counted(rows: Sequence[Judged], shown: Sequence[str]) -> list[str]:
     return [
         str(sum(counts[verdict] for verdict in VERDICTS if verdict != NOT_RUN)),
         *(str(counts[v] or "") for v in shown),
+        str(sum(row.cause == UNEXPLAINED for row in rows) or ""),
     ]

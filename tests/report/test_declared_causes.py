@@ -8,9 +8,11 @@ import pytest
 from pucli.runner import load_experiment
 from pucli.runner.loading import experiment_names
 from tests.report.page_numbers import table
+from tests.report.variants import judged
 
 # what may be concluded: the choice misses it; nothing can reach it (fully described data); or nothing
 CAUSES_OF_A_CEILING = ("tuning noise", "cannot be produced as described", "")
+AGREES = re.compile(r"it is ([\d.]+), which agrees \(([\w.-]+)")
 CITED = re.compile(r"the best on the test rows has ([\d.]+) \((ceiling-[\d.]+)\)")
 
 
@@ -41,3 +43,20 @@ def test_a_note_on_the_grid_says_what_its_ceiling_gives(name, note, best, ceilin
     assert reached == ("the grid has points within" in note.text)
     assert (note.cause == "tuning noise") == reached and (note.cause or "") in CAUSES_OF_A_CEILING
     assert published.verdict in ("worse", "degenerate", "inconclusive")
+
+
+def agreeing_notes():
+    for name in experiment_names():
+        for number, note in enumerate(load_experiment(name, check_methods=False).notes):
+            found = AGREES.search(note.text)
+            if found:
+                yield pytest.param(name, note, float(found[1]), found[2], id=f"{name}-{number}")
+
+
+@pytest.mark.parametrize(("name", "note", "figure", "variant"), list(agreeing_notes()))
+def test_a_variant_that_is_said_to_agree_does(name, note, figure, variant):
+    rows = judged(name, variant)
+    (frequency,) = note.setting.values()
+    rows = rows[(rows["dataset"] == note.dataset) & (rows["setting"] == f"label_frequency={frequency:g}")]
+    rows = rows[rows["column"].eq(note.method) & rows["agrees"]]
+    assert figure in set(rows["mean"].round(1))

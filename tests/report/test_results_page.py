@@ -15,6 +15,7 @@ from pucli.report.everything import judged_rows, with_counts
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
 from tests.report.page_numbers import HALF, PAGE, QUARTER, RESULTS, ahead, cells, counted, mean, table, wide
+from tests.report.variants import judged
 
 
 def claims_3_1():
@@ -215,7 +216,32 @@ def claims_ceilings():
     yield f"Of the {len(reached)} figures below the published ones that were looked at, the grid has points within two standard errors of {sum(reached)}"
 
 
-@pytest.mark.parametrize("claims", [claims_3_1, claims_3_3, claims_figures, claims_4, claims_5, claims_ceilings])
+def claims_variants():
+    def two(name, column, of="obtained"):
+        return f"{mean(name, column, HALF, of=of):.1f}, {mean(name, column, QUARTER, of=of):.1f}"
+
+    for column, label in (
+        ("glpual/thesis", "GLPUAL, thesis form"),
+        ("gllc/thesis", "GLLC, thesis form"),
+        ("upu", "uPU"),
+        ("nnpu", "nnPU"),
+    ):
+        others = (
+            [two("upu-3.3", f"{column}/{v}") for v in ("short", "long", "wide")] if column[-2:] == "pu" else [""] * 3
+        )
+        shown = [two("table-3.3", column, "published"), two("table-3.3", column), two("raw-3.3", column), *others]
+        yield " ".join(f"| {label} | {' | '.join(shown)} |".split())
+    raw, settings = judged("table-3.3", "raw-3.3"), judged("table-3.3", "upu-3.3")
+    yield f"Features as they come give {raw['agrees'].sum()} of the {len(raw)} figures. Of the {raw['disagreed'].sum()} that are better or worse"
+    assert list(raw[raw["agrees"] & raw["disagreed"]]["column"]) == ["gllc/thesis"]
+    disagreed = settings[settings["disagreed"]]
+    yield f"Of the {len(disagreed.groupby(['dataset', 'setting', 'column']))} figures of uPU and nnPU that are better or worse, one is given"
+    assert list(disagreed[disagreed["agrees"]]["variant"]) == ["nnpu/long"]
+
+
+@pytest.mark.parametrize(
+    "claims", [claims_3_1, claims_3_3, claims_figures, claims_4, claims_5, claims_ceilings, claims_variants]
+)
 def test_the_page_says_what_the_cells_give(claims):
     text = " ".join(PAGE.split())
     missing = [claim for claim in claims() if claim not in text]

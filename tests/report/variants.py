@@ -1,0 +1,46 @@
+"""Runs of variants held against the published figures of a table: which of its rows would they give?"""
+
+import json
+
+import pandas as pd
+
+from pucli.report.verdict import Sample, judge
+from tests.report.page_numbers import cells, table
+
+
+def one_class_of(name):
+    """Return the number of repeats that predict one class, by data set, setting and column."""
+    frame = cells(name)
+    frame = frame.assign(
+        one=frame["flags"].str.contains("one class"),
+        place=["; ".join(f"{k}={v:g}" for k, v in json.loads(text).items()) for text in frame["setting"]],
+    )
+    return frame.groupby(["dataset", "place", "column"])["one"].sum()
+
+
+def judged(name, variant):
+    """Return the rows of the table `name` that the experiment `variant` has, with its verdict on them.
+
+    Columns are those of the variant; a column `method/x` stands for the row `method/x`, or else `method`.
+    """
+    rows = table(name, "f1").set_index(["dataset", "setting", "column"])
+    one, found = one_class_of(variant), []
+    for row in table(variant, "f1").itertuples():
+        place = (row.dataset, row.setting, row.column)
+        if place not in rows.index:
+            place = (row.dataset, row.setting, row.method)
+        if place not in rows.index or pd.isna(rows.loc[place, "published_mean"]):
+            continue
+        there = rows.loc[place]
+        repeats = int(str(row.repeats).split("/")[0])
+        verdict = judge(
+            Sample(row.obtained_mean, row.obtained_sd, repeats),
+            Sample(there["published_mean"], there["published_sd"], repeats),
+            "f1",
+            rounding=0.005,
+            one_class=int(one[row.dataset, row.setting, row.column]),
+        ).verdict
+        found.append((*place, row.column, row.obtained_mean, there["verdict"], there["cause"], verdict))
+    names = ["dataset", "setting", "column", "variant", "mean", "verdict", "cause", "agrees"]
+    frame = pd.DataFrame(found, columns=names)
+    return frame.assign(agrees=frame["agrees"] == "reproduced", disagreed=frame["verdict"].isin(["better", "worse"]))
