@@ -1,7 +1,7 @@
-"""What `pucli bench quality` compares: the automatic classifier, plain baselines, and other libraries if installed.
+"""The methods of `pucli bench quality`: the automatic classifier, plain baselines, and other libraries if installed.
 
-Each method takes a `Problem` and returns an `Answer`. Only "SVC, true prior" and "true labels" are told what nobody
-knows; they show what a known prior and known labels are worth.
+Each method takes a `Problem` and returns a `Prediction`. Only "SVC, true prior" and "true labels" use what is unknown in
+practice; they show how much a known prior and known labels would help.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Problem:
-    """Training rows X (n, m), who is labelled (n,), test rows X_test; y and true_prior are for the ceilings only."""
+    """Training rows X (n, m), which are labelled (n,), test rows X_test; y and true_prior are for the ceilings only."""
 
     X: np.ndarray
     labelled: np.ndarray
@@ -29,40 +29,40 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Scores of the test rows, those called positive, and what else the method says about itself."""
+class Prediction:
+    """Scores of the test rows, which of them are predicted positive, and the method's own estimates."""
 
     scores: np.ndarray
-    said: np.ndarray
+    positive: np.ndarray
     prior: float | None = None
     intervals: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     probabilities: np.ndarray | None = None
 
 
-def auto(problem: Problem) -> Answer:
-    """Fit `AutoPU`, told nothing but how the labels came about."""
+def auto(problem: Problem) -> Prediction:
+    """Fit `AutoPU` with the labelling scenario as its only information."""
     from pucli.auto.estimator import AutoPU
 
     model = AutoPU(labelling=problem.labelling, random_state=problem.seed).fit(problem.X, problem.labelled)
     scores = model.decision_function(problem.X_test)
     intervals = {name: (found.value, found.low, found.high) for name, found in model.estimates_.items()}
-    return Answer(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])
+    return Prediction(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])
 
 
-def naive_svc(problem: Problem) -> Answer:
-    """Return a class-balanced SVC that takes unlabeled rows for negatives, cut at zero."""
+def naive_svc(problem: Problem) -> Prediction:
+    """Fit a class-balanced SVC that treats unlabeled rows as negative, cut at zero."""
     scores = _svc_scores(problem, problem.labelled)
-    return Answer(scores, scores > 0)
+    return Prediction(scores, scores > 0)
 
 
-def svc_true_prior(problem: Problem) -> Answer:
-    """Return the same SVC, cut where the true share of the test rows is above."""
+def svc_true_prior(problem: Problem) -> Prediction:
+    """Fit the same SVC, cut so that a share of the test rows equal to the true prior is above."""
     scores = _svc_scores(problem, problem.labelled)
-    return Answer(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
+    return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
 
 
-def true_labels(problem: Problem) -> Answer:
-    """Return the automatic classifier's ensemble on true labels, cut for the F1 of its held-out scores."""
+def true_labels(problem: Problem) -> Prediction:
+    """Fit the ensemble of `AutoPU` to true labels, cut for the largest F1 of its held-out scores."""
     from threadpoolctl import threadpool_limits
 
     from pucli.auto.ensemble import fit_members
@@ -72,28 +72,28 @@ def true_labels(problem: Problem) -> Answer:
 
     known = problem.y == 1
     folds = stratified_folds(known, number_of_folds(known), stream(problem.seed, "folds"))[None]
-    everyone = np.ones(len(known), bool)
+    population = np.ones(len(known), bool)
     with threadpool_limits(1):
         views = make_views(problem.X)
-        ensemble, held_out = fit_members(MEMBERS, views, problem.X, known, everyone, folds, problem.seed, 1)
+        ensemble, held_out = fit_members(MEMBERS, views, problem.X, known, population, folds, problem.seed, 1)
         scores = ensemble.score(problem.X_test)
     mean = held_out.mean(axis=0)
     cuts = np.unique(mean)
     f1 = [2.0 * (known & (mean > cut)).sum() / max(1, known.sum() + (mean > cut).sum()) for cut in cuts]
-    return Answer(scores, scores > cuts[int(np.argmax(f1))])
+    return Prediction(scores, scores > cuts[int(np.argmax(f1))])
 
 
-def lightgbm(problem: Problem) -> Answer:
-    """Return class-balanced LightGBM that takes unlabeled rows for negatives."""
+def lightgbm(problem: Problem) -> Prediction:
+    """Fit class-balanced LightGBM that treats unlabeled rows as negative."""
     from lightgbm import LGBMClassifier
 
     model = LGBMClassifier(class_weight="balanced", random_state=problem.seed, verbose=-1, n_jobs=1)
     scores = np.asarray(model.fit(problem.X, problem.labelled).predict_proba(problem.X_test))[:, 1]
-    return Answer(scores, scores > 0.5)
+    return Prediction(scores, scores > 0.5)
 
 
-def pulearn_bagging(problem: Problem) -> Answer:
-    """Return pulearn's bagging of decision trees (Mordelet and Vert 2014)."""
+def pulearn_bagging(problem: Problem) -> Prediction:
+    """Fit pulearn's bagging of decision trees (Mordelet and Vert 2014)."""
     from pulearn import BaggingPuClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -104,11 +104,11 @@ def pulearn_bagging(problem: Problem) -> Answer:
         random_state=problem.seed,
     ).fit(problem.X, problem.labelled.astype(int))
     scores = model.predict_proba(problem.X_test)[:, 1]
-    return Answer(scores, scores > 0.5)
+    return Prediction(scores, scores > 0.5)
 
 
-def pulearn_elkanoto(problem: Problem) -> Answer:
-    """Return pulearn's weighted Elkan-Noto on an SVC with probabilities."""
+def pulearn_elkanoto(problem: Problem) -> Prediction:
+    """Fit pulearn's weighted Elkan-Noto classifier on an SVC with probabilities."""
     from pulearn import WeightedElkanotoPuClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -120,11 +120,11 @@ def pulearn_elkanoto(problem: Problem) -> Answer:
         base, labeled=labelled, unlabeled=len(problem.X) - labelled, hold_out_ratio=0.2, random_state=problem.seed
     ).fit(problem.X, problem.labelled.astype(int))
     scores = np.asarray(model.predict_proba(problem.X_test))[:, 1]
-    return Answer(scores, scores > 0.5)
+    return Prediction(scores, scores > 0.5)
 
 
-def toolbox_upu(problem: Problem) -> Answer:
-    """Return pu-toolbox's uPU with its kernel mean estimate of the prior, width and ridge by PU-AUC in four folds."""
+def toolbox_upu(problem: Problem) -> Prediction:
+    """Fit pu-toolbox's uPU with its KM2 estimate of the prior; width and ridge by the PU-AUC of four folds."""
     from pu_toolbox import KernelMeanPriorEstimator, UPUClassifier
     from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import StandardScaler
@@ -145,7 +145,7 @@ def toolbox_upu(problem: Problem) -> Answer:
             if auc > best:
                 best, chosen = auc, (width * factor, ridge)
     scores = _upu(UPUClassifier, prior, *chosen, X, s, scaler.transform(problem.X_test))
-    return Answer(scores, scores > 0, prior)
+    return Prediction(scores, scores > 0, prior)
 
 
 def _upu(
@@ -165,7 +165,7 @@ def _svc_scores(problem: Problem, targets: np.ndarray) -> np.ndarray:
 
 
 # Name in the table -> function, and the package that it needs.
-METHODS: dict[str, tuple[Callable[[Problem], Answer], str]] = {
+METHODS: dict[str, tuple[Callable[[Problem], Prediction], str]] = {
     "auto": (auto, ""),
     "SVC, unlabeled as negative": (naive_svc, ""),
     "SVC, true prior": (svc_true_prior, ""),
@@ -178,17 +178,17 @@ METHODS: dict[str, tuple[Callable[[Problem], Answer], str]] = {
 
 
 def installed() -> list[str]:
-    """Return the names of the methods whose package is at hand."""
+    """Return the names of the methods whose package is installed."""
     return [name for name, (_, package) in METHODS.items() if not package or importlib.util.find_spec(package)]
 
 
-def answer(name: str, problem: Problem) -> Answer | None:
-    """Return what a method answers; None, with a warning, where it fails."""
+def predict(name: str, problem: Problem) -> Prediction | None:
+    """Return the prediction of a method, or None, with a warning, if another library's method fails."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return METHODS[name][0](problem)
-    except Exception as error:  # another library's; ours has tests of its own
+    except Exception as error:  # other libraries may raise anything; errors of our methods are not caught
         if not METHODS[name][1]:
             raise
         warnings.warn(f"{name} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

@@ -1,8 +1,8 @@
-"""The 32 public tasks of `pucli bench quality`: two classes each, made from files in a folder.
+"""The 32 public binary tasks of `pucli bench quality`, made from files in a folder.
 
-A task is a file, its label column, and which labels are positive. At most `MOST_ROWS` rows are drawn, once per task.
-Text columns become one column per value, a missing number the median. The tasks are in two halves: `DESIGN` ones may
-be looked at while the automatic classifier is built, the others once, when it is done.
+A task is a file, its label column, and the positive labels. At most `MOST_ROWS` rows are drawn, once per task. Text
+columns are one-hot encoded, and missing numbers are replaced by the median. The tasks are in two halves: those of
+`DESIGN` may be used while the automatic classifier is developed, the others are used once, when it is finished.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pucli.errors import UsageError
 from pucli.seeding import stream
 
 MOST_ROWS = 800
-# Text columns with more values than this are left out: names, not categories.
+# Text columns with more values than this are left out, since they hold names rather than categories.
 MOST_VALUES = 50
 COMMA: dict[str, Any] = {"sep": ",", "header": None, "skipinitialspace": True}
 BLANK: dict[str, Any] = {"sep": r"\s+", "header": None}
@@ -33,12 +33,13 @@ class Task:
 
     Parameters
     ----------
-    name : what the table calls it.
-    file : path below the data folder.
+    name : its name in the table.
+    file : path relative to the data folder.
     read : arguments of `pandas.read_csv`; empty for a MATLAB file or images.
     label : position of the label column.
-    positive, negative : labels of the two classes; rows of other labels are left out. No `negative`: all others.
-    drop : positions of columns that are no features.
+    positive, negative : labels of the two classes; rows with other labels are left out. An empty `negative` means all
+        other labels.
+    drop : positions of columns that are not features.
     quantile : the positives are the rows above this quantile of the label column.
     """
 
@@ -124,13 +125,11 @@ def load(task: Task, folder: Path) -> Rows:
     Raises
     ------
     UsageError
-        The file is missing, or its rows are of one class.
+        If the file is missing or its rows have one class only.
     """
     path = folder / task.file
     if not path.is_file():
-        raise UsageError(
-            f"{path}: the file of the task {task.name!r} is missing; copy it there, or leave the task out."
-        )
+        raise UsageError(f"{path}: the file of the task {task.name!r} is missing; copy it there or leave the task out.")
     X, labels = _arrays(task, path)
     if task.quantile is not None:
         positive = labels > np.quantile(labels, task.quantile)
@@ -138,7 +137,7 @@ def load(task: Task, folder: Path) -> Rows:
         positive = np.isin(labels, np.asarray(task.positive))
     kept = positive | np.isin(labels, np.asarray(task.negative)) if task.negative else np.ones(len(X), bool)
     if positive.all() or not positive.any():
-        raise UsageError(f"{path}: the rows of the task {task.name!r} are of one class.")
+        raise UsageError(f"{path}: the rows of the task {task.name!r} have one class only.")
     rows = np.flatnonzero(kept)
     if len(rows) > MOST_ROWS:
         rows = np.sort(stream(0, "quality", task.name).permutation(rows)[:MOST_ROWS])
@@ -160,7 +159,7 @@ def _arrays(task: Task, path: Path) -> tuple[np.ndarray, np.ndarray]:
     import pandas as pd
 
     table = pd.read_csv(path, **task.read)
-    if task.name == "od":  # its header has one name less than its rows have cells
+    if task.name == "od":  # its header has one name fewer than its rows have cells
         table = table.reset_index(drop=True)
     labels = table.iloc[:, task.label].to_numpy()
     table = table.drop(columns=table.columns[[task.label, *task.drop]])
@@ -183,7 +182,7 @@ def _matlab(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _images(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first principal components of the first images, and their digits."""
+    """Return the leading principal components of the first images, and their digits."""
     import gzip
 
     pixels = np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=16).reshape(-1, 784)[:IMAGES]

@@ -1,4 +1,4 @@
-"""The files that a benchmark leaves."""
+"""The result files of a benchmark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pucli.data.atomic import replacing
 def write_results(
     folder: Path, name: str, found: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> list[Path]:
-    """Write what a benchmark found as JSON, and its `rows` as a Markdown table; return the two files."""
+    """Write the results of a benchmark as JSON and its `rows` as a Markdown table; return the two paths."""
     numbers = [column not in ("what", "method", "note") for column in columns]
     lines = [
         f"# {found['title']}",

@@ -1,4 +1,4 @@
-"""Timing calls: the best of several, after one that is not counted."""
+"""Timing of calls: the shortest of several, after a warm-up."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
-# (done, in all)
+# Called with the number of finished steps and their total number.
 Progress = Callable[[int, int], None]
 
 
-def teller(progress: Progress | None) -> Progress:
+def reporter(progress: Progress | None) -> Progress:
     """Return `progress`, or a function that does nothing."""
     return progress or (lambda done, total: None)
 
 
 def best_of(call: Callable[[], object], repeats: int = 7, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return the shortest time of `call` in seconds, after one warm-up, by the wall clock or another one."""
+    """Return the shortest time of `call` in seconds, after one warm-up, by default of the wall clock."""
     return timed(call, repeats, clock)[0]
 
 
 def timed(
     call: Callable[[], Result], repeats: int = 5, clock: Callable[[], float] = time.process_time
 ) -> tuple[float, Result]:
-    """Return the shortest time of `call`, after one that is not counted, and what it returned."""
+    """Return the shortest time of `call` after one warm-up, and its last result."""
     result = call()
     times = []
     for _ in range(repeats):
@@ -35,7 +35,7 @@ def timed(
 
 
 def once(call: Callable[[], Result], clock: Callable[[], float] = time.process_time) -> tuple[float, Result]:
-    """Return the time of one call without warm-up, and what it returned."""
+    """Return the time of one call without warm-up, and its result."""
     started = clock()
     result = call()
     return clock() - started, result

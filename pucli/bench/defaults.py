@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.bench._quality_tasks import MOST_ROWS, Rows, load, tasks
-from pucli.bench._timing import Progress, teller
+from pucli.bench._timing import Progress, reporter
 from pucli.data.splits import make_split, split_stream
 from pucli.errors import EstimatedPriorWarning, UsageError
 from pucli.methods import METHODS, estimator_class
@@ -63,14 +63,14 @@ def run(
     if not at_hand:
         raise UsageError(f"{folder}: no file of the tasks is there; set PUCLI_QUALITY_DATA to their folder.")
     names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
-    tell = teller(progress)
+    report = reporter(progress)
     cells = []
     with threadpool_limits(1):
         for done, task in enumerate(at_hand, start=1):
             rows = load(task, folder)
             for name in names:
                 cells += [_cell(name, task.name, rows, seed) for seed in SEEDS[: 1 + draws(name)]]
-            tell(done, len(at_hand))
+            report(done, len(at_hand))
     title = f"Defaults on {len(at_hand)} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
     return {
         "title": f"{title}; the target is {TARGET} tasks where positives are found or a warning given",

@@ -1,4 +1,4 @@
-"""Classtering's sweep against N, and the Plummer autoencoder's step against a plain autoencoder and against BLAS."""
+"""Time of a Classtering sweep by N, and of a Plummer autoencoder's step against a plain autoencoder and BLAS."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.bench._timing import Progress, best_of, teller
+from pucli.bench._timing import Progress, best_of, reporter
 
 SWEEP_ROWS = (2500, 5000, 10_000)
 FEATURES, COMPONENTS, FACTORS = 50, 20, 3
-# rows of the network in table B.1: encoder 2, 128, 128, 2, decoder the same
+# layers of the network in table B.1: encoder 2, 128, 128, 2, decoder the same
 SIZES = (2, 128, 128, 2)
 BATCH, STEPS = 128, 200
 # iterations per second of PAE and VAE in table 4.3
@@ -25,9 +25,9 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench generative`.
 
-    sweep_rows : numbers of rows for a sweep; steps : training steps that are timed together.
+    sweep_rows : numbers of rows of the sweeps. steps : number of training steps that are timed together.
     """
-    tell = teller(progress)
+    report = reporter(progress)
     total = len(sweep_rows) + 2
     rows: list[dict[str, Any]] = []
     seconds = []
@@ -38,7 +38,7 @@ def run(
         if n == 10_000:
             row["target"] = "below 1 s"
         rows.append(row)
-        tell(done + 1, total)
+        report(done + 1, total)
     if len(sweep_rows) > 1:
         exponent = float(np.polyfit(np.log(sweep_rows), np.log(seconds), 1)[0])
         rows.append(
@@ -46,11 +46,11 @@ def run(
                 "name": "Classtering, exponent of N",
                 "ratio": exponent,
                 "target": "1",
-                "note": "fitted to these",
+                "note": "fitted to the times above",
             }
         )
     rows += _training(steps)
-    tell(total, total)
+    report(total, total)
     return {"title": "Classtering and the Plummer autoencoder", "rows": rows}
 
 
@@ -80,7 +80,7 @@ def _training(steps: int) -> list[dict[str, Any]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        # taken in turn, so that a busy machine does not favour one of them
+        # timed in turn, so that other load on the machine affects all of them alike
         names = ["autoencoder", *deep_models()]
         trainers = {name: _trainer(name) for name in names}
         best = dict.fromkeys(names, np.inf)
@@ -104,7 +104,7 @@ def _training(steps: int) -> list[dict[str, Any]]:
             "name": f"one step, {name}",
             "seconds": best[name],
             "ratio": best["autoencoder"] / best[name],
-            "note": f"steps per second relative to the plain autoencoder; {best[name] / floor:.1f} x the products",
+            "note": f"ratio: speed over the plain autoencoder's; time {best[name] / floor:.1f} x that of the products",
         }
         if name == "pae":
             row["target"] = f"at least 0.8 (published, against a VAE: {PUBLISHED_RATIO:.2f})"
@@ -137,7 +137,7 @@ def _advance(trainer: Any, steps: int) -> None:
 
 
 def _products(torch: Any, steps: int) -> None:
-    """Make the forward product and the two backward ones of every layer of encoder and decoder."""
+    """Compute the forward product and the two backward products of every layer of encoder and decoder."""
     layers = list(itertools.pairwise(SIZES)) * 2
     inputs = [(torch.rand(BATCH, a), torch.rand(a, b), torch.rand(BATCH, b)) for a, b in layers]
     for _ in range(steps):

@@ -1,7 +1,7 @@
 """One linear GLPUAL fit against Clarabel, OSQP, ADMM and GLLC.
 
-n = 1000 rows, m = 20 features, 200 labelled, relative gap 1e-6, one BLAS thread. The times are those of the solvers
-alone: for ours from the feature matrix and the graph to the certificate, for the others what cvxpy reports.
+n = 1000 rows, m = 20 features, 200 labelled, relative gap 1e-6, one BLAS thread. The times are of the solvers alone:
+ours runs from the feature matrix and the graph to the certificate; for the others it is the solver time of cvxpy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.bench._timing import Progress, best_of, teller
+from pucli.bench._timing import Progress, best_of, reporter
 from pucli.kernels.graph import Edges
 
 SIZE = {"n": 1000, "m": 20, "labelled": 200}
@@ -31,7 +31,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     from pucli.solvers.glpual.gllc import solve_gllc
     from pucli.solvers.glpual.problem import glpual_objective
 
-    tell = teller(progress)
+    report = reporter(progress)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(SIZE["n"], SIZE["m"]))
     X[: SIZE["labelled"]] += 0.5
@@ -44,7 +44,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
         gllc = best_of(lambda: solve_gllc(Z, labelled, edges, LAM, C_P, C_U), 50)
         admm = best_of(lambda: solve_glpual_admm(Z, labelled, edges, LAM, C_P, C_U, tol=GAP), 5)
         whole = best_of(lambda: GLPUAL(lam=LAM, c_u=C_U, sigma=SIGMA).fit(X, labelled), 5)
-        tell(1, 3)
+        report(1, 3)
         fit = solve_glpual(Z, labelled, edges, LAM, C_P, C_U, tol=GAP)
         rows = [
             {"name": "GLPUAL, dual ascent", "seconds": ours, "note": f"relative gap {fit.gap / fit.objective:.1e}"},
@@ -61,10 +61,10 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
                     "seconds": seconds,
                     "ratio": seconds / ours,
                     "target": target,
-                    "note": f"its objective less ours: {reached - fit.objective:.1e}",
+                    "note": f"its objective minus ours: {reached - fit.objective:.1e}",
                 }
             )
-            tell(step + 2, 3)
+            report(step + 2, 3)
     size = f"n = {SIZE['n']}, m = {SIZE['m']}, {SIZE['labelled']} labelled, relative gap {GAP:g}"
     return {"title": f"One linear GLPUAL fit ({size}); ratio: GLPUAL over GLLC, the others over GLPUAL", "rows": rows}
 

@@ -1,8 +1,8 @@
 """E-GLPUAL, EKF-GLPUAL and CPB-GLPUAL against Clarabel, the printed ADMM and GLPUAL.
 
-Gaussian rows, positives shifted along a few features (a ball about the origin for the quadratic surface), a quarter of
-them labelled. Times are CPU seconds of one thread, the best of several; the graph is given to solvers and built by
-fits.
+The rows are Gaussian, and positives are shifted along a few features (for the quadratic surface, they lie in a ball
+about the origin); a quarter of them are labelled. Times are CPU seconds of one thread, the shortest of several. Solvers
+are given the graph; fits build it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.bench._timing import Progress, once, teller, timed
+from pucli.bench._timing import Progress, once, reporter, timed
 from pucli.estimators.cpb import CPBGLPUAL
 from pucli.estimators.glpual import GLPUAL
 from pucli.kernels.graph import Edges, mutual_knn
@@ -32,7 +32,7 @@ ELASTIC_POINTS = ((1.0, 1.0, 0.1), (10.0, 0.1, 0.1), (100.0, 1e-3, 0.1), (30.0, 
 SURFACE = {"n": 600, "m": 21}
 SURFACE_POINTS = ((1.0, 0.01, 0.1), (10.0, 0.01, 0.1), (50.0, 1e-3, 0.1))
 SURFACE_UNLABELED = (500, 5000)
-# Of the author's public scripts, and the best of those tried here.
+# Penalty of the author's public scripts, and the best of those tried here.
 PRINTED_PENALTIES = (0.01, 1.0)
 PRINTED_ITERATIONS = 20_000
 CPB_SIZES = ((600, 6, "linear"), (1000, 50, "linear"), (600, 6, "rbf"))
@@ -44,19 +44,19 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench glpual_family`."""
     from threadpoolctl import threadpool_limits
 
-    tell = teller(progress)
+    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     parts = (_elastic, _surface, _surface_path, _surface_growth, _cpb)
     with threadpool_limits(1):
         for done, part in enumerate(parts):
             rows += part()
-            tell(done + 1, len(parts))
-    title = "E-GLPUAL, EKF-GLPUAL, CPB-GLPUAL; CPU seconds of one thread; ratio: baseline over ours unless it says else"
+            report(done + 1, len(parts))
+    title = "E-GLPUAL, EKF-GLPUAL, CPB-GLPUAL; CPU seconds of one thread; ratio: baseline over ours unless stated"
     return {"title": title, "rows": rows}
 
 
 def _rows(n: int, m: int, shift: float = 1.0) -> tuple[Floats, Bools]:
-    """Return rows, half of them positive by a shift of a fifth of the features, and which are labelled."""
+    """Return rows, of which half are positives with a fifth of their features shifted, and which are labelled."""
     rng = np.random.default_rng([n, m])
     X = rng.normal(size=(n, m))
     X[: n // 2, : max(2, m // 5)] += shift
@@ -64,7 +64,7 @@ def _rows(n: int, m: int, shift: float = 1.0) -> tuple[Floats, Bools]:
 
 
 def _ball(n: int, m: int) -> tuple[Floats, Bools]:
-    """Return rows whose positives are the half nearest the origin in three features, and which are labelled."""
+    """Return rows, of which the half nearest to the origin in three features is positive, and which are labelled."""
     rng = np.random.default_rng([n, m])
     X = rng.normal(size=(n, m))
     X = X[np.argsort(np.sum(X[:, :3] ** 2, axis=1))]
@@ -192,7 +192,7 @@ def _cpb() -> list[dict[str, Any]]:
 
 
 def _cpb_objectives(Z: Floats, labelled: Bools, edges: Edges, what: str) -> dict[str, Any]:
-    """Compare with the lowest objective that the printed updates meet on their way, at any of the penalties."""
+    """Compare with the lowest objective of all iterates of the printed updates, over several penalties."""
     worst = -np.inf
     for lam in CPB_RIDGES:
         ours = solve_cpb(Z, labelled, edges, 1 / 3, lam).objective
@@ -201,5 +201,5 @@ def _cpb_objectives(Z: Floats, labelled: Bools, edges: Edges, what: str) -> dict
         )
         worst = max(worst, ours - theirs)
     ridges = ", ".join(f"{lam:g}" for lam in CPB_RIDGES)
-    name = f"CPB-GLPUAL, {what}: objective less the best of the printed ADMM's"
+    name = f"CPB-GLPUAL, {what}: objective minus the lowest of the printed ADMM"
     return {"name": name, "target": "<= 0", "note": f"{worst:.1e} at worst, over lam = {ridges}"}

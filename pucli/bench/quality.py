@@ -1,8 +1,8 @@
-"""How good the automatic classifier is on 32 public tasks, beside baselines and other libraries.
+"""Quality of the automatic classifier on 32 public tasks, compared with baselines and other libraries.
 
-Every method has the same splits. F1 is that at the method's own cut; AUC and F1 are means over tasks on test rows.
-"Error of the prior" is the mean absolute one; "kept" the share of the cells whose 90 % interval holds the truth, for
-the prior and for F1, AUC and recall, where the truth is that of the unlabeled training rows and the test rows.
+All methods use the same splits. AUC and F1, at the method's own cut, are means over tasks on test rows. "prior error"
+is the mean absolute error of the prior. The note gives the share of cells whose 90 % interval contains the true value:
+for the prior, that of the unlabeled training rows; for F1, AUC and recall, that of the test rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.bench._quality_methods import Answer, Problem, answer, installed
+from pucli.bench._quality_methods import Prediction, Problem, installed, predict
 from pucli.bench._quality_tasks import Rows, Task, load, tasks
 from pucli.bench._timing import Progress
 from pucli.data.splits import make_split, split_stream
@@ -27,7 +27,7 @@ NAIVE = "SVC, unlabeled as negative"
 
 
 class Cell(NamedTuple):
-    """What one method did on one split."""
+    """Results of one method on one split."""
 
     method: str
     task: str
@@ -52,13 +52,13 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench quality`.
 
-    The files lie in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
+    The files are in `folder`, by default the folder that PUCLI_QUALITY_DATA names, or ../shared/data.
     """
     folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
     at_hand = [task for task in tasks(half) if (folder / task.file).is_file()]
     if not at_hand:
         raise UsageError(
-            f"{folder}: none of the files of the quality tasks is there; set PUCLI_QUALITY_DATA to their folder."
+            f"{folder}: the folder has none of the files of the quality tasks; set PUCLI_QUALITY_DATA to their folder."
         )
     chosen = methods or installed()
     cells: list[Cell] = []
@@ -89,27 +89,27 @@ def _cells(
     found = []
     for method in methods:
         started = time.process_time()
-        said = answer(method, problem)
-        if said is not None:
+        prediction = predict(method, problem)
+        if prediction is not None:
             seconds = time.process_time() - started
-            found.append(_measured(method, task.name, frequency, said, problem.true_prior, y_test, seconds))
+            found.append(_measured(method, task.name, frequency, prediction, problem.true_prior, y_test, seconds))
     return found
 
 
 def _measured(
-    method: str, task: str, frequency: float, said: Answer, prior: float, y_test: np.ndarray, seconds: float
+    method: str, task: str, frequency: float, found: Prediction, prior: float, y_test: np.ndarray, seconds: float
 ) -> Cell:
     from sklearn.metrics import f1_score, recall_score, roc_auc_score
 
     actual = {
         "prior": prior,
-        "f1": float(f1_score(y_test, said.said, zero_division=0)),
-        "auc": float(roc_auc_score(y_test, said.scores)),
-        "recall": float(recall_score(y_test, said.said)),
+        "f1": float(f1_score(y_test, found.positive, zero_division=0)),
+        "auc": float(roc_auc_score(y_test, found.scores)),
+        "recall": float(recall_score(y_test, found.positive)),
     }
-    kept = {name: low <= actual[name] <= high for name, (_, low, high) in said.intervals.items() if name in actual}
-    error = None if said.prior is None else abs(said.prior - prior)
-    calibration = None if said.probabilities is None else _calibration_error(said.probabilities, y_test)
+    kept = {name: low <= actual[name] <= high for name, (_, low, high) in found.intervals.items() if name in actual}
+    error = None if found.prior is None else abs(found.prior - prior)
+    calibration = None if found.probabilities is None else _calibration_error(found.probabilities, y_test)
     return Cell(method, task, frequency, actual["f1"], actual["auc"], error, calibration, kept, seconds)
 
 
@@ -158,7 +158,7 @@ def _mean(values: Any) -> float | None:
 def _note(part: Any, gap: Any) -> str:
     kept = [row for row in part.kept if row]
     shares = [f"{name} {np.mean([row[name] for row in kept]):.2f}" for name in kept[0]] if kept else []
-    notes = ["intervals that hold: " + ", ".join(shares)] if shares else []
+    notes = ["intervals that contain the true value: " + ", ".join(shares)] if shares else []
     if gap is not None and gap.min() < 0:
         notes.append(f"worst on {gap.idxmin()}")
     return "; ".join(notes)

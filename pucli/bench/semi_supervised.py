@@ -1,8 +1,7 @@
 """CPLS against the printed quadratic programme, its memory, and MCPL-LDA to a saddle gap.
 
-CPU seconds of one thread, which are what the clock shows on an idle machine; whole fits, from arrays to the
-certificate. Clarabel's time is that of its own solution of the printed programme (Prop. 3.12), without what cvxpy does
-before and after.
+Times are CPU seconds of one thread for whole fits, from arrays to the certificate. Clarabel's time is the solver time
+of the printed programme (Prop. 3.12), without the work of cvxpy before and after.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Floats, Ints
-from pucli.bench._timing import Progress, best_of, teller, timed
+from pucli.bench._timing import Progress, best_of, reporter, timed
 
 CPLS_SIZE = {"labelled": 100, "unlabeled": 10_000, "features": 50}
 QP_UNLABELED = 1000
@@ -42,7 +41,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench semi_supervised`."""
     from threadpoolctl import threadpool_limits
 
-    tell = teller(progress)
+    report = reporter(progress)
     rng = np.random.default_rng(0)
     M, D = CPLS_SIZE["unlabeled"], CPLS_SIZE["features"]
     X, classes = _draw(rng, CPLS_SIZE["labelled"], D, 2)
@@ -51,11 +50,11 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     with threadpool_limits(1):
         rows += _large(X, y, U, M)
-        tell(1, 3)
+        report(1, 3)
         rows += _against_printed_programme(X, y, U[:QP_UNLABELED])
-        tell(2, 3)
+        report(2, 3)
         rows.append(_lda(rng))
-        tell(3, 3)
+        report(3, 3)
     title = "Safe semi-supervised learning; CPU seconds of one thread; ratio: as named, Clarabel's over ours"
     return {"title": title, "rows": rows}
 
@@ -112,7 +111,7 @@ def _against_printed_programme(X: Floats, y: Floats, U: Floats) -> list[dict[str
             "seconds": printed,
             "ratio": printed / seconds,
             "target": "at least 50",
-            "note": f"its objective less ours: {task.value - optimum:.1e}",
+            "note": f"its objective minus ours: {task.value - optimum:.1e}",
         },
     ]
 

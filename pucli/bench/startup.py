@@ -1,4 +1,4 @@
-"""How long the command line takes to answer: `pucli --help`, and `pucli train` from a warm cache."""
+"""Time of short commands: `pucli --help`, and `pucli train` from a warm cache."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pucli.bench._timing import Progress, best_of, teller
+from pucli.bench._timing import Progress, best_of, reporter
 
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench startup`; the data set wifi must be at hand (`pucli fetch wifi`)."""
-    tell = teller(progress)
+    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model.skops")
@@ -28,7 +28,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
             call = partial(subprocess.run, [sys.executable, *tail], check=True, capture_output=True)
             seconds = best_of(call, 5)
             rows.append({"name": name, "seconds": seconds, **({"target": target} if target else {})})
-            tell(step + 1, len(commands))
+            report(step + 1, len(commands))
     return {"title": "Commands from start to end, warm caches, best of five", "rows": rows}
 
 

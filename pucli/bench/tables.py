@@ -1,9 +1,9 @@
 """Tables of the GLPUAL thesis: the whole protocol, on two cores.
 
-Table 3.1, linear form, runs whole. Of the others one repeat runs (all data sets and settings, whole grids and
-refinement), and the time for all repeats, ten or five, is that many times that. The floor is what the factorisations
-alone take: r^3/3 operations for each (fold, width, sigma, lam, c_u) of the rkhs grid of Table 3.3, at the rate that
-LAPACK reaches here.
+Table 3.1, linear form, is run in full. Of the others one repeat is run (all data sets and settings, full grids and
+refinement), and its time is multiplied by the number of repeats, ten or five. The floor is the time of the
+factorisations alone: r^3/3 operations for each (fold, width, sigma, lam, c_u) of the rkhs grid of Table 3.3, at
+LAPACK's measured rate.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.bench._timing import Progress, best_of, teller
+from pucli.bench._timing import Progress, best_of, reporter
 
 WORKERS = 2
 # Experiment, repeats, target; every column of the table.
@@ -24,7 +24,7 @@ FAMILY = (("table-4.1", 5, "under 10 min"), ("table-5.1", 5, "under 10 min"), ("
 def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench tables`; the data of Table 3.3 must be at hand (`pucli fetch`)."""
     steps = 4 + len(FAMILY)
-    tell = teller(progress)
+    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     seconds, _ = _timed("table-3.1", ["glpual/linear", "gllc/linear"], None)
     fits = 2 * 25 * 80_000
@@ -36,7 +36,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
             "note": f"{fits:,} fits, {seconds * WORKERS / fits * 1e6:.1f} microseconds a fit and core",
         }
     )
-    tell(1, steps)
+    report(1, steps)
     for step, (form, target) in enumerate((("thesis", "under 15 min"), ("rkhs", "under 40 min"))):
         seconds, cells = _timed("table-3.3", [f"glpual/{form}", f"gllc/{form}"], 1)
         rows.append(
@@ -47,11 +47,11 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
                 "note": f"{cells} cells in {seconds:.0f} s",
             }
         )
-        tell(step + 2, steps)
+        report(step + 2, steps)
     floor = 10 * _factorisation_floor() / WORKERS
     ratio = rows[-1]["seconds"] / floor
     rows.append({"name": "floor of the rkhs form: its factorisations", "seconds": floor, "ratio": ratio})
-    tell(4, steps)
+    report(4, steps)
     for step, (name, repeats, target) in enumerate(FAMILY):
         seconds, cells = _timed(name, None, 1)
         rows.append(
@@ -62,12 +62,12 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
                 "note": f"{cells} cells in {seconds:.0f} s",
             }
         )
-        tell(step + 5, steps)
+        report(step + 5, steps)
     return {"title": f"Whole protocols on {WORKERS} worker processes; ratio: rkhs form over its floor", "rows": rows}
 
 
 def _timed(name: str, methods: list[str] | None, repeats: int | None) -> tuple[float, int]:
-    """Run an experiment into an empty folder; return seconds and the number of cells."""
+    """Run an experiment in an empty folder; return the seconds and the number of cells."""
     from pucli.errors import RunError
     from pucli.runner import load_experiment
     from pucli.runner import run as run_experiment
@@ -80,12 +80,12 @@ def _timed(name: str, methods: list[str] | None, repeats: int | None) -> tuple[f
         summary = run_experiment(experiment, methods=methods, n_jobs=WORKERS, results_dir=folder)
         seconds = time.perf_counter() - started
     if summary.failed:
-        raise RunError(f"{summary.failed} cells of {name} failed; `pucli reproduce {name}` says why.")
+        raise RunError(f"{summary.failed} cells of {name} failed; `pucli reproduce {name}` shows the reasons.")
     return seconds, summary.ran
 
 
 def _factorisation_floor() -> float:
-    """Seconds on one core for the Cholesky factorisations of one repeat of the rkhs form of Table 3.3."""
+    """Return the seconds on one core for the Cholesky factorisations of one repeat of the rkhs form of Table 3.3."""
     from threadpoolctl import threadpool_limits
 
     from pucli.data import load_dataset, make_split
@@ -117,7 +117,7 @@ def _factorisation_floor() -> float:
 
 
 def _cholesky_rate(r: int = 400) -> float:
-    """Operations per second of LAPACK's Cholesky factorisation at order r, one thread."""
+    """Return the operations per second of LAPACK's Cholesky factorisation at order r, on one thread."""
     from scipy.linalg.lapack import dpotrf
 
     A = np.eye(r) * r + np.ones((r, r))

@@ -1,8 +1,8 @@
 """USMO against SVR on stacked rows and a general QP solver: time, gap, memory, and growth with n.
 
-Two Gaussians in 20 dimensions, 100 labelled rows, Gaussian kernel of width 3, lam = 0.01, one BLAS thread. Every
-solver is stopped at a relative duality gap of 1e-4, which is measured from outside for each; SVR gets the loosest
-tolerance that reaches it, and a target M known to be large enough. Memory is the peak of a process of its own, with
+Two Gaussians in 20 dimensions, 100 labelled rows, Gaussian kernel of width 3, lam = 0.01, one BLAS thread. Every solver
+is stopped at a relative duality gap of 1e-4, measured by the same function for all. SVR gets the loosest tolerance that
+reaches it, and a target M that is known to be large enough. Memory is the peak of a separate process, including
 interpreter, libraries and data.
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.bench._timing import Progress, once, teller
+from pucli.bench._timing import Progress, once, reporter
 from pucli.errors import RunError
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench usmo`.
 
-    sizes : numbers of unlabeled rows, against SVR; qp_rows : against Clarabel; linear_rows : for the linear kernel, 10
-    features like poker hands; memory_rows : for peak memory at 784 features. Those of `FULL` take half an hour, mostly
-    SVR's at 20,000 rows.
+    Numbers of unlabeled rows: sizes, against SVR; qp_rows, against Clarabel; linear_rows, for the linear kernel with 10
+    features like poker hands; memory_rows, for peak memory at 784 features. Those of `FULL` take half an hour, most of
+    it for SVR at 20,000 rows.
     """
     from threadpoolctl import threadpool_limits
 
-    tell = teller(progress)
+    report = reporter(progress)
     steps = len(sizes) + len(memory_rows) + 2
     rows = []
     with threadpool_limits(1):
@@ -64,17 +64,17 @@ def run(
         for done, n in enumerate(sizes):
             rows += _against_svr(n)
             seconds.append(rows[-2]["seconds"])
-            tell(done + 1, steps)
+            report(done + 1, steps)
         if len(sizes) > 1:
             exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
             rows.append({"name": "USMO, exponent of n fitted to its times", "note": f"{exponent:.2f}"})
         rows += _against_qp(qp_rows)
-        tell(len(sizes) + 1, steps)
+        report(len(sizes) + 1, steps)
     rows.append(_apart(_linear_child, linear_rows))
-    tell(len(sizes) + 2, steps)
+    report(len(sizes) + 2, steps)
     for done, n in enumerate(memory_rows):
         rows.append(_apart(_memory_child, n))
-        tell(len(sizes) + 3 + done, steps)
+        report(len(sizes) + 3 + done, steps)
     if len(memory_rows) > 1:
         rows.append(_memory_growth(memory_rows, [row["peak_mb"] for row in rows[-len(memory_rows) :]]))
     title = (
@@ -85,7 +85,7 @@ def run(
 
 
 def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
-    """Return the row on the growth of peak memory: linear if its steps are equal, whatever the fixed part."""
+    """Return the row on the growth of peak memory, which is linear if its increments are equal."""
     steps = np.diff(peak_mb) / np.diff(n) * 1000
     shown = ", ".join(f"{step:.1f}" for step in steps)
     return {
@@ -114,7 +114,7 @@ def _problem(n: int) -> DoubleHingeProblem:
 
 
 def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
-    """Solve from the default start; what an estimator's fit does once its input is checked."""
+    """Solve from the default start, as an estimator does after checking its input."""
     from pucli.solvers.usmo.blocks import solve_kernel
     from pucli.solvers.usmo.start import subsample_start
 
@@ -143,7 +143,7 @@ def _relative_gap(problem: DoubleHingeProblem, sigma: Floats) -> float:
 
 
 def _best(problem: DoubleHingeProblem, n: int) -> tuple[float, KernelSolution]:
-    """Return the shortest of a few runs of USMO, one for large n."""
+    """Return the shortest of a few runs of USMO; for large n there is one run."""
     runs = [once(lambda: _usmo(problem)) for _ in range(5 if n <= 2000 else 2 if n <= 5000 else 1)]
     return min(runs, key=lambda pair: pair[0])
 
@@ -194,11 +194,11 @@ def _against_qp(n: int) -> list[dict[str, Any]]:
 
 
 def _apart(child: Callable[[int], dict[str, Any]], n: int) -> dict[str, Any]:
-    """Run `child(n)` in a process of its own, so that its peak memory is its own."""
+    """Run `child(n)` in a separate process and return its result with its own peak memory."""
     code = f"import json; from pucli.bench.usmo import {child.__name__} as child; print(json.dumps(child({n})))"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if finished.returncode:
-        raise RunError(f"the benchmark's process of its own failed: {finished.stderr.strip()[-500:]}")
+        raise RunError(f"the benchmark's separate process failed: {finished.stderr.strip()[-500:]}")
     found: dict[str, Any] = json.loads(finished.stdout)
     return found
 

@@ -1,6 +1,6 @@
-"""What holds of what is promised: scikit-learn's checks, hostile files, proofs, kills, faults, and the same bits.
+"""Checks of what pucli promises: scikit-learn's checks, hostile files, proofs, kills, faults, and the same bits.
 
-Every line says how many cases were tried and how many held; the JSON file names each case that did not.
+Every line gives the number of cases that were tried and that held; the JSON file names each case that failed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from pucli.bench._timing import Progress, teller
+from pucli.bench._timing import Progress, reporter
 
 COLUMNS = ("what", "tried", "held", "note")
 FULL = {"full": True}
@@ -19,12 +19,16 @@ PARTS: tuple[str, ...] = ("estimator_checks", "hostile")
 
 def run(progress: Progress | None = None, full: bool = False, parts: Sequence[str] = PARTS) -> dict[str, Any]:
     """Return the table of `pucli bench trust`; `full` tries many more cases of each kind, `parts` some kinds only."""
-    tell = teller(progress)
+    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     for step, part in enumerate(parts):
         module = importlib.import_module(f"pucli.bench.trust.{part}")
         rows += [line.row() for line in module.lines(full)]
-        tell(step + 1, len(parts))
+        report(step + 1, len(parts))
     tried, held = (sum(row[key] for row in rows) for key in ("tried", "held"))
     rows.append({"name": "all", "tried": tried, "held": held, "note": ""})
-    return {"title": "What holds, of how many cases that were tried", "columns": COLUMNS, "rows": rows}
+    return {
+        "title": "Promises, with the number of cases that were tried and that held",
+        "columns": COLUMNS,
+        "rows": rows,
+    }

@@ -1,11 +1,11 @@
-"""A line of the table: how many cases were tried, and which of them did not hold."""
+"""A line of the table: the number of cases that were tried, and those that failed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-# Cases that a note names, and characters of each.
+# Number of failed cases in a note, and characters of each.
 SHOWN, LENGTH = 3, 120
 
 
@@ -15,10 +15,10 @@ class Line:
 
     Parameters
     ----------
-    name : what is promised.
+    name : the promise.
     tried : number of cases.
-    failed : case -> why it did not hold.
-    note : what a reader should know besides.
+    failed : reason of each case that failed, by case.
+    note : further information.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Line:
     note: str = ""
 
     def count(self, case: str, problem: str) -> None:
-        """Count one case; `problem` is empty where it held."""
+        """Count one case; `problem` is empty if it held."""
         self.tried += 1
         if problem:
             self.failed[case] = problem

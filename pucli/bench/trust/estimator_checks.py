@@ -1,4 +1,4 @@
-"""scikit-learn's checks, for every estimator of the list of methods at its defaults."""
+"""scikit-learn's checks of every estimator in the list of methods, at its defaults."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ MINUS_ONE = (
     "its last problem names a class -1, which marks an unlabeled row; scikit-learn exempts its own semi-supervised "
     "classifiers from it by name"
 )
-# Parameters with which a network trains in a tenth of a second; everything else runs at its defaults.
+# Parameters with which a network trains in a tenth of a second.
 _SMALL: dict[str, Any] = {"hidden": (8,), "n_iterations": 10, "block": 5}
 
 
 def expected_failures(method: Method) -> dict[str, str]:
-    """Return check -> reason for the one check that the meaning of -1 forces a method to fail."""
+    """Return the check that a method must fail because -1 marks an unlabeled row, with the reason."""
     ours = method.estimator.startswith("pucli.")
     return {"check_classifiers_classes": MINUS_ONE} if ours and method.kind == "semi-supervised" else {}
 
 
 def lines(full: bool) -> list[Line]:
-    """Return the lines of the checks; `full` has all networks, not one, and Classtering at its defaults."""
+    """Return the lines of the checks; `full` adds all networks but PAE, and Classtering at its defaults."""
     line = Line("scikit-learn's checks of estimators")
     forced = []
     for name, method in METHODS.items():
