@@ -1,6 +1,6 @@
 """The methods of `pucli bench quality`: the automatic classifier, plain baselines, and other libraries if installed.
 
-Each method takes a `Problem` and returns a `Prediction`. Only "SVC, true prior" and "true labels" use what is unknown in
+Each method takes a `Problem` and returns a `Prediction`. "SVC, true prior" and "true labels" use what is unknown in
 practice; they show how much a known prior and known labels would help.
 """
 

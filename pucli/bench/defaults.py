@@ -1,10 +1,10 @@
-"""Whether untuned methods are of use: every PU method at its defaults on the 32 public tasks.
+"""Whether untuned methods are useful: every PU method at its defaults on the 32 public tasks.
 
-A model finds positives where its F1 on test rows is above that of calling every row positive. Where it does not, it
-should say so: with a DegenerateModelWarning, that it calls nearly nothing or nearly everything positive, or with
-another one. That a prior was estimated (EstimatedPriorWarning) is no such word. What finds nothing and says nothing is
-silent. Methods that draw random numbers run with a second seed too. A task has at most 800 rows; ekf-glpual, whose
-features are products of two, gets at most 40 features, drawn at random.
+A model finds positives if its F1 on test rows is above that of predicting every row positive. Otherwise it should warn,
+with a DegenerateModelWarning if it predicts nearly no row or nearly every row positive, or with another warning. An
+EstimatedPriorWarning does not count, since it says nothing about the model. A model that neither finds positives nor
+warns is silent. Methods that draw random numbers are also run with a second seed. A task has at most 800 rows.
+ekf-glpual, whose features include all products of two, gets at most 40 features, drawn at random.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from pucli.errors import EstimatedPriorWarning, UsageError
 from pucli.methods import METHODS, estimator_class
 from pucli.models import seeded
 
-# Share of the positives in training that are labelled.
+# Share of the training positives that are labelled.
 FREQUENCY = 0.5
-# Features of a task, where a method cannot take many.
+# The most features of a task for methods that cannot take many.
 MOST_FEATURES = {"ekf-glpual": 40}
-# The seed of the command line where none is given, and another one.
+# The default seed of the command line, and another one.
 SEEDS = (0, 7)
 TARGET = 28
 COLUMNS = ("method", "seed", "finds", "warns", "silent", "F1", "seconds", "note")
 
 
 class Cell(NamedTuple):
-    """What one method did on one task. verdict : "finds", "warns" or "silent". warned : the warnings' classes."""
+    """Result of one method on one task. verdict : "finds", "warns" or "silent". warned : classes of the warnings."""
 
     method: str
     task: str
@@ -54,14 +54,16 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench defaults`.
 
-    The files lie in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
+    The files are in `folder`, by default the folder that PUCLI_QUALITY_DATA names, or ../shared/data.
     """
     from threadpoolctl import threadpool_limits
 
     folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
     at_hand = [task for task in tasks() if (folder / task.file).is_file()]
     if not at_hand:
-        raise UsageError(f"{folder}: no file of the tasks is there; set PUCLI_QUALITY_DATA to their folder.")
+        raise UsageError(
+            f"{folder}: the folder has none of the files of the tasks; set PUCLI_QUALITY_DATA to their folder."
+        )
     names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
     report = reporter(progress)
     cells = []
@@ -86,7 +88,7 @@ def draws(method: str) -> bool:
 
 
 def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
-    """Fit and judge one method as `pucli train` would: features standardised, nothing else given."""
+    """Fit and judge one method as `pucli train` does: standardised features, default parameters."""
     from sklearn.metrics import f1_score
 
     from pucli.persistence import make_pipeline
@@ -100,18 +102,18 @@ def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, s)
-        said = model.predict(X_test) == model.classes_[-1]
+        predicted = model.predict(X_test) == model.classes_[-1]
     seconds = time.process_time() - started
     y = rows.y[split.test]
-    f1, f1_of_all = float(f1_score(y, said, zero_division=0)), float(f1_score(y, np.ones_like(y)))
+    f1, f1_of_all = float(f1_score(y, predicted, zero_division=0)), float(f1_score(y, np.ones_like(y)))
     warned = sorted({entry.category.__name__ for entry in caught})
-    telling = any(issubclass(entry.category, UserWarning) and _tells(entry.category) for entry in caught)
-    verdict = "finds" if f1 > f1_of_all else "warns" if telling else "silent"
+    warns = any(issubclass(entry.category, UserWarning) and _is_about_model(entry.category) for entry in caught)
+    verdict = "finds" if f1 > f1_of_all else "warns" if warns else "silent"
     return Cell(name, task, seed, f1, f1_of_all, verdict, warned, seconds)
 
 
-def _tells(category: type[Warning]) -> bool:
-    """Return whether a warning of this class says that the model may be of no use."""
+def _is_about_model(category: type[Warning]) -> bool:
+    """Return whether a warning of this class means that the model may be useless."""
     return not issubclass(category, EstimatedPriorWarning)
 
 
@@ -119,8 +121,8 @@ def _line(method: str, seed: int, cells: list[Cell]) -> dict[str, Any]:
     part = [cell for cell in cells if (cell.method, cell.seed) == (method, seed)]
     counts = Counter(cell.verdict for cell in part)
     silent = [cell.task for cell in part if cell.verdict == "silent"]
-    told = Counter(name for cell in part if cell.verdict == "warns" for name in cell.warned)
-    notes = [f"{name} on {count}" for name, count in sorted(told.items())]
+    warned = Counter(name for cell in part if cell.verdict == "warns" for name in cell.warned)
+    notes = [f"{name} on {count}" for name, count in sorted(warned.items())]
     if silent:
         notes.append(f"silent on {', '.join(silent)}")
     return {

@@ -1,4 +1,4 @@
-"""`pucli bench defaults`: what counts as found, said and silent, and the committed table."""
+"""`pucli bench defaults`: when a model finds positives, warns or is silent, and the committed table."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
 
 
 def test_an_estimated_prior_excuses_nothing() -> None:
-    assert defaults._tells(DegenerateModelWarning)
-    assert not defaults._tells(EstimatedPriorWarning)
+    assert defaults._is_about_model(DegenerateModelWarning)
+    assert not defaults._is_about_model(EstimatedPriorWarning)
 
 
 @pytest.mark.skipif(not (DATA / "uci/wine").is_dir(), reason="the data folder is not beside this checkout")

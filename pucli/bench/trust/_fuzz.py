@@ -1,4 +1,4 @@
-"""Files made wrong, by a seeded generator."""
+"""Damaged files, made by a seeded generator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pucli.bench.trust._lines import Line
 
 Rng = np.random.Generator
 
-# Words of libraries, which a user should not have to read.
+# Words of libraries and tracebacks that must not reach a user.
 RAW = re.compile(
     r"Traceback|pandas|zipfile|BadZip|[Yy]aml\.|PyYAML|[Tt]okeniz|C error|openpyxl|xlrd|codec|scipy|numpy|pyarrow|Arrow"
     r"|\w+Error\b|not a zip|defect in pucli|unexpected|escaped|could not convert|reshape|Magic|zlib|Error -\d"
@@ -25,7 +25,7 @@ RAW = re.compile(
 
 @dataclass
 class Case:
-    """Files of one case, the command line that reads them, and the exit codes that are right."""
+    """Files of one case, the command line that reads them, and the allowed exit codes."""
 
     name: str
     words: Sequence[str]
@@ -40,16 +40,16 @@ def judge(outcome: Outcome, case: Case, seconds: float) -> str:
         return f"breach: {outcome.breaches[0]}"
     if outcome.seconds >= seconds:
         return f"took more than {seconds:.0f} s"
-    said = outcome.err.strip()
+    stderr = outcome.err.strip()
     if outcome.code not in case.codes:
-        return f"exit code {outcome.code}: {said[-200:]}"
-    raw = RAW.search(said)
+        return f"exit code {outcome.code}: {stderr[-200:]}"
+    raw = RAW.search(stderr)
     if raw is not None:
-        return f"raw words {raw[0]!r}: {said[-300:]}"
-    if outcome.code != 0 and (not said.startswith("pucli: ") or len(said.splitlines()) != 1):
-        return f"not one line: {said[-200:]!r}"
-    if len(said) > 2000:
-        return f"a message of {len(said)} characters"
+        return f"raw words {raw[0]!r}: {stderr[-300:]}"
+    if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) != 1):
+        return f"not one line: {stderr[-200:]!r}"
+    if len(stderr) > 2000:
+        return f"a message of {len(stderr)} characters"
     return ""
 
 
@@ -69,7 +69,7 @@ def try_cases(line: Line, guard: Guard, cases: Sequence[Case], folder: Path, sec
 
 
 def cut(rng: Rng, content: bytes) -> bytes:
-    """Leave out the end."""
+    """Cut off the end."""
     return content[: int(rng.integers(0, len(content)))]
 
 
@@ -94,7 +94,7 @@ def repeat(rng: Rng, content: bytes) -> bytes:
 
 
 def insert(rng: Rng, content: bytes) -> bytes:
-    """Put bytes of an awkward kind somewhere."""
+    """Insert awkward bytes at a random place."""
     kinds = [b"\0" * 8, b"\xff\xfe\xfa", b"\r", b'"', b"\n\n\n", b"\x1a", b"9" * 400, b",;\t", b"\xed\xa0\x80"]
     place = int(rng.integers(0, len(content)))
     piece: bytes = kinds[int(rng.integers(0, len(kinds)))]
@@ -102,7 +102,7 @@ def insert(rng: Rng, content: bytes) -> bytes:
 
 
 def zeros(rng: Rng, content: bytes) -> bytes:
-    """Make a piece zero, as a crash of the file system does."""
+    """Set a piece to zero, as a crash of the file system does."""
     start, end = sorted(rng.integers(0, len(content), 2).tolist())
     return b"".join([content[:start], bytes(end - start), content[end:]])
 
@@ -111,6 +111,6 @@ MUTATIONS: tuple[Callable[[Rng, bytes], bytes], ...] = (cut, flip, drop, repeat,
 
 
 def mutated(rng: Rng, content: bytes) -> tuple[str, bytes]:
-    """Return the name of a random mutation and what it makes of `content`."""
+    """Return the name of a random mutation and the mutated `content`."""
     change = MUTATIONS[int(rng.integers(0, len(MUTATIONS)))]
     return change.__name__, change(rng, content) or b"\0"

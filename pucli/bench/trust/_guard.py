@@ -1,9 +1,9 @@
-"""Cases run one by one, each in a process of its own that is watched and limited.
+"""Cases run one by one, each in its own process, which is watched and limited.
 
-``python -m pucli.bench.trust._guard`` imports what commands need once, then reads one JSON document a line from stdin:
-``{"words", "folder", "seconds", "memory"}``. For each it forks, runs the command line in the folder, and answers with
-``{"code", "err", "seconds", "breaches"}``. A breach is a program that was started, a connection, or a file that was
-opened for writing or moved outside of the folder.
+``python -m pucli.bench.trust._guard`` imports what commands need once, then reads one JSON document per line from
+stdin: ``{"words", "folder", "seconds", "memory"}``. For each it forks, runs the command line in the folder, and replies
+with ``{"code", "err", "seconds", "breaches"}``. A breach is a program that was started, a connection, or a file outside
+the folder that was opened for writing or moved.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class Outcome(NamedTuple):
-    """What a case came to: exit code (negative: the signal that ended it), stderr, seconds, and breaches."""
+    """Outcome of a case: exit code (negative: the signal that ended it), stderr, seconds, and breaches."""
 
     code: int
     err: str
@@ -71,63 +71,63 @@ class Guard:
         self._process.wait()
 
     def run(self, words: Sequence[str], folder: Path, *, seconds: float = 20.0, memory: int = 2**30) -> Outcome:
-        """Run a command line in `folder`, with so many seconds and bytes beyond what importing takes."""
+        """Run a command line in `folder`, with limits on seconds and on bytes beyond those of the imports."""
         found = self._ask({"words": list(words), "folder": str(folder), "seconds": seconds, "memory": memory})
         return Outcome(**found)
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
+        reply: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return reply
 
 
 def _serve() -> None:
-    answers = os.fdopen(os.dup(1), "w")
+    replies = os.fdopen(os.dup(1), "w")
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     for line in sys.stdin:
-        question = json.loads(line)
-        if "warm_up" in question:
-            os.chdir(question["folder"])
-            for words in question["warm_up"]:
+        request = json.loads(line)
+        if "warm_up" in request:
+            os.chdir(request["folder"])
+            for words in request["warm_up"]:
                 _command(words)
-            answer: dict[str, Any] = {}
+            reply: dict[str, Any] = {}
         else:
-            answer = _case(question)
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+            reply = _case(request)
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
 
 
-def _case(question: dict[str, Any]) -> dict[str, Any]:
-    """Run one case in a process of its own and wait for it."""
-    folder = Path(question["folder"])
-    told, said = folder.with_name(f"{folder.name}.breaches"), folder.with_name(f"{folder.name}.err")
+def _case(request: dict[str, Any]) -> dict[str, Any]:
+    """Run one case in its own process and wait for it."""
+    folder = Path(request["folder"])
+    breach_file, err_file = folder.with_name(f"{folder.name}.breaches"), folder.with_name(f"{folder.name}.err")
     started = time.perf_counter()
     child = os.fork()
     if child == 0:
-        _child(question, folder, told, said)
+        _child(request, folder, breach_file, err_file)
     status = 0
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             break
-        if time.perf_counter() - started > question["seconds"]:
+        if time.perf_counter() - started > request["seconds"]:
             os.kill(child, signal.SIGKILL)
             status = os.waitpid(child, 0)[1]
             break
         time.sleep(0.002)
     seconds = time.perf_counter() - started
-    breaches = told.read_text().splitlines() if told.exists() else []
-    err = said.read_text(errors="replace") if said.exists() else ""
-    for file in (told, said):
+    breaches = breach_file.read_text().splitlines() if breach_file.exists() else []
+    err = err_file.read_text(errors="replace") if err_file.exists() else ""
+    for file in (breach_file, err_file):
         file.unlink(missing_ok=True)
     return {"code": os.waitstatus_to_exitcode(status), "err": err, "seconds": seconds, "breaches": breaches}
 
 
-def _child(question: dict[str, Any], folder: Path, told: Path, said: Path) -> None:
-    """Be the process of one case; never returns."""
+def _child(request: dict[str, Any], folder: Path, breach_file: Path, err_file: Path) -> None:
+    """Run one case in the forked process; never returns."""
     code = 70
     try:
         os.chdir(folder)
@@ -137,16 +137,16 @@ def _child(question: dict[str, Any], folder: Path, told: Path, said: Path) -> No
         import tempfile
 
         tempfile.tempdir = str(temporary)
-        out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        note = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        out = os.open(err_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        note = os.open(breach_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(out, 2)
         sys.stderr = os.fdopen(2, "w", closefd=False)
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + question["memory"], size + question["memory"]))
+        resource.setrlimit(resource.RLIMIT_AS, (size + request["memory"], size + request["memory"]))
         resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         sys.addaudithook(_hook(folder, note))
-        code = _command(question["words"])
+        code = _command(request["words"])
         sys.stderr.flush()
     except BaseException as error:
         os.write(2, f"escaped: {type(error).__name__}: {error}\n".encode())

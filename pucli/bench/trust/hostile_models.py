@@ -27,7 +27,7 @@ _JUNK: tuple[Any, ...] = (
 
 
 class _Payload:
-    """What a pickle would run."""
+    """Payload that a pickle would execute."""
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         import os
@@ -36,7 +36,7 @@ class _Payload:
 
 
 def trained(folder: Path) -> dict[str, bytes]:
-    """Return name -> content of models to start from: by a linear method, one with a kernel, and a generative one."""
+    """Return the content of a linear, a kernel and a generative model, by name."""
     rng = np.random.default_rng(0)
     lines = ["a,b,c,y"]
     for i in range(60):
@@ -87,7 +87,7 @@ def _packed(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) ->
 
 
 def _json(rng: Rng, base: bytes) -> tuple[str, bytes]:
-    """Put junk in one place of the description, or leave the place out."""
+    """Replace one entry of the description by junk, or leave it out."""
     members = _members(base)
     about = json.loads(members["model.json"])
     places: list[tuple[Any, Any]] = []
@@ -112,7 +112,7 @@ def _walk(value: Any, places: list[tuple[Any, Any]]) -> None:
 
 
 def _array(rng: Rng, base: bytes) -> tuple[str, bytes]:
-    """Forge one array: another shape, kind or content, or a header that claims what is not there."""
+    """Forge one array: another shape, kind or content, or a header that does not match the data."""
     members = _members(base)
     arrays = sorted(name for name in members if name.endswith(".npy"))
     name = arrays[int(rng.integers(0, len(arrays)))]
