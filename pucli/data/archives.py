@@ -17,6 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 SIZE_LIMIT = 4 * 2**30  # bytes
+# A file may unpack to so many times its size, or to so many bytes. Zeros alone reach a ratio of a thousand; data of
+# measurements stay below twenty.
+RATIO, FREE = 200, 256 * 2**20
 _CHUNK = 2**20
 
 
@@ -24,7 +27,12 @@ class ArchiveError(Exception):
     """The archive is damaged, lacks the member, or unpacks to more than the limit."""
 
 
-def unpack(source: Path, target: Path, member: str | None = None, *, limit: int = SIZE_LIMIT) -> None:
+def unpacked_limit(packed: int) -> int:
+    """Return the number of bytes to which a file of `packed` bytes may unpack."""
+    return min(SIZE_LIMIT, max(RATIO * packed, FREE))
+
+
+def unpack(source: Path, target: Path, member: str | None = None, *, limit: int | None = None) -> None:
     """Write the content of `source` to `target`, unpacked if it is an archive.
 
     Parameters
@@ -36,14 +44,15 @@ def unpack(source: Path, target: Path, member: str | None = None, *, limit: int 
     member : str, optional
         Name in the archive; its last part is enough where that is unique. Without it, `source` is a gz file or a plain
         file, which is copied.
-    limit : int
-        Largest size of the unpacked file, in bytes.
+    limit : int, optional
+        Largest size of the unpacked file, in bytes; by default `unpacked_limit` of the size of `source`.
 
     Raises
     ------
     ArchiveError
         The archive is damaged, has no such member or more than one, or the member is larger than `limit`.
     """
+    limit = unpacked_limit(source.stat().st_size) if limit is None else limit
     try:
         if member is None:
             if _is_gzip(source):
@@ -54,19 +63,29 @@ def unpack(source: Path, target: Path, member: str | None = None, *, limit: int 
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
                 names = [info.filename for info in archive.infolist() if not info.is_dir()]
-                with archive.open(_find(names, member)) as stream:
+                found = _find(names, member)
+                _check_size(archive.getinfo(found).file_size, limit)
+                with archive.open(found) as stream:
                     _write(stream, target, limit)
         elif tarfile.is_tarfile(source):
             with tarfile.open(source) as tar:
                 regular = {info.name: info for info in tar.getmembers() if info.isfile()}
-                with tar.extractfile(regular[_find(list(regular), member)]) as stream:  # type: ignore[union-attr]
+                inside = regular[_find(list(regular), member)]
+                _check_size(inside.size, limit)
+                with tar.extractfile(inside) as stream:  # type: ignore[union-attr]
                     _write(stream, target, limit)
         else:
             raise ArchiveError("neither a zip nor a tar archive")
     except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
-        raise ArchiveError(f"damaged archive ({error})") from error
-    except (RuntimeError, NotImplementedError) as error:  # zipfile: encrypted, or an unknown compression
-        raise ArchiveError(f"cannot unpack ({error})") from error
+        raise ArchiveError("damaged archive: it is cut short, or bytes of it have changed") from error
+    except (RuntimeError, NotImplementedError, ValueError, OverflowError) as error:
+        # zipfile: encrypted, or an unknown compression; tarfile: numbers that are none
+        raise ArchiveError("cannot unpack: encrypted, packed in an unknown way, or damaged") from error
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise ArchiveError(f"unpacks to more than {limit} bytes")
 
 
 def _is_gzip(path: Path) -> bool:

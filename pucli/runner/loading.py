@@ -3,48 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from pucli.declared import CATALOGUE, add_catalogue, experiment_files
 from pucli.errors import UsageError, unknown
 from pucli.plug_ins import add_module_folder, check_not_hidden
 from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML in which 1e-4 is a number (YAML 1.2), and a key given twice is an error."""
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+0123456789."),
-)
-
-
-def _mapping_without_duplicates(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        if key_node.tag == "tag:yaml.org,2002:merge":
-            continue
-        key = loader.construct_object(key_node, deep=True)
-        if isinstance(key, (dict, list)):
-            raise yaml.constructor.ConstructorError(None, None, "a key must be a word or number", key_node.start_mark)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", key_node.start_mark)
-        seen.add(key)
-    return loader.construct_mapping(node, deep=True)
-
-
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping_without_duplicates)
+from pucli.runner.yaml_files import read_yaml
 
 
 def experiment_names() -> list[str]:
@@ -76,7 +47,7 @@ def load_experiment(
     if not own and text not in declared:
         raise unknown("experiment", text, declared, listing="pucli list experiments")
     path = Path(name_or_path) if own else declared[text]
-    experiment = parse_experiment(_read(path), file=path.name)
+    experiment = parse_experiment(read_yaml(path), file=path.name)
     experiment._name, experiment._path = path.stem, path
     if own:
         _take_what_lies_beside(experiment, path.resolve().parent)
@@ -123,23 +94,6 @@ def experiment_schema() -> dict[str, Any]:
         "default": [],
     }
     return schema
-
-
-def _read(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file; `pucli list experiments` shows the declared ones.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-    try:
-        return yaml.load(text, Loader=_Loader)  # a SafeLoader
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
-        raise UsageError(f"{path.name}:{where} {error.problem or 'not valid YAML'}.") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"{path.name}: not valid YAML ({error}).") from None
 
 
 def _explain(item: Any, content: Any) -> str:

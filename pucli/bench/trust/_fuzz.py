@@ -25,13 +25,14 @@ RAW = re.compile(
 
 @dataclass
 class Case:
-    """Files of one case, the command line that reads them, and the allowed exit codes."""
+    """Files of one case, the command line that reads them, the allowed exit codes, and lines of a message."""
 
     name: str
     words: Sequence[str]
     files: Mapping[str, bytes] = field(default_factory=dict)
     codes: frozenset[int] = frozenset({0, 2})
     make: Callable[[Path], None] | None = None
+    lines: int = 1
 
 
 def judge(outcome: Outcome, case: Case, seconds: float) -> str:
@@ -46,8 +47,8 @@ def judge(outcome: Outcome, case: Case, seconds: float) -> str:
     raw = RAW.search(stderr)
     if raw is not None:
         return f"raw words {raw[0]!r}: {stderr[-300:]}"
-    if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) != 1):
-        return f"not one line: {stderr[-200:]!r}"
+    if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) > case.lines):
+        return f"more than {case.lines} lines: {stderr[-200:]!r}"
     if len(stderr) > 2000:
         return f"a message of {len(stderr)} characters"
     return ""

@@ -14,7 +14,12 @@ from pucli.bench.trust._lines import Line
 
 SEED = 20
 # Kind of file, its module here, and how many files by default and in full.
-KINDS = (("model files", "hostile_models", 200, 2000),)
+KINDS = (
+    ("model files", "hostile_models", 200, 2000),
+    ("tables", "hostile_tables", 250, 2000),
+    ("experiments (YAML)", "hostile_yaml", 150, 1000),
+    ("archives", "hostile_archives", 80, 500),
+)
 
 
 def lines(full: bool) -> list[Line]:
