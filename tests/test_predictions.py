@@ -84,10 +84,8 @@ def test_cells_unlike_training_are_counted_over_all_blocks_with_their_line(saved
     frame.to_csv(path, index=False)
     tally = Tally()
     list(predicted_blocks(saved, path, tally=tally, rows=64))
-    assert (
-        "column 'job': 2 cells with a value that training did not have (first in line 102: 'sailor')" in tally.lines()
-    )
-    assert "column 'age': 1 cell not numbers, taken as empty (first in line 252: 'old')" in tally.lines()
+    assert "column 'job': 2 cells with a value not seen in training (first in line 102: 'sailor')" in tally.lines()
+    assert "column 'age': 1 cell not a number, treated as empty (first in line 252: 'old')" in tally.lines()
 
 
 def test_the_top_rows_are_those_of_a_full_sort(saved, tmp_path):

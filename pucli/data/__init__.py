@@ -1,6 +1,6 @@
 """Data: the declared catalogue, download and cache, readers, generators, splits.
 
-The names are imported when first used, so that the command line starts without numpy, pandas and scikit-learn.
+The names are imported on first use, so that the command line starts without numpy, pandas and scikit-learn.
 """
 
 from __future__ import annotations

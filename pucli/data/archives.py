@@ -1,7 +1,7 @@
-"""One file out of a gz, zip or tar archive.
+"""Extraction of one file from a gz, zip or tar archive.
 
-The names inside an archive are compared, never used as paths. The member is written to the one path that the caller
-gives, so an archive with `../` or absolute names, links or devices cannot write anywhere else. A size limit stops
+The names inside an archive are only compared, never used as paths. The member is written to the path given by the
+caller, so an archive with `../` or absolute names, links or devices cannot write anywhere else. A size limit stops
 archives that unpack to a huge size.
 """
 
@@ -38,19 +38,19 @@ def unpack(source: Path, target: Path, member: str | None = None, *, limit: int 
     Parameters
     ----------
     source : Path
-        A gz file, a zip or tar archive (gz, bz2, xz), or a plain file. Recognised by content, not by name.
+        A gz file, a zip or tar archive (gz, bz2, xz), or a plain file, recognised by its content and not by its name.
     target : Path
         The file to write.
     member : str, optional
-        Name in the archive; its last part is enough where that is unique. Without it, `source` is a gz file or a plain
-        file, which is copied.
+        Name in the archive; the last part of the path is enough if it is unique. Without it, `source` is a gz file or a
+        plain file, which is copied.
     limit : int, optional
-        Largest size of the unpacked file, in bytes; by default `unpacked_limit` of the size of `source`.
+        Maximum size of the unpacked file, in bytes; by default `unpacked_limit` of the size of `source`.
 
     Raises
     ------
     ArchiveError
-        The archive is damaged, has no such member or more than one, or the member is larger than `limit`.
+        The archive is damaged, has no such member or several, or the member is larger than `limit`.
     """
     limit = unpacked_limit(source.stat().st_size) if limit is None else limit
     try:

@@ -1,7 +1,7 @@
-"""ARFF, Weka's text format: attribute declarations, then comma-separated rows with quotes, `?` for missing.
+"""ARFF, Weka's text format: attribute declarations, then comma-separated rows with quotes and `?` for missing values.
 
-SciPy's reader stops at string attributes and does not say where a faulty row is, hence this one. Sparse rows and
-relational attributes are refused.
+SciPy's reader fails on string attributes and does not report the line of a faulty row. Sparse rows and relational
+attributes are not supported.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S
 def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:
     """Return the table and, for each of its rows, the line of the file (from 1).
 
-    Numeric attributes become float64 where every cell is a number; other attributes stay text; `?` is missing.
+    Numeric attributes become float64 if every cell is a number; other attributes stay text; `?` is missing.
 
     Raises
     ------
     ValueError
-        The file is not ARFF or a row has the wrong number of fields; the message gives the line.
+        The file is not ARFF or a row has the wrong number of fields; the message names the line.
     """
     import pandas as pd
 
@@ -41,10 +41,10 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:
                 continue
             if in_data:
                 if line.startswith("{"):
-                    raise ValueError(f"line {number}: sparse ARFF rows are not supported; save the dense form")
+                    raise ValueError(f"line {number}: sparse ARFF rows are not supported; save the file in dense form")
                 row = split_row(line)
                 if len(row) != len(names):
-                    raise ValueError(f"line {number} has {len(row)} fields, {len(names)} attributes are declared")
+                    raise ValueError(f"line {number} has {len(row)} fields, but {len(names)} attributes are declared")
                 rows.append(row)
                 lines.append(number)
             elif line.lower().startswith("@attribute"):
@@ -69,7 +69,7 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:
 
 
 def split_row(line: str) -> list[str | None]:
-    """Return the fields of one ARFF row: quotes removed, None for a missing value."""
+    """Return the fields of an ARFF row without quotes, with None for a missing value."""
     fields: list[str | None] = []
     position = 0
     while position <= len(line):

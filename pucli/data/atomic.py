@@ -1,7 +1,7 @@
-"""Writing a file in one step: readers see the old file or the whole new one, never a part.
+"""Atomic writing of files: readers see the complete old file or the complete new one.
 
-One rule for every file that pucli writes: missing folders are made, a place that cannot be written is wrong usage, a
-disk that is full is a failure of the run (`pucli.errors.unwritable`).
+The same rule holds for every file that pucli writes: missing folders are created, a path that cannot be written is
+wrong usage, and a full disk is a failure of the run (`pucli.errors.unwritable`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pucli.errors import UsageError, unwritable
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; on success it takes the place of `path`, otherwise it is removed.
+    """Yield a temporary path to write to; on success it replaces `path`, otherwise it is removed.
 
     Parameters
     ----------
     path : str or Path
-        The file; its folder is made if it does not exist.
+        The file; its folder is created if it does not exist.
 
     Raises
     ------
     UsageError
-        The place cannot be written, or `path` is a folder, a device or a pipe.
+        The path cannot be written, or is a folder, a device or a pipe.
     RunError
         The disk is full.
     """
@@ -46,23 +46,23 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def check_output(path: Path, option: str = "") -> None:
-    """Raise UsageError if no file can be written at `path`, before the work whose result goes there.
+    """Raise UsageError if no file can be written at `path`; to be called before the work starts.
 
     Parameters
     ----------
     path : Path
         The file that will be written.
     option : str
-        The option that names it, for the message.
+        The option that names the file, for the message.
     """
     _check_kind(path, option)
     check_folder(path.parent, option, path)
 
 
 def check_folder(folder: Path, option: str = "", named: Path | None = None) -> None:
-    """Raise UsageError if `folder` cannot be made or written; nothing is left behind.
+    """Raise UsageError if `folder` cannot be created or written; no files are left behind.
 
-    `option` and `named` are the option and the path that the message names.
+    `option` and `named` are the option and the path to name in the message.
     """
     there = folder
     while not there.exists() and there != there.parent:

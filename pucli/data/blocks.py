@@ -1,7 +1,7 @@
-"""Rows of a file, or of stdin, block by block: constant memory for any length.
+"""Reading of a file or of stdin in blocks of rows, with constant memory.
 
-Every block but the last has `BLOCK` rows, whatever the format, so that a model sees the same blocks and gives the same
-bits for a CSV file, the Parquet copy of it and a pipe.
+In every format, each block but the last has `BLOCK` rows. A model therefore sees the same blocks, and gives the same
+bits, for a CSV file, its Parquet copy and a pipe.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pucli.data.text_files import HEAD, SUFFIXES, TextLayout, head_text, line_of
 from pucli.errors import UsageError
 
 BLOCK = 8192
-"""Rows of a block; a multiple of what linear algebra libraries handle at a time."""
+"""Number of rows in a block; a multiple of the block sizes of linear algebra libraries."""
 
 STDIN = Path("-")
 
@@ -26,27 +26,27 @@ STDIN = Path("-")
 def read_blocks(
     path: Path, needed: Sequence[str], *, as_text: Collection[str] = (), rows: int = BLOCK
 ) -> Iterator[Table]:
-    """Read some columns of a file block by block.
+    """Read some columns of a file in blocks of rows.
 
     Parameters
     ----------
     path : Path
-        CSV and other text, and Parquet, are read as they go; the other formats at once. "-" is stdin, text or Parquet.
+        Text files and Parquet are streamed; other formats are read at once. "-" is stdin, as text or Parquet.
     needed : sequence of str
         The columns to read.
     as_text : collection of str
-        Columns of a text file whose cells are kept as they are written.
+        Columns of a text file whose cells are kept as text.
     rows : int
 
     Yields
     ------
     table : Table
-        Its `place` takes the position of a row in the whole file.
+        A block. Its `place` takes the position of a row in the whole file.
 
     Raises
     ------
     UsageError
-        The file or a column is missing, or the file is not what its name says.
+        The file or a column is missing, or the content does not match the file extension.
     """
     found = False
     for table in _blocks(path, needed, as_text, rows):
@@ -128,7 +128,7 @@ def _check(path: Path, table: Table, needed: Sequence[str]) -> None:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose beginning was read already."""
+    """Stream whose beginning has already been read."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head, self._rest = head, rest

@@ -1,8 +1,8 @@
-"""The data catalogue: the schema of `datasets.yaml`, and messages that name a wrong key.
+"""The data catalogue: the schema of `datasets.yaml`, and error messages that name a wrong key.
 
-An entry names its files with their SHA-256, how they are read, which rows, classes and columns are taken, and the
-hash of the (X, y) that must result. A published count can therefore be checked against a declared choice of rows. A
-choice that the publication does not document is marked as guessed.
+An entry declares its files with their SHA-256, how they are read, the selected rows, classes and columns, and the hash
+of the resulting (X, y). Published counts can therefore be checked against a declared selection of rows. A selection
+that the publication does not document is marked as guessed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class _Declared(BaseModel):
 
 
 class Mirror(_Declared):
-    """An address of a file, or of an archive (zip, tar) with the file in it under the name `member`.
+    """Address of a file, or of an archive (zip, tar) that contains the file under the name `member`.
 
-    A path is taken from the folder of the catalogue.
+    Paths are relative to the folder of the catalogue.
     """
 
     url: str
@@ -46,9 +46,9 @@ class Mirror(_Declared):
 
 
 class Reader(_Declared):
-    """How a file is read into a table; columns without a header are numbered from 0.
+    """Format of a file; columns without a header are numbered from 0.
 
-    Files of kind idx are joined side by side (images and labels), those of every other kind one below the other.
+    Files of kind idx are joined by columns (images and labels), files of any other kind by rows.
     """
 
     kind: Literal["table", "excel", "arff", "mat", "idx"] = "table"
@@ -62,10 +62,10 @@ class Reader(_Declared):
 
 
 class File(_Declared):
-    """One file: SHA-256 of its uncompressed content, addresses in the order they are tried, and other packagings.
+    """A file: the SHA-256 of its uncompressed content, its addresses in the order of trial, and other packagings.
 
-    `sha256` may be missing only where no copy was available to compute it; then the entry's `content_sha256` is checked
-    instead.
+    `sha256` may be missing only if no copy was available to compute it; the `content_sha256` of the entry is then
+    checked instead.
     """
 
     name: FileName
@@ -75,14 +75,14 @@ class File(_Declared):
     alternatives: list[File] = []
 
     def packagings(self) -> list[File]:
-        """Return this file and its alternatives, in the order they are tried."""
+        """Return this file and its alternatives in the order of trial."""
         return [self, *self.alternatives]
 
 
 class Target(_Declared):
     """The label column and its classes. `positive` becomes +1 and `negative` -1; all other rows are dropped.
 
-    Without `positive` the set is multi-class. Without `negative`, every other class is negative.
+    Without `positive`, the data set is multi-class. Without `negative`, all other classes are negative.
     """
 
     column: Column | None = None
@@ -99,7 +99,7 @@ class Sort(_Declared):
 
 
 class Rows(_Declared):
-    """The choice of rows, applied in the order of the fields. Slices count rows from 1 and include both ends."""
+    """Selection of rows, applied in the order of the fields. Slices count rows from 1 and include both ends."""
 
     drop_first: int = 0
     first: int | None = None
@@ -109,11 +109,11 @@ class Rows(_Declared):
 
 
 class Features(_Declared):
-    """The choice and encoding of columns.
+    """Selection and encoding of columns.
 
-    `take` (default: all but the label) less `drop`. `codes`: text becomes the rank of the value among the sorted
-    distinct values of the chosen rows, as R's data.matrix does. `one_hot`: one 0/1 column per value. `values`: cells
-    that are replaced before anything else. `fill`: the replacement of a missing number.
+    The features are `take` (default: all but the label) without `drop`. `values`: cells to replace first. `codes`: text
+    columns to replace by the rank of each value among the sorted distinct values of the selected rows, as in R's
+    data.matrix. `one_hot`: columns with one 0/1 feature per value. `fill`: the replacement of a missing number.
     """
 
     take: list[Column] | None = None
@@ -125,7 +125,7 @@ class Features(_Declared):
 
 
 class Published(_Declared):
-    """Counts stated by the publication, after the choice of rows, classes and columns."""
+    """Counts stated by the publication, after the selection of rows, classes and columns."""
 
     positive: int | None = None
     negative: int | None = None
@@ -134,7 +134,7 @@ class Published(_Declared):
 
 
 class Entry(_Declared):
-    """One data set. Exactly one of `files`, `sklearn` and `generator` gives its origin."""
+    """A data set. Exactly one of `files`, `sklearn` and `generator` declares its origin."""
 
     name: str | None = None
     title: str
@@ -167,7 +167,7 @@ class Entry(_Declared):
         for file in self.files:
             for packaging in file.packagings():
                 if packaging.sha256 is None and self.content_sha256 is None:
-                    raise ValueError(f"file {packaging.name!r} has no 'sha256'; then 'content_sha256' is needed")
+                    raise ValueError(f"file {packaging.name!r} has no 'sha256'; declare 'content_sha256' instead")
         return self
 
     @property
@@ -191,8 +191,8 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
     Raises
     ------
     UsageError
-        The file is missing, is not YAML, or an entry has a wrong key or type; the message gives the file, the path
-        of the key and the nearest right key.
+        The file is missing or is not YAML, or an entry has a wrong key or type; the message names the file, the path of
+        the key and the nearest valid key.
     """
     if path is not None:
         return _stamped(Path(path))
@@ -242,7 +242,7 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
         if not isinstance(name, str):
             raise UsageError(f"{path}: data set name {name!r} is not text; put it in quotes")
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{path}: data set name {name!r} may have letters, digits, '-' and '_' only")
+            raise UsageError(f"{path}: data set name {name!r} may only have letters, digits, '-' and '_'")
         try:
             entries[name] = _with_near_files(Entry.model_validate(body), path.parent)
         except ValidationError as error:
@@ -268,7 +268,7 @@ def _with_near_files(entry: Entry, folder: Path) -> Entry:
 
 
 def catalogue_schema() -> dict[str, Any]:
-    """Return the JSON schema of the catalogue, for editors that check YAML while it is written."""
+    """Return the JSON schema of the catalogue, for editors that check YAML."""
     entry = Entry.model_json_schema()
     definitions = entry.pop("$defs")
     return {
@@ -279,7 +279,7 @@ def catalogue_schema() -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; a key given twice in one mapping is an error."""
+    """Return the content of a YAML file; a duplicate key in a mapping is an error."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -307,7 +307,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def explain(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...] = ()) -> str:
-    """Return the first validation error in words: path of the key, what is wrong, the nearest right key."""
+    """Describe the first validation error: the path of the key, the problem and the nearest valid key."""
     first = error.errors()[0]
     loc = first["loc"]
     path = ".".join(str(part) for part in (*prefix, *_plain(loc)))
@@ -328,12 +328,12 @@ _UNION_TAGS = {"int", "str", "constrained-int", "constrained-str", "[key]"}
 
 
 def _plain(loc: tuple[int | str, ...]) -> list[int | str]:
-    """Drop the parts of a pydantic location that name a branch of a union, not a place in the file."""
+    """Drop the parts of a pydantic location that name a branch of a union instead of a place in the file."""
     return [part for part in loc if not (isinstance(part, str) and (part in _UNION_TAGS or "[" in part))]
 
 
 def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """Return the keys allowed at a place in the file, given as pydantic location."""
+    """Return the keys allowed at a place in the file, given as a pydantic location."""
     current: Any = model
     for part in loc:
         if isinstance(part, int) or not isinstance(current, type) or not issubclass(current, BaseModel):
@@ -360,8 +360,8 @@ def dataset_names(catalogue: str | Path | None = None) -> list[str]:
 def dataset_entry(name: str, catalogue: str | Path | None = None) -> Entry:
     """Return the declared entry of one data set.
 
-    The name may also be the display name of a publication's table ("SSMCR"). The error for an unknown name suggests
-    the nearest ones.
+    The name may also be the display name in the tables of a publication ("SSMCR"). The error for an unknown name
+    suggests the nearest names.
     """
     return load_catalogue(catalogue)[dataset_key(name, catalogue)]
 

@@ -1,7 +1,7 @@
-"""How a column of each kind becomes features: fitted on training cells, kept as plain data.
+"""Encoders of single columns, one class per kind of column.
 
-Every class is a frozen record of texts, numbers and lists, so that its state is its fields; ``features`` names what it
-gives and ``encode`` writes it. `pucli.data.column_fitting` makes the one that suits a column.
+Every class is a frozen record of strings, numbers and lists, which are its fitted state; ``features`` names the
+features and ``encode`` writes them. `pucli.data.column_fitting` fits the encoder of a column.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from pucli.data.frames import TableError, cell_text, coded, dates, numbers, pars
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 1e150  # the square of a greater value is beyond double precision
+LARGEST = 1e150  # the square of a larger value overflows in double precision
 IS_EMPTY = "is empty"
 OTHER = "(other values)"
 
 
 class Tally:
-    """Counts the cells of new rows that are unlike anything in training, over any number of blocks of rows.
+    """Counter of cells in new rows that did not occur in training, over any number of blocks of rows.
 
     Parameters
     ----------
-    place : function from a row's position (from 0) to how the user finds it, such as "line 17"
+    place : function from the position of a row (from 0) to its place in the file, such as "line 17"
     """
 
     def __init__(self, place: Callable[[int], str] = lambda row: f"row {row + 1}") -> None:
         self.place = place
-        self.offset = 0  # rows in the blocks before
+        self.offset = 0  # rows in the previous blocks
         self._counts: dict[tuple[str, str], list[Any]] = {}
 
     def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
-        """Count the true ones of `cells` (n,) for the column `name`; `example` is the first such cell."""
+        """Count the true entries of `cells` (n,) for the column `name`; `example` is the first such cell."""
         count = int(cells.sum())
         if count:
             first = [0, self.offset + int(cells.argmax()), example]
             self._counts.setdefault((name, what), first)[0] += count
 
     def lines(self) -> list[str]:
-        """Return one line for each column and kind of finding."""
+        """Return one line per column and kind of problem."""
         return [
             f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
             + (f": {example!r})" if example else ")")
@@ -53,15 +53,15 @@ class Tally:
 
 @dataclass(frozen=True)
 class Number:
-    """A number as it is; an empty cell has the median of the training cells, and a feature that says so.
+    """Unchanged numbers; an empty cell is filled with the training median and marked by an indicator feature.
 
     Parameters
     ----------
     name, kind : str
     fill : float
-        Value for an empty cell; NaN if there must be none.
+        Value for an empty cell; NaN if empty cells are not allowed.
     indicator : bool
-        Whether training had empty cells, and with them the feature "NAME is empty".
+        Whether training had empty cells, so that there is a feature "NAME is empty".
     """
 
     name: str
@@ -72,26 +72,24 @@ class Number:
 
     @property
     def features(self) -> list[str]:
-        """Names of the features."""
+        """Return the names of the features."""
         return [self.name] + [f"{self.name} {IS_EMPTY}"] * self.indicator
 
     def how(self) -> str:
-        """Return the encoding in words."""
-        return f"as it is{_filled(self.fill, self.indicator)}"
+        """Describe the encoding."""
+        return f"unchanged{_filled(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out` (n, len(features))."""
         values, wrong = numbers(cells)
         if wrong.any():
-            tally.add(self.name, "not numbers, taken as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
+            tally.add(self.name, "not a number, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         self._refuse_large(values, tally)
         if np.isnan(self.fill) and np.isnan(values).any():
             row = int(np.isnan(values).argmax())
             what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"
             place = tally.place(tally.offset + row)
-            raise TableError(
-                f"column {self.name!r}, {place}: {what}; the model has no value for such a cell, so correct it"
-            )
+            raise TableError(f"column {self.name!r}, {place}: {what}; the model cannot fill such a cell, so correct it")
         _write_filled(self.name, values, self.fill, self.indicator, out, tally)
 
     def _refuse_large(self, values: np.ndarray, tally: Tally) -> None:
@@ -99,21 +97,21 @@ class Number:
         if not bad.any():
             return
         row = int(bad.argmax())
-        what = "is infinite" if np.isinf(values[row]) else "is too large: its square is beyond double precision"
+        what = "is infinite" if np.isinf(values[row]) else "is too large: its square overflows in double precision"
         count = f" ({bad.sum()} such cells)" if bad.sum() > 1 else ""
         place = tally.place(tally.offset + row)
-        raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}{count}; correct the cell or empty it")
+        raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}{count}; correct or clear the cell")
 
 
 @dataclass(frozen=True)
 class YesNo:
-    """1 for yes, 0 for no; an empty or unknown cell has the more frequent of the two.
+    """One feature, 1 for yes and 0 for no; an empty or unknown cell has the more frequent value.
 
     Parameters
     ----------
     name, kind : str
     yes, no : str
-        The two texts; `no` is "" where a cell is either filled or empty.
+        The two values; `no` is "" if a cell is either filled or empty.
     fill : float
     indicator : bool
         As for `Number`.
@@ -129,12 +127,12 @@ class YesNo:
 
     @property
     def features(self) -> list[str]:
-        """Names of the features."""
+        """Return the names of the features."""
         first = self.name if self.yes in {"True", "1"} else f"{self.name}={self.yes}"
         return [first] + [f"{self.name} {IS_EMPTY}"] * self.indicator
 
     def how(self) -> str:
-        """Return the encoding in words."""
+        """Describe the encoding."""
         return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{_filled(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
@@ -147,23 +145,23 @@ class YesNo:
         values = np.array([*known, np.nan if self.no else 0.0])[codes]
         unknown = np.isnan(values) & (codes >= 0)
         if unknown.any():
-            what = f"neither {self.yes!r} nor {self.no or 'empty'!r}, taken as empty"
+            what = f"neither {self.yes!r} nor {self.no or 'empty'!r}, treated as empty"
             tally.add(self.name, what, unknown, texts[codes[int(unknown.argmax())]])
         _write_filled(self.name, values, self.fill if self.no else 0.0, self.indicator, out, tally)
 
 
 @dataclass(frozen=True)
 class Category:
-    """One feature for each frequent value, one for all others together, one for an empty cell.
+    """One 0/1 feature for each frequent value, one for all other values and one for an empty cell.
 
-    A value that training did not have counts among the others; where there are none, all features are 0.
+    A value that did not occur in training is one of the other values; without that feature, all features are 0.
 
     Parameters
     ----------
     name, kind : str
     values : list of str
     others : int
-        How many values of the training rows share the feature "(other values)".
+        Number of training values that share the feature "(other values)".
     indicator : bool
         Whether training had empty cells.
     """
@@ -177,14 +175,14 @@ class Category:
 
     @property
     def features(self) -> list[str]:
-        """Names of the features."""
+        """Return the names of the features."""
         named = [f"{self.name}={value}" for value in self.values]
         return named + [f"{self.name}={OTHER}"] * (self.others > 0) + [f"{self.name} {IS_EMPTY}"] * self.indicator
 
     def how(self) -> str:
-        """Return the encoding in words."""
-        rest = f", {self.others} rare values together" if self.others else ""
-        return f"{len(self.values)} values one-hot{rest}" + ", empty as a value" * self.indicator
+        """Describe the encoding."""
+        rest = f", {self.others} rare values grouped" if self.others else ""
+        return f"{len(self.values)} values one-hot{rest}" + ", empty is a value" * self.indicator
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out` (n, len(features))."""
@@ -199,14 +197,14 @@ class Category:
         out[rows, columns[rows]] = 1.0
         unseen = (columns < 0) & (codes >= 0)
         if unseen.any():
-            what = "with a value that training did not have"
+            what = "with a value not seen in training"
             tally.add(self.name, what, unseen, texts[codes[int(unseen.argmax())]])
         if not self.indicator:
-            tally.add(self.name, "empty, in training none was", codes < 0)
+            tally.add(self.name, "empty, although none was in training", codes < 0)
 
     @staticmethod
     def _position(text: str, place: dict[str, int]) -> int:
-        """Return the position of a value, also if it is the same number written in another way (3.0 and 3)."""
+        """Return the position of a value; numbers may be written differently (3.0 and 3)."""
         if text in place:
             return place[text]
         value = parsed_numbers([text])[0]
@@ -218,18 +216,18 @@ _PARTS = {"month": 12, "weekday": 7, "hour": 24}
 
 @dataclass(frozen=True)
 class Date:
-    """Days since 1970-01-01, and sine and cosine of month, weekday and hour, of those that vary in training.
+    """Days since 1970-01-01, and the sine and cosine of those of month, weekday and hour that vary in training.
 
     Parameters
     ----------
     name, kind : str
     written : str
-        How the dates are written.
+        Format of the dates.
     parts : list of str
-        Of "month", "weekday", "hour".
+        Any of "month", "weekday" and "hour".
     fill : float
     indicator : bool
-        As for `Number`; sine and cosine of an empty cell are 0.
+        As for `Number`; the sine and cosine of an empty cell are 0.
     """
 
     name: str
@@ -242,20 +240,20 @@ class Date:
 
     @property
     def features(self) -> list[str]:
-        """Names of the features."""
+        """Return the names of the features."""
         turns = [f"{self.name} {part} {turn}" for part in self.parts for turn in ("sin", "cos")]
         return [f"{self.name} days", *turns] + [f"{self.name} {IS_EMPTY}"] * self.indicator
 
     def how(self) -> str:
-        """Return the encoding in words."""
-        written = "" if self.written == "ISO8601" else f" (written {self.written})"
+        """Describe the encoding."""
+        written = "" if self.written == "ISO8601" else f" (format {self.written})"
         return ", ".join(["days since 1970", *self.parts]) + written + _filled(None, self.indicator)
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out` (n, len(features))."""
         days, wrong = dates(cells, self.written)
         if wrong.any():
-            what = f"not dates written {self.written}, taken as empty"
+            what = f"not a date of the format {self.written}, treated as empty"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         found = date_parts(days)
         for position, part in enumerate(self.parts):
@@ -266,20 +264,20 @@ class Date:
 
 
 def date_parts(days: np.ndarray) -> dict[str, np.ndarray]:
-    """Return month (0-11), weekday (0 Monday) and hour (with fraction) of days since 1970-01-01; NaN stays NaN."""
+    """Return month (0-11), weekday (0 is Monday) and hour (with fraction) of days since 1970-01-01; NaN stays NaN."""
     missing = np.isnan(days)
     whole = np.floor(np.where(missing, 0.0, days))
     months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
-    # 1970-01-01 was a Thursday; a time is kept to the microsecond
+    # 1970-01-01 was a Thursday; times are rounded to the microsecond
     found = {"month": months, "weekday": (whole + 3) % 7, "hour": np.round((days - whole) * 86_400e6) / 3_600e6}
     return {part: np.where(missing, np.nan, values) for part, values in found.items()}
 
 
 @dataclass(frozen=True)
 class Text:
-    """How often each of the most frequent words occurs, weighted by rarity (tf-idf), each cell of unit length.
+    """The tf-idf of the most frequent words, each cell scaled to unit length.
 
-    The counting is scikit-learn's TfidfVectorizer; its vocabulary and weights are kept, not itself.
+    It is computed as by scikit-learn's TfidfVectorizer, of which only the vocabulary and the weights are kept.
 
     Parameters
     ----------
@@ -300,11 +298,11 @@ class Text:
 
     @property
     def features(self) -> list[str]:
-        """Names of the features."""
+        """Return the names of the features."""
         return [f"{self.name}: {word}" for word in self.words] + [f"{self.name} {IS_EMPTY}"] * self.indicator
 
     def how(self) -> str:
-        """Return the encoding in words."""
+        """Describe the encoding."""
         return f"{len(self.words)} frequent words, tf-idf{_filled(None, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
@@ -321,12 +319,12 @@ class Text:
         if self.indicator:
             out[:, -1] = codes < 0
         else:
-            tally.add(self.name, "empty, in training none was", codes < 0)
+            tally.add(self.name, "empty, although none was in training", codes < 0)
 
 
 @dataclass(frozen=True)
 class Unused:
-    """A column that gives no feature: an identifier, or a text that is always the same."""
+    """A column without features: an identifier or a constant text."""
 
     name: str
     kind: str
@@ -334,7 +332,7 @@ class Unused:
     reads_text: ClassVar[bool] = True
 
     def how(self) -> str:
-        """Return the encoding in words."""
+        """Describe the encoding."""
         return "not used"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
@@ -345,12 +343,12 @@ ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
 
 
 def encoder_state(encoder: ColumnEncoder) -> dict[str, Any]:
-    """Return a column's encoder as JSON values."""
+    """Return the encoder of a column as JSON values."""
     return {"encoder": type(encoder).__name__, **asdict(encoder)}
 
 
 def encoder_of_state(state: dict[str, Any]) -> ColumnEncoder:
-    """Return the encoder of a column that `encoder_state` described; raises KeyError or TypeError for another dict."""
+    """Return the encoder with this state, see `encoder_state`; raise KeyError or TypeError for any other dict."""
     fields = dict(state)
     return _ENCODERS[fields.pop("encoder")](**fields)
 
@@ -366,13 +364,13 @@ _ENCODERS: dict[str, Callable[..., ColumnEncoder]] = {
 
 
 def _write_filled(name: str, values: np.ndarray, fill: float, indicator: bool, out: np.ndarray, tally: Tally) -> None:
-    """Write `values` with empty ones filled into the first column of `out`, and the indicator into the last one."""
+    """Write the filled `values` into the first column of `out` and the indicator into the last."""
     missing = np.isnan(values)
     out[:, 0] = np.where(missing, fill, values) if missing.any() else values
     if indicator:
         out[:, -1] = missing
     else:
-        tally.add(name, "empty, in training none was: filled as there", missing)
+        tally.add(name, "empty, although none was in training; filled", missing)
 
 
 def _filled(fill: float | None, indicator: bool) -> str:

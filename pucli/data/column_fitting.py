@@ -21,18 +21,18 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
     Parameters
     ----------
     cells : pandas.Series
-        The training rows' cells.
+        The cells of the training rows.
     column : Column
-        What the column is.
+        Description of the column.
     max_categories : int
-        How many values of a category have a feature of their own; the most frequent ones, equal ones by name.
+        Number of values of a category with their own feature: the most frequent ones, ties in alphabetical order.
     max_words : int
-        How many words of a text have a feature; the most frequent ones.
+        Number of words of a text with a feature: the most frequent ones.
     """
     name, kind = column.name, column.kind
     if kind == "identifier":
         return Unused(name, kind)
-    if kind == "constant":  # a constant number stays: it changes nothing, and a file of numbers stays as it is
+    if kind == "constant":  # a constant number is kept: it is harmless, and a numeric file stays unchanged
         values = numbers(cells)[0]
         plain = len(values) > 0 and bool(np.isfinite(values).all())
         return Number(name, kind, float(values[0]), indicator=False) if plain else Unused(name, kind)
@@ -72,7 +72,7 @@ def _fit_text(column: Column, codes: np.ndarray, texts: Sequence[str], max_words
     for least in (2, 1):
         try:
             fitted = TfidfVectorizer(max_features=max_words, min_df=least).fit(cells)
-        except ValueError:  # no word occurs so often
+        except ValueError:  # no word is frequent enough
             continue
         words = [str(word) for word in fitted.get_feature_names_out()]
         return Text(column.name, column.kind, words, fitted.idf_.tolist(), len(cells) < len(codes))
@@ -85,6 +85,6 @@ def _median(values: np.ndarray) -> float:
 
 
 def _in_order(values: Sequence[str]) -> list[str]:
-    """Return values by number where all are numbers, else as text."""
+    """Return the values sorted as numbers if all are numbers, otherwise as text."""
     as_number = parsed_numbers(values)
     return sorted(values) if np.isnan(as_number).any() else [values[i] for i in np.argsort(as_number, kind="stable")]

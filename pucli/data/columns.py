@@ -1,7 +1,7 @@
-"""What the columns of a table are: number, category, yes/no, date, text, identifier, constant.
+"""The kinds of columns of a table: number, category, yes/no, date, text, identifier, constant.
 
-A kind is told from the cells of the training rows alone, by rules that are stated here and nowhere else, and can be
-given by the user instead. Labels are read in one place, `leaks`, which warns and changes nothing.
+The kind is inferred from the cells of the training rows alone, by the rules of this module, or given by the user.
+Labels are read only by `leaks`, which warns but changes nothing.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant")
-"""The kinds of columns. Identifiers and constant texts give no feature."""
+"""The kinds of columns. Identifiers and constant texts have no features."""
 
-MIN_ROWS = 20  # with fewer filled cells, all of them different says nothing
-UNIQUE = 0.9  # share of distinct cells from which a column of text is an identifier, or free text
-MOSTLY = 0.95  # share of numbers from which the other cells of a column are taken as empty
-WORDS = 3.0  # mean number of words from which many different texts are free text
-TELLING = 0.995  # area under the ROC curve from which one column gives the label away
-JUDGED = 20_000  # rows of each side by which columns are judged to give the label away
+MIN_ROWS = 20  # fewer filled cells may all differ by chance
+UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an identifier or free text
+MOSTLY = 0.95  # minimum share of numbers for the other cells of a column to be treated as empty
+WORDS = 3.0  # minimum mean number of words for many different texts to be free text
+TELLING = 0.995  # minimum area under the ROC curve for a single column to be a suspected label leak
+JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
 
 YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "present", "positive", "pos"})
 _NO = frozenset({"no", "n", "false", "f", "0", "off", "nein", "non", "absent", "negative", "neg"})
@@ -38,7 +38,7 @@ _ID_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Column:
-    """What a column was taken for.
+    """Description of a column.
 
     Parameters
     ----------
@@ -46,17 +46,17 @@ class Column:
     kind : str
         One of `KINDS`.
     n_empty : int
-        Empty cells among the rows that were looked at.
+        Number of empty cells.
     values : tuple of str
-        Distinct texts with the most frequent one first; () for numbers, dates and large columns of text.
+        Distinct texts, most frequent first; () for numbers, dates and large columns of text.
     n_distinct : int or None
-        Number of distinct filled cells; None where it was not counted (numbers).
+        Number of distinct filled cells; None if not counted (numbers).
     written : str
-        Of dates: how they are written, one of `pucli.data.frames.DATE_FORMATS`.
+        Format of dates, one of `pucli.data.frames.DATE_FORMATS`.
     remark : str
-        What the user should know and need not act on; "" if nothing.
+        Information for the user that needs no action, or "".
     warning : str
-        What the user should look at; "" if nothing.
+        Problem that the user should look at, or "".
     """
 
     name: str
@@ -70,14 +70,14 @@ class Column:
 
 
 def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) -> list[Column]:
-    """Tell the kind of each column of a table.
+    """Infer the kind of each column of a table.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns named by text.
+        Table whose column names are strings.
     kinds : mapping of column name to kind, optional
-        Kinds given by the user; they are not questioned, only checked against the cells.
+        Kinds given by the user, which are only checked against the cells.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) ->
     Raises
     ------
     TableError
-        A name or kind in `kinds` does not exist, or no cell of a column is of the kind given.
+        A name or kind in `kinds` does not exist, or no cell of a column has the given kind.
 
     Examples
     --------
@@ -102,11 +102,11 @@ def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) ->
             raise unknown("column", name, frame.columns)
         if kind not in KINDS:
             raise unknown("kind of column", kind, KINDS)
-    return [_given(frame[name], kinds[name]) if name in kinds else _told(frame[name]) for name in frame.columns]
+    return [_given(frame[name], kinds[name]) if name in kinds else _inferred(frame[name]) for name in frame.columns]
 
 
-def _told(column: pd.Series) -> Column:
-    """Return the kind of one column by its type, or by its texts."""
+def _inferred(column: pd.Series) -> Column:
+    """Infer the kind of a column from its type or its texts."""
     import pandas as pd
 
     name, dtype = str(column.name), column.dtype
@@ -125,7 +125,7 @@ def _told(column: pd.Series) -> Column:
 
 
 def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str = "") -> Column:
-    """Return the kind of a column of numbers (n,), NaN where a cell is empty."""
+    """Describe a column of numbers (n,), NaN where a cell is empty."""
     missing = np.isnan(values)
     n_empty = int(missing.sum())
     filled = values[~missing] if n_empty else values
@@ -142,26 +142,26 @@ def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str =
 
 
 def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
-    """Return the kind of a column of whole numbers: row numbers and named identifiers are no features."""
+    """Describe a column of integers, which may be row numbers or identifiers."""
     steps = np.diff(filled)
     if not n_empty and abs(steps[0]) == 1 and (steps == steps[0]).all():
-        said = "counts the rows; it is not used (--as COLUMN=number to use it)"
-        return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=said)
+        warning = "counts the rows; it is not used (--as COLUMN=number to use it)"
+        return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=warning)
     named = _ID_NAME.fullmatch(name) is not None
     if not named and len(np.unique(filled[:1000])) < min(len(filled), 1000):
         return Column(name, "number", n_empty, remark=remark)
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
-        said = "is named and filled like an identifier; it is not used (--as COLUMN=number to use it)"
-        return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=said)
+        warning = "looks like an identifier by name and content; it is not used (--as COLUMN=number to use it)"
+        return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
     warning = ""
     if n_distinct == len(filled) >= 50 and np.ptp(filled) > 10 * len(filled):
-        warning = "whole numbers, all different: if they are identifiers, leave them out (--drop or --id)"
+        warning = "has distinct integers only; if they are identifiers, leave the column out (--drop or --id)"
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
 def _texts(column: pd.Series) -> Column:
-    """Return the kind of a column that is not of a numeric type."""
+    """Describe a column that does not have a numeric type."""
     name = str(column.name)
     codes, texts = coded(column)
     n_empty = int((codes < 0).sum())
@@ -173,7 +173,7 @@ def _texts(column: pd.Series) -> Column:
         return Column(name, "constant", n_empty, n_distinct=0, remark="every cell is empty")
     if n_distinct == 1:
         if n_empty:
-            return replace(seen, kind="yes/no", remark=f"filled with {texts[0]!r} or empty")
+            return replace(seen, kind="yes/no", remark=f"either {texts[0]!r} or empty")
         return replace(seen, kind="constant", remark=f"every cell is {texts[0]!r}")
     if {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(seen, kind="yes/no")
@@ -181,8 +181,8 @@ def _texts(column: pd.Series) -> Column:
     share = counts[as_number].sum() / n_filled
     if share >= MOSTLY:
         wrong = texts[int((~as_number).argmax())]
-        said = f"no numbers, taken as empty: {n_filled - counts[as_number].sum()} cells, e.g. {wrong!r}"
-        return _number(name, numbers(column)[0], remark="" if as_number.all() else said)
+        remark = f"cells that are not numbers, treated as empty: {n_filled - counts[as_number].sum()}, e.g. {wrong!r}"
+        return _number(name, numbers(column)[0], remark="" if as_number.all() else remark)
     written = _date_format(texts)
     if written:
         return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, remark=_ambiguous(texts, written))
@@ -192,20 +192,20 @@ def _texts(column: pd.Series) -> Column:
 
 
 def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
-    """Return category, text or identifier for a column of three or more different texts."""
+    """Decide between category, text and identifier for a column of three or more distinct texts."""
     n_distinct = len(texts)
     n_words = float(np.mean([len(text.split()) for text in texts[:10_000]]))
     varied = n_filled >= MIN_ROWS and n_distinct >= UNIQUE * n_filled
     if n_words >= WORDS and (varied or n_distinct > 40 or (n_filled < MIN_ROWS and n_distinct == n_filled)):
         return replace(seen, kind="text")
     if varied:
-        said = "is different in nearly every row, an identifier; it is not used (--as COLUMN=category to use it)"
-        return replace(seen, kind="identifier", warning=said)
+        warning = "differs in nearly every row, like an identifier; it is not used (--as COLUMN=category to use it)"
+        return replace(seen, kind="identifier", warning=warning)
     return seen
 
 
 def _date_format(texts: Sequence[str]) -> str:
-    """Return the first way to write a date that fits every text, "" if none does."""
+    """Return the first date format that fits every text, or "" if none does."""
     sample = texts[:50]
     if not all(any(character.isdigit() for character in text) and 6 <= len(text) <= 40 for text in sample):
         return ""
@@ -216,25 +216,29 @@ def _date_format(texts: Sequence[str]) -> str:
 
 
 def _ambiguous(texts: Sequence[str], written: str) -> str:
-    """Return a remark where day and month could be exchanged."""
+    """Return a remark if day and month could be exchanged, otherwise ""."""
     other = written.replace("%d/%m", "%m/%d")
     if other != written and not np.isnan(parsed_dates(texts, other)).any():
-        return "read with the day first; every date would be one with the month first too"
+        return "read with the day first; the dates would also be valid with the month first"
     return ""
 
 
 def _given(column: pd.Series, kind: str) -> Column:
-    """Return a column with the kind that the user gave it."""
+    """Describe a column whose kind the user gave."""
     name = str(column.name)
     if kind == "number":
         values, wrong = numbers(column)
         n_wrong, n_empty = int(wrong.sum()), int(np.isnan(values).sum())
         if n_wrong and n_empty == len(values):
             raise TableError(
-                f"column {name!r} is to be read as number, and no cell is one, e.g. {_first(column, wrong)!r}"
+                f"column {name!r} is declared as number, but no cell is a number, e.g. {_first(column, wrong)!r}"
             )
-        said = f"no numbers, taken as empty: {n_wrong} cells, e.g. {_first(column, wrong)!r}" if n_wrong else ""
-        return Column(name, kind, n_empty, remark=said)
+        remark = (
+            f"cells that are not numbers, treated as empty: {n_wrong}, e.g. {_first(column, wrong)!r}"
+            if n_wrong
+            else ""
+        )
+        return Column(name, kind, n_empty, remark=remark)
     if kind == "date" and getattr(column.dtype, "kind", "O") == "M":
         return Column(name, kind, int(column.isna().sum()), written=DATE_FORMATS[0])
     codes, texts = coded(column)
@@ -244,7 +248,7 @@ def _given(column: pd.Series, kind: str) -> Column:
     if kind == "date":
         return _given_date(name, texts, n_empty)
     if kind == "yes/no" and len(texts) > 2:
-        raise TableError(f"column {name!r} is to be read as yes/no, and has {len(texts)} values; use category")
+        raise TableError(f"column {name!r} is declared as yes/no, but has {len(texts)} values; use category")
     return Column(name, kind, n_empty, values_in_order, len(texts))
 
 
@@ -253,7 +257,9 @@ def _given_date(name: str, texts: Sequence[str], n_empty: int) -> Column:
     best = int(np.argmax(shares))
     if shares[best] == 0:
         example = f", e.g. {texts[0]!r}" if texts else ""
-        raise TableError(f"column {name!r} is to be read as date, and no cell is one{example}; write it as 2024-12-31")
+        raise TableError(
+            f"column {name!r} is declared as date, but no cell is a date{example}; write dates as 2024-12-31"
+        )
     return Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
 
 
@@ -262,10 +268,10 @@ def _first(column: pd.Series, wrong: np.ndarray) -> str:
 
 
 def yes_value(values: Sequence[str]) -> str:
-    """Return which of one or two texts means yes: the word for it, else the greater one."""
-    said = [value for value in values if value.casefold() in YES]
-    if len(said) == 1:
-        return said[0]
+    """Return which of one or two texts means yes: a word for yes, otherwise the last in sorted order."""
+    yes = [value for value in values if value.casefold() in YES]
+    if len(yes) == 1:
+        return yes[0]
     denied = [value for value in values if value.casefold() not in _NO]
     if len(denied) == 1:
         return denied[0]
@@ -274,23 +280,23 @@ def yes_value(values: Sequence[str]) -> str:
 
 
 def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) -> dict[str, str]:
-    """Name the columns that probably hold the label itself.
+    """Find columns that probably leak the label.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Training rows.
     labelled : (n,) bool array
-        Rows that are labelled, or labelled positive.
+        The labelled rows, or the labelled positives.
     columns : sequence of Column
-        What `column_kinds` said of `frame`.
+        The result of `column_kinds` for `frame`.
 
     Returns
     -------
     warnings : dict of column name to text
-        A column is named if it is filled for labelled rows only (or for the others only), or if it alone separates
-        the two almost without error: area under the ROC curve of at least `TELLING`. For categories that area is
-        measured on rows that did not set the order of the values. Of a large table, a sample of each side is judged.
+        A column is suspected if it is filled only for labelled rows (or only for the others), or if it alone separates
+        the two with an area under the ROC curve of at least `TELLING`. For categories, that area is measured on rows
+        that were not used to order the values. For a large table, it is measured on a sample of both kinds of rows.
     """
     labelled = np.asarray(labelled, dtype=bool)
     n_labelled = int(labelled.sum())
@@ -308,7 +314,7 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
             filled = ~_empty(cells, column)
             if _telling(filled.astype(float), labelled) or _one_sided(filled, labelled):
                 side = "labelled" if filled[labelled].mean() > filled[~labelled].mean() else "unlabeled"
-                found[column.name] = f"is filled for {side} rows (nearly) alone: it may give the label away (--drop)"
+                found[column.name] = f"is filled (almost) only for {side} rows: it may leak the label (--drop)"
                 continue
         ranks = _rates(cells, labelled) if column.kind in {"category", "yes/no"} else None
         if ranks is None:
@@ -317,12 +323,12 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
             values, judged = ranks
         present = judged & ~np.isnan(values)
         if present[labelled].sum() >= 10 and _telling(values[present], labelled[present]):
-            found[column.name] = "alone tells the labelled rows from the others: it may give the label away (--drop)"
+            found[column.name] = "separates the labelled rows from the others by itself: it may leak the label (--drop)"
     return found
 
 
 def _sample(labelled: np.ndarray) -> np.ndarray:
-    """Return row numbers with at most `JUDGED` labelled rows and as many others, drawn with a fixed seed."""
+    """Return the numbers of at most `JUDGED` labelled and `JUDGED` other rows, drawn with a fixed seed."""
     random = np.random.default_rng(0)
     sides = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
     drawn = [random.choice(side, JUDGED, replace=False) if len(side) > JUDGED else side for side in sides]
@@ -340,7 +346,7 @@ def _ordered(cells: pd.Series, column: Column) -> np.ndarray:
 
 
 def _rates(cells: pd.Series, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of labelled rows of each cell's value, from half of the rows, and the other half."""
+    """Return the share of labelled rows for each cell's value, computed on half of the rows, and the other half."""
     codes, texts = coded(cells)
     codes = np.where(codes < 0, len(texts), codes)
     learn = np.random.default_rng(0).random(len(codes)) < 0.5
@@ -351,7 +357,7 @@ def _rates(cells: pd.Series, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _one_sided(filled: np.ndarray, labelled: np.ndarray) -> bool:
-    """Return whether at least ten cells are filled, and only those of labelled rows, which are the fewer ones."""
+    """Return whether at least ten cells are filled and all belong to labelled rows, which are the minority."""
     return bool(filled.sum() >= 10 and labelled[filled].all() and labelled.mean() < 0.5)
 
 

@@ -1,7 +1,7 @@
-"""A declared data set as (X, y), with the same bits wherever it is loaded.
+"""Loading of a declared data set as (X, y), with the same bits on every machine.
 
-The hash of (X, y) is declared with the set. The parsed arrays are stored beside the cached file and are used again only
-if their hash is right, so a warm start reads one small file and needs neither pandas nor the original.
+The hash of (X, y) is declared with the data set. The parsed arrays are stored beside the cached file and are reused
+only if their hash matches, so later loads need neither pandas nor the original file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pucli.data.download import Progress, Source, make_source, obtain
 from pucli.errors import PucliError, RunError, UsageError
 
 _GUESSED = "rows or columns guessed"
-# Part of the name of parsed copies; raise it when readers or selection change their result.
+# Part of the file name of parsed copies; increase it when the readers or the selection change their results.
 _PARSER = 1
 
 
@@ -46,11 +46,11 @@ class Dataset:
     title : str
         Full title.
     notes : tuple of str
-        Guesses in the entry, and missing values that were replaced or dropped.
+        Guesses of the entry, and missing values that were replaced or dropped.
     classes : ndarray of int or str, shape (n,)
         The class of each row in the source.
     prior : float or None
-        Share of positives that a publication takes as known; None where none is declared.
+        Share of positives that a publication assumes to be known; None if not declared.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Dataset:
 
 
 def content_hash(X: AnyArray, y: AnyArray) -> str:
-    """Return SHA-256 over the shape of X (n, m) and the bytes of X (float64) and y (int64), little-endian, C order.
+    """Return the SHA-256 of the shape of X (n, m) and the bytes of X (float64) and y (int64), little-endian in C order.
 
     Text labels are hashed as their rank among the sorted distinct labels.
     """
@@ -90,18 +90,18 @@ def load_dataset(
     catalogue: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Load a declared data set; its files are fetched if they are not in the cache.
+    """Load a declared data set; its files are downloaded if they are not in the cache.
 
     Parameters
     ----------
     name : str
         Key or display name.
     rng : numpy.random.Generator, optional
-        For generated sets. Without it they are drawn from seed 0.
+        For generated data sets; by default seeded with 0.
     parameters : mapping of str to float, optional
-        Parameters of a generated set that replace the declared ones, such as ``{"mean_p2": 200}``.
+        Parameters of a generated data set that override the declared ones, such as ``{"mean_p2": 200}``.
     multiclass : bool
-        Whether y holds the classes of the source even where the entry declares positive ones.
+        Whether y holds the classes of the source even if the entry declares positive classes.
     cache, mirror, offline, progress
         See `pucli.data.fetch`.
     catalogue : str or Path, optional
@@ -114,7 +114,7 @@ def load_dataset(
     Raises
     ------
     UsageError
-        Unknown name or parameter, parameters for a set that is not generated, or a faulty catalogue.
+        Unknown name or parameter, parameters for a data set that is not generated, or an invalid catalogue.
     RunError
         The files cannot be found or read, or (X, y) differs from the declared hash.
 
@@ -144,11 +144,11 @@ def load_dataset(
 
 
 def data_sha256(name: str, *, catalogue: str | Path | None = None) -> str:
-    """Return a hash that identifies the data of a set, without reading any file.
+    """Return a hash that identifies a data set, without reading its files.
 
-    It is the declared hash of (X, y), which loading verifies. Where there is none, it is a hash of everything in the
-    entry that determines (X, y): the SHA-256 of its files and the choice of rows, classes and columns, or the generator
-    with its version and declared parameters.
+    It is the declared hash of (X, y), which is verified on loading. Without one, it is a hash of everything in the
+    entry that determines (X, y): the SHA-256 of its files and the selection of rows, classes and columns, or the
+    generator with its version and declared parameters.
     """
     entry = load_catalogue(catalogue)[dataset_key(name, catalogue)]
     return entry.content_sha256 or _identity(entry)
@@ -209,7 +209,7 @@ def _parse(key: str, entry: Entry, source: Source) -> Dataset:
         raise RunError(
             f"data set {key!r} from {origin}: the resulting (X, y) of {dataset.X.shape[0]} rows and "
             f"{dataset.X.shape[1]} features has SHA-256 {dataset.content_sha256}, declared is {entry.content_sha256}; "
-            "remove the file so that it is fetched again, or correct 'content_sha256' if the choice of rows was changed"
+            "remove the file to download it again, or correct 'content_sha256' if the selection of rows was changed"
         )
     return dataset
 
@@ -225,7 +225,7 @@ def _dataset(
 
 
 def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
-    """Return the parsed copy; None where it is missing, damaged, or different from what the entry declares."""
+    """Return the parsed copy, or None if it is missing, damaged or different from the declaration."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
             X, y, classes = saved["X"], saved["y"], saved["classes"]
@@ -239,7 +239,7 @@ def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
 
 
 def _write_parsed(path: Path, dataset: Dataset) -> None:
-    """Store the parsed copy. A cache that cannot be written only makes the next load slower."""
+    """Store the parsed copy if possible; without it, the next load is only slower."""
     noticed = [note for note in dataset.notes if not note.startswith(_GUESSED)]
     with contextlib.suppress(PucliError), replacing(path) as partial, partial.open("wb") as stream:
         np.savez(

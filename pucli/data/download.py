@@ -1,8 +1,8 @@
-"""Download and cache: each file from the first place that has it with the declared SHA-256.
+"""Download and cache of data files.
 
-The order is the cache, the mirror that the user names (`--mirror`, `PUCLI_MIRROR`), then the declared addresses. A file
-is written under a temporary name beside its place, checked, then renamed, so the cache never holds an incomplete or
-unchecked file. pooch does the downloading.
+A file is taken from the first place that has it with the declared SHA-256: the cache, the mirror of the user
+(`--mirror`, `PUCLI_MIRROR`), then the declared addresses. It is written under a temporary name, verified and then
+renamed, so the cache never holds an incomplete or unverified file. Downloads use pooch.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pucli.data.archives import ArchiveError, unpack
 from pucli.data.catalogue import Entry, File, Mirror, dataset_key, load_catalogue
 from pucli.errors import RunError, UsageError
 
-# Called with the file name, bytes so far, and total bytes (None if unknown).
+# Called with the file name, the bytes so far and the total bytes (None if unknown).
 Progress = Callable[[str, int, int | None], None]
 
 _TRIES = 3
-_WAIT = 0.5  # seconds before the second try; doubled before each further one
-_TIMEOUT = 30.0  # seconds without an answer
+_WAIT = 0.5  # seconds before the second try, doubled before each further try
+_TIMEOUT = 30.0  # seconds without a response
 _CHUNK = 2**16  # bytes
 _STALE = 86400.0  # seconds
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
 def cache_folder(cache: str | Path | None = None) -> Path:
-    """Return the cache folder: `cache`, else `PUCLI_DATA_DIR`, else the user's cache folder of the platform."""
+    """Return the cache folder: `cache`, `PUCLI_DATA_DIR`, or the default of the platform, in this order."""
     if cache is not None:
         return Path(cache).expanduser()
     if named := os.environ.get("PUCLI_DATA_DIR"):
@@ -48,18 +48,18 @@ def cache_folder(cache: str | Path | None = None) -> Path:
 
 @dataclass(frozen=True)
 class Source:
-    """Where files may come from.
+    """Places from which files are obtained.
 
     Attributes
     ----------
     cache : Path
         The cache folder.
     mirror : str or None
-        Folder or address that is tried before the declared ones.
+        Folder or address that is tried before the declared addresses.
     offline : bool
-        Whether the network is off. A mirror that is a folder is still used.
+        Whether the network must not be used. A mirror that is a folder is still used.
     progress : callable or None
-        Called while a file is loaded.
+        Called while a file is downloaded.
     """
 
     cache: Path
@@ -74,7 +74,7 @@ def make_source(
     offline: bool | None = None,
     progress: Progress | None = None,
 ) -> Source:
-    """Return the source for these arguments, by default `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
+    """Return the source for these arguments; defaults are `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
     named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
     if offline is None:
         offline = os.environ.get("PUCLI_OFFLINE", "").lower() not in {"", "0", "false", "no"}
@@ -95,18 +95,18 @@ def fetch(
     cache: str | Path | None = None,
     catalogue: str | Path | None = None,
 ) -> list[Path]:
-    """Bring the files of data sets into the cache, each checked against its declared SHA-256.
+    """Download the files of data sets into the cache and verify their declared SHA-256.
 
     Parameters
     ----------
     names : str or sequence of str
-        One name or several. Sets from scikit-learn and generated ones have no files.
+        One or several names. Data sets from scikit-learn and generated data sets have no files.
     mirror : str or Path, optional
-        Folder or address to look in first; by default `PUCLI_MIRROR`.
+        Folder or address to try first; by default `PUCLI_MIRROR`.
     offline : bool, optional
         Whether to use only the cache and a local mirror; by default `PUCLI_OFFLINE`.
     progress : callable, optional
-        Called with the file name, bytes so far, and total bytes or None.
+        Called with the file name, the bytes so far and the total bytes or None.
     cache : str or Path, optional
         Cache folder; by default `PUCLI_DATA_DIR`, then that of the platform.
     catalogue : str or Path, optional
@@ -122,7 +122,7 @@ def fetch(
     UsageError
         Unknown name, or a mirror that does not exist.
     RunError
-        The file is found nowhere (no network, checksum mismatch, ...), or the cache cannot be written (no space, ...).
+        No place provides the file (no network, checksum mismatch, ...), or the cache cannot be written (no space, ...).
     """
     source = make_source(cache, mirror, offline, progress)
     paths = []
@@ -134,7 +134,7 @@ def fetch(
 
 
 def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
-    """Return one packaging of a declared file and its path in the cache; fetch it if it is missing."""
+    """Return a packaging of a declared file and its path in the cache; download it if it is missing."""
     folder = source.cache / key
     for packaging in file.packagings():
         path = folder / packaging.name
@@ -156,18 +156,18 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
 
 
 def _sweep(folder: Path) -> None:
-    """Remove files that a killed process left behind more than a day ago."""
+    """Remove temporary files that are more than a day old, left by killed processes."""
     for scratch in folder.glob(".fetch-*"):
-        with contextlib.suppress(FileNotFoundError):  # another process may have just removed it
+        with contextlib.suppress(FileNotFoundError):  # another process may have removed it
             if time.time() - scratch.stat().st_mtime > _STALE:
                 shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:
-    """Yield (packaging, address) in the order to try: the user's mirror, then the declared addresses.
+    """Yield (packaging, address) in the order of trial: the mirror of the user, then the declared addresses.
 
-    In a mirror, a file may be in `folder` of the entry (default ``uci/<key>``), in the tail of that path, or at the
-    top; plain, as .gz, or in the archive that a declared address names.
+    In a mirror, a file may be in the `folder` of the entry (default ``uci/<key>``), in the tail of that path or at the
+    top level; it may be plain, compressed as .gz, or in the archive that a declared address names.
     """
     parts = (entry.folder or f"uci/{key}").split("/")
     if source.mirror is not None and not (source.offline and _is_url(source.mirror)):
@@ -204,7 +204,7 @@ def _is_url(place: str) -> bool:
 
 
 def _get(address: Mirror, packaging: File, target: Path, source: Source) -> str | None:
-    """Write the checked content of an address to `target`; return the problem, None if there is none."""
+    """Write the verified content of an address to `target`; return the problem, or None."""
     raw = target.with_name("raw")
     if _is_url(address.url):
         problem = _download(address.url, raw, packaging.name, source.progress)
@@ -238,7 +238,7 @@ def _wrong_content(path: Path, packaging: File) -> str | None:
 
 
 def _download(url: str, target: Path, name: str, progress: Progress | None) -> str | None:
-    """Download one address, with retries where they may help; return the problem, None if there is none."""
+    """Download an address, with retries if they may help; return the problem, or None."""
     import pooch
     import requests
 
@@ -254,14 +254,14 @@ def _download(url: str, target: Path, name: str, progress: Progress | None) -> s
             if status < 500 and status != 429:
                 return problem
         except requests.Timeout:
-            problem = f"no answer within {_TIMEOUT:.0f} s"
+            problem = f"no response within {_TIMEOUT:.0f} s"
         except requests.exceptions.SSLError as error:
             return f"no secure connection ({error})"
         except requests.ConnectionError:
             problem = "no connection"
         except requests.RequestException as error:
             problem = f"{type(error).__name__}: {error}"
-            if isinstance(error, ValueError):  # not an address
+            if isinstance(error, ValueError):  # not a valid address
                 return problem
         else:
             return None
@@ -269,7 +269,7 @@ def _download(url: str, target: Path, name: str, progress: Progress | None) -> s
 
 
 class _Bar:
-    """pooch's progress-bar interface over a callback."""
+    """Progress bar interface of pooch that calls a callback."""
 
     def __init__(self, name: str, progress: Progress) -> None:
         self.name, self.progress = name, progress
@@ -289,13 +289,13 @@ class _Bar:
 
 @contextmanager
 def _cache_errors(cache: Path) -> Iterator[None]:
-    """Turn errors of the file system into a message that names the folder and the remedy."""
+    """Turn errors of the file system into messages that name the folder and the remedy."""
     try:
         yield
     except OSError as error:
-        advice = "set PUCLI_DATA_DIR to a folder that can be written"
+        advice = "set PUCLI_DATA_DIR to a writable folder"
         if error.errno in _NO_SPACE:
-            raise RunError(f"no space left in the cache {cache}; make room, or {advice}") from error
+            raise RunError(f"no space left in the cache {cache}; free some space or {advice}") from error
         where = f" ({error.filename})" if error.filename and str(error.filename) != str(cache) else ""
         raise UsageError(f"cannot write to the cache {cache}: {error.strerror or error}{where}; {advice}") from error
 
@@ -303,17 +303,17 @@ def _cache_errors(cache: Path) -> Iterator[None]:
 def _not_found(key: str, file: File, source: Source, failures: list[str]) -> str:
     names = " or ".join(repr(packaging.name) for packaging in file.packagings())
     place = source.cache / key / file.name
-    advice = f"name a folder or address that has it with --mirror (or PUCLI_MIRROR), or put it at {place}"
+    advice = f"give a folder or address that has it with --mirror (or PUCLI_MIRROR), or put it at {place}"
     if source.offline:
         tried = f" Tried: {'; '.join(failures)}." if failures else ""
         return (
-            f"{names} of data set {key!r} is not in the cache and the network is off; "
+            f"{names} of data set {key!r} is not in the cache and --offline forbids the network; "
             f"run `pucli fetch {key}` without --offline, {advice}.{tried}"
         )
     if source.mirror is not None and not any(failure.startswith(source.mirror) for failure in failures):
         failures = [f"{source.mirror}: no such file", *failures]
     if not failures:
         return f"no address is declared for {names} of data set {key!r}; {advice}."
-    if all("no connection" in failure or "no answer" in failure for failure in failures):
+    if all("no connection" in failure or "no response" in failure for failure in failures):
         return f"no network: cannot get {names} of data set {key!r}; {advice}. Tried: {'; '.join(failures)}."
     return f"cannot get {names} of data set {key!r}; {advice}. Tried: {'; '.join(failures)}."

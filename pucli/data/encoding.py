@@ -1,8 +1,8 @@
-"""THE encoder: a table with columns of every kind -> the matrix of numbers that methods train on.
+"""The encoder of tables with columns of every kind into a numeric feature matrix.
 
-It is a scikit-learn transformer of our own, for one reason: what it has learned must be kept in a model file as plain
-data, which runs no code when it is opened and outlives the version of scikit-learn that wrote it. A ColumnTransformer
-can only be pickled. On what both can do, the two agree to the last bit (see its tests).
+Unlike a ColumnTransformer, which can only be pickled, its fitted state is plain data. A model file therefore runs no
+code when it is opened and does not depend on the version of scikit-learn. Where the two overlap, they agree to the last
+bit (see the tests).
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ from pucli.data.frames import TableError, as_frame
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turn columns of numbers, categories, yes/no, dates and text into features.
+    """Encode columns of numbers, categories, yes/no, dates and text as features.
 
-    Numbers stay as they are. Of a category, each frequent value has a feature that is 0 or 1. Dates become days, and
-    the turn of month, weekday and hour. Text becomes the tf-idf of its frequent words. An empty cell is filled (with
-    the median of a number) and marked by a feature of its own. Identifiers and constants are left out.
+    Numbers are unchanged. Each frequent value of a category has a 0/1 feature. Dates become days and the sine and
+    cosine of month, weekday and hour. Text becomes the tf-idf of its frequent words. An empty cell is filled (with the
+    median of a number) and marked by an indicator feature. Identifiers and constants are left out.
 
-    Everything is learned from the rows given to `fit`, and the labels are never looked at. In new rows columns are
-    found by name: they may stand in another order, among others, and hold other types. Values that training did not
-    have are counted and named in one warning. To combine it with a method::
+    Everything is learned from the rows given to `fit`; labels are never used. In new rows, columns are found by name,
+    so they may be in another order, among other columns, and of other types. Values not seen in training are counted
+    and reported in one warning. To combine the encoder with a method::
 
         make_pipeline(TableEncoder(), StandardScaler(), GLPUAL())
 
     Parameters
     ----------
     kinds : dict of column name to kind, default=None
-        Kinds to use instead of those found: "number", "category", "yes/no", "date", "text", "identifier", "constant".
+        Kinds that override the inferred ones: "number", "category", "yes/no", "date", "text", "identifier" or
+        "constant".
     max_categories : int, default=40
-        Values of a category with a feature of their own; rarer ones share one.
+        Number of values of a category with their own feature; the rarer values share one.
     max_words : int, default=100
-        Words of a column of text with a feature of their own.
+        Number of words of a text column with their own feature.
 
     Attributes
     ----------
     columns_ : list of Column
-        What each column was taken for, with remarks and warnings. Not kept in a model file.
+        Description of each column, with remarks and warnings. Not kept in a model file.
     encoders_ : list of ColumnEncoder
-        How each column is encoded.
+        Encoder of each column.
     n_features_in_ : int
     feature_names_in_ : (n_features_in_,) array of object
         Names of the columns.
@@ -72,12 +73,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_words = max_words
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
-        """Learn the encoding from training rows.
+        """Fit the encoding to training rows.
 
         Parameters
         ----------
         X : table (n, m)
-            pandas, polars or Arrow, an array, or a sparse matrix, which is left as it is.
+            A pandas, polars or Arrow table, an array, or a sparse matrix, which is left unchanged.
         y : ignored
 
         Returns
@@ -87,7 +88,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         TableError
-            There are no rows, or no column that gives a feature.
+            There are no rows, or no column has features.
         """
         if scipy.sparse.issparse(X):
             self._keep_sparse([f"x{i}" for i in range(X.shape[1])])
@@ -113,9 +114,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : table (n, m), as for `fit`
-            Columns are found by name, those of an array by position. Others than those of `fit` are ignored.
+            Columns are found by name, or by position in an array. Columns unknown to `fit` are ignored.
         tally : Tally, optional
-            Counts cells that are unlike training; without it they are named in a warning.
+            Counter of cells not seen in training; without it, they are reported in a warning.
 
         Returns
         -------
@@ -124,7 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         TableError
-            A column that training had is not there, or a number is infinite.
+            A training column is missing, or a number is infinite.
         """
         check_is_fitted(self, "encoders_")
         if self.sparse_ or scipy.sparse.issparse(X):
@@ -144,13 +145,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _same_sparse(self, X: Any) -> Any:
         if not (self.sparse_ and scipy.sparse.issparse(X)):
-            raise TableError("the encoder was fitted on a sparse matrix or on a table; transform takes the same")
+            raise TableError("fit and transform must both be given a sparse matrix or both a table")
         if X.shape[1] != self.n_features_in_:
             raise ValueError(self._other_width(X.shape[1]))
         return X
 
     def _found(self, X: Any) -> Any:
-        """Return the columns of `fit` in the table X."""
+        """Return the columns of X that are known from `fit`."""
         named = hasattr(X, "columns") or hasattr(X, "__dataframe__")
         if not named:
             frame = as_frame(X)
@@ -169,17 +170,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @property
     def needed(self) -> list[str]:
-        """Names of the columns that give features; new rows need no others."""
+        """Return the names of the columns with features; new rows need no other columns."""
         return [encoder.name for encoder in self.encoders_ if not isinstance(encoder, Unused)]
 
     @property
     def read_as_text(self) -> list[str]:
-        """Names of the columns whose cells are better read as text ("007" is not 7)."""
+        """Return the names of the columns whose cells should be read as text ("007" is not 7)."""
         return [encoder.name for encoder in self.encoders_ if encoder.reads_text]
 
     @property
     def is_plain(self) -> bool:
-        """Whether every feature is a column of numbers just as it is: transform copies, and nothing else."""
+        """Return whether every feature is an unchanged numeric column, so that `transform` only copies."""
         return all(type(encoder).__name__ == "Number" and len(encoder.features) == 1 for encoder in self.encoders_)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -191,7 +192,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def of_sparse(cls, names: Sequence[str]) -> TableEncoder:
-        """Return the encoder of sparse rows with these features, which leaves them as they are."""
+        """Return an encoder that leaves sparse rows with these features unchanged."""
         encoder = cls()
         encoder._keep_sparse(names)
         return encoder
@@ -203,7 +204,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> TableEncoder:
-        """Return the encoder of a table of numbers without empty cells, for models that were saved without one."""
+        """Return the encoder of a numeric table without empty cells, for models saved without an encoder."""
         encoder = cls()
         encoder.columns_, encoder.sparse_ = [], False
         encoder.encoders_ = [Number(name, "number", fill=float("nan"), indicator=False) for name in names]
@@ -212,7 +213,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return encoder
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is kept in a model file: JSON values and arrays alone."""
+        """Return the state that is kept in a model file, which consists of JSON values and arrays."""
         state = dict(super().__getstate__())
         state.pop("columns_", None)
         if "encoders_" in state:
@@ -220,7 +221,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take back what `__getstate__` gave."""
+        """Restore the state returned by `__getstate__`."""
         state = dict(state)
         if "encoders_" in state:
             state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
@@ -236,7 +237,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def missing_columns(missing: list[str], present: list[str]) -> str:
-    """Return the message for columns that are not there, with the nearest ones that are."""
+    """Return the message for missing columns, with the nearest existing ones."""
     import difflib
 
     near = difflib.get_close_matches(missing[0].lower(), [name.lower() for name in present], n=3, cutoff=0.5)

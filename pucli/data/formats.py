@@ -1,6 +1,7 @@
-"""A user's own file as a table, with the place of each row as its user counts it.
+"""Reading of a user's file as a table, with the place of each row for messages.
 
-Told by the name: .csv .tsv .txt .data .dat (also .gz), .xlsx .xls, .parquet, .arff, .mat, .npz, .libsvm .svm.
+The format follows from the extension: .csv .tsv .txt .data .dat (also .gz), .xlsx .xls, .parquet, .arff, .mat, .npz,
+.libsvm .svm.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """Columns by name; the place in the file of row i ("line 17"); what to say about how columns are named."""
+    """The columns; the place of row i in the file ("line 17"); a note for messages on how columns are named."""
 
     frame: pd.DataFrame
     place: Callable[[int], str]
@@ -33,20 +34,20 @@ class Table(NamedTuple):
 
 
 class WideTable(NamedTuple):
-    """Sparse features (n, m), named by their numbers from 1, and the labels (n,)."""
+    """Sparse features (n, m), named by their numbers from 1, and labels (n,)."""
 
     X: csr_array
     y: Floats
 
     @property
     def names(self) -> list[str]:
-        """Names of the features."""
+        """Return the names of the features."""
         return [str(i) for i in range(1, self.X.shape[1] + 1)]
 
 
 LIBSVM = (".libsvm", ".svm", ".svmlight")
-WIDE_CELLS = 20_000_000  # a LIBSVM file of fewer cells is read as a table: 160 MB
-WIDE_SHARE = 0.1  # and one with a greater share of non-zeros
+WIDE_CELLS = 20_000_000  # a LIBSVM file with fewer cells is read as a table (160 MB)
+WIDE_SHARE = 0.1  # so is a file with a larger share of non-zeros
 
 
 def open_table(
@@ -57,24 +58,24 @@ def open_table(
     known: Collection[str] = (),
     as_text: Collection[str] = (),
 ) -> Table:
-    """Return the table in a file of one of the known formats.
+    """Read a file of one of the supported formats as a table.
 
     Parameters
     ----------
     path : Path
     label : str or None
-        The label's column or variable, None if there is none; helps to tell a header line from data.
+        Column or variable of the labels, None if there is none; helps to recognise a header line.
     sheet : str, optional
-        Sheet of a spreadsheet, the first one if None.
+        Sheet of a spreadsheet, by default the first.
     known : collection of str
-        Other columns that are wanted; of a text file they tell a header line too.
+        Other required columns, which also help to recognise a header line.
     as_text : collection of str
-        Columns of a text file whose cells are kept as they are written ("007" is not 7).
+        Columns of a text file whose cells are kept as text ("007" is not 7).
 
     Raises
     ------
     UsageError
-        The file is missing, empty, of an unknown kind, or not what its name says.
+        The file is missing, empty or of an unknown format, or its content does not match its extension.
     """
     with reading(path):
         kind = file_kind(path)
@@ -89,10 +90,10 @@ def open_table(
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong while `path` is read into a UsageError that says so."""
+    """Turn every error in reading `path` into a UsageError that describes it."""
     try:
         if path.is_dir():
-            raise UsageError(f"{path} is a folder; name a file")
+            raise UsageError(f"{path} is a folder; give a file")
         if path.is_file() and path.stat().st_size == 0:
             raise UsageError(f"{path} is empty")
         yield
@@ -107,15 +108,15 @@ def reading(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
     except UsageError:
         raise
-    except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
+    except Exception as error:  # the libraries raise all kinds of errors for a damaged file
         kind, message = path.suffix.lstrip(".").upper(), " ".join(str(error).split())
         raise UsageError(
-            f"{path} is damaged or not {kind}; save it again, or name it for what it is. The reader says: {message}"
+            f"{path} is damaged or not {kind}; save it again, or correct its extension. The reader's message: {message}"
         ) from error
 
 
 def _not_utf8(path: Path) -> int:
-    """Return the position of the first byte of a file that is not UTF-8."""
+    """Return the position of the first byte that is not valid UTF-8."""
     import codecs
     import gzip
 
@@ -143,9 +144,9 @@ def _missing(path: Path) -> UsageError:
 
 
 def file_kind(path: Path) -> str:
-    """Return the suffix that tells the format of a file, without .gz; raises UsageError for an unknown one.
+    """Return the extension of a file, without .gz; raise UsageError for an unknown one.
 
-    A file of another name (adult.test) is text if its first lines are those of a table.
+    A file with another extension (adult.test) is a text file if its first lines look like a table.
     """
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in SUFFIXES and suffix not in _OPENERS:
@@ -206,18 +207,18 @@ def _libsvm(path: Path, label: str | None, sheet: str | None) -> Table:
 
 
 def open_wide(path: Path, *, always: bool = False) -> WideTable | None:
-    """Return a LIBSVM file without filling its zeros in, None if it is better read as a table.
+    """Read a LIBSVM file as a sparse matrix; return None if it should be read as a table.
 
     Parameters
     ----------
     path : Path
     always : bool, default=False
-        Whether a file that is small or mostly filled is kept sparse as well.
+        Whether to return a small or dense file as a sparse matrix as well.
 
     Raises
     ------
     UsageError
-        The file is missing or damaged, or `always` and not a LIBSVM file.
+        The file is missing or damaged, or, with `always`, not a LIBSVM file.
     """
     if Path(path.name.lower().removesuffix(".gz")).suffix not in LIBSVM:
         if always:
@@ -241,7 +242,9 @@ def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
     try:
         content = loadmat(path)
     except NotImplementedError as error:
-        raise UsageError(f"{path}: MATLAB 7.3 files are not read; save it in MATLAB with the option -v7") from error
+        raise UsageError(
+            f"{path}: MATLAB 7.3 files are not supported; save the file in MATLAB with the option -v7"
+        ) from error
     arrays = {
         name: value.toarray() if scipy.sparse.issparse(value) else value
         for name, value in content.items()
@@ -259,9 +262,9 @@ def _npz(path: Path, label: str | None, sheet: str | None) -> Table:
 
 
 def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -> Table:
-    """Return the table of a feature matrix (n, m) and a label vector (n,) among named arrays.
+    """Return the table of the feature matrix (n, m) and the label vector (n,) among named arrays.
 
-    The features are the variable "X", else the only numeric matrix. The label is the variable or column named.
+    The features are the variable "X", or the only numeric matrix. `label` names a variable or a column.
     """
     import pandas as pd
 

@@ -1,7 +1,7 @@
-"""Tables in memory, from whatever library, and the meaning of their cells.
+"""Tables in memory, from any library, and the interpretation of their cells.
 
-A cell means the same wherever it comes from: the integer 3, the number 3.0 and the text " 3 " are the category "3".
-So a model that was trained on a CSV file reads Parquet files and DataFrames with the same result.
+The interpretation does not depend on the source: the integer 3, the float 3.0 and the text " 3 " are the category "3".
+A model trained on a CSV file therefore gives the same results for a Parquet file or a DataFrame.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class TableError(UsageError, ValueError):
-    """A table or a cell that cannot be used; a ValueError as well, as scikit-learn's users expect."""
+    """Invalid table or cell; also a ValueError, as users of scikit-learn expect."""
 
 
 EMPTY = frozenset(
     {"", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "NaT"}
 )
-"""Texts that stand for an empty cell."""
+"""Texts that are read as an empty cell."""
 
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
 DATE_FORMATS = (
@@ -33,21 +33,21 @@ DATE_FORMATS = (
     *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S")),
     *("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y"),
 )
-"""Ways to write a date; the first one that fits every cell is taken."""
+"""Date formats; the first format that fits every cell is used."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
 def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a table of any library as a pandas DataFrame whose columns are named by text.
+    """Return a table of any library as a pandas DataFrame whose column names are strings.
 
     Parameters
     ----------
     X : pandas, polars or Arrow table, anything with the dataframe interchange protocol, or an array (n, m)
         Not changed.
     names : sequence of str, optional
-        The columns of an array; x0, x1, ... without it.
+        Names of the columns of an array; by default x0, x1, ...
 
     Returns
     -------
@@ -56,7 +56,7 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
     Raises
     ------
     TableError
-        X has not two dimensions, or two of its columns have one name.
+        X does not have two dimensions, or two columns have the same name.
     """
     import pandas as pd
 
@@ -77,7 +77,7 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as text: whole numbers without a decimal point, dates as ISO text, no blanks around it."""
+    """Return a cell as text: integers without a decimal point, dates in ISO format, without surrounding blanks."""
     if isinstance(cell, str):
         return cell.strip()
     if isinstance(cell, float | np.floating):
@@ -88,12 +88,12 @@ def cell_text(cell: Any) -> str:
 
 
 def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
-    """Return the distinct texts of a column and where they are.
+    """Return the distinct texts of a column and the code of each cell.
 
     Returns
     -------
     codes : (n,) int array
-        Position among the texts, -1 for an empty cell.
+        Position in `texts`, or -1 for an empty cell.
     texts : list of str
         Distinct texts, in order of first appearance; none of `EMPTY`.
 
@@ -109,7 +109,7 @@ def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     except TypeError as error:
         raise TableError(f"column {column.name!r}: a cell must hold one value, not a list or a table") from error
     place: dict[str, int] = {}
-    renamed = np.full(len(distinct) + 1, -1)  # the last one is for empty cells, whose code is -1
+    renamed = np.full(len(distinct) + 1, -1)  # the last entry is for empty cells, whose code is -1
     for position, cell in enumerate(distinct.tolist()):
         text = cell_text(cell)
         if text not in EMPTY:
@@ -118,17 +118,17 @@ def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
 
 
 def parsed_numbers(texts: Sequence[str]) -> np.ndarray:
-    """Return the number that each text is, shape (k,), rounded to the nearest double; NaN where it is none."""
+    """Return each text as a number, shape (k,), rounded to the nearest double; NaN if it is not a number."""
     return np.array([float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else np.nan for text in texts])
 
 
 def numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Return a column as numbers.
+    """Convert a column to numbers.
 
     Returns
     -------
     values : (n,) float64 array
-        NaN where a cell is empty or not a number; true is 1, false is 0, a duration is in seconds.
+        NaN if a cell is empty or not a number; true is 1, false is 0, durations are in seconds.
     wrong : (n,) bool array
         Filled cells that are not numbers.
     """
@@ -151,18 +151,18 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a column as days since 1970-01-01 (UTC).
+    """Convert a column to days since 1970-01-01 (UTC).
 
     Parameters
     ----------
     column : pandas.Series
     written : str
-        One of `DATE_FORMATS`; used where the cells are text.
+        One of `DATE_FORMATS`; used for text cells.
 
     Returns
     -------
     days : (n,) float64 array
-        NaN where a cell is empty or not a date.
+        NaN if a cell is empty or not a date.
     wrong : (n,) bool array
         Filled cells that are not dates.
     """
@@ -174,7 +174,7 @@ def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
-    """Return the days since 1970-01-01 that each text means, shape (k,); NaN where it is no date of that form."""
+    """Convert texts to days since 1970-01-01, shape (k,); NaN if a text does not have the given date format."""
     import pandas as pd
 
     cells = pd.Series(list(texts), dtype=object)

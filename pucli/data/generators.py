@@ -1,7 +1,7 @@
-"""Generated data sets, each drawn from the random number generator of the caller.
+"""Generated data sets, drawn with the random number generator of the caller.
 
-`two_gaussians` is the set of Wang 2024, section 3.4.1: a second group of positives lies far from the boundary, which a
-squared loss cannot ignore. `add_irrelevant_features` adds the noise features of section 4.3.1.
+`two_gaussians` is the data set of Wang 2024, section 3.4.1, in which a second group of positives lies far from the
+boundary and affects a squared loss. `add_irrelevant_features` adds the noise features of section 4.3.1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pucli.errors import UsageError, unknown
 
 
 def two_gaussians(rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant: int = 0) -> tuple[Floats, Ints]:
-    """Draw the two-dimensional set of Wang 2024, section 3.4.1.
+    """Draw the two-dimensional data set of Wang 2024, section 3.4.1.
 
     200 positives around (15, 15) and 200 around (`mean_p2`, `mean_p2`), both with covariance 50 I; 400 negatives
     around the origin with covariance [[50, 0.2], [0.2, 50]].
@@ -28,7 +28,7 @@ def two_gaussians(rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant
     rng : numpy.random.Generator
         Source of randomness.
     mean_p2 : float
-        Both coordinates of the second group's mean; 50, 100, 200, 500 and 1000 in the thesis.
+        Both coordinates of the mean of the second group; 50, 100, 200, 500 and 1000 in the thesis.
     irrelevant : int
         Number of irrelevant features per original one, 2 in section 4.3.1. Unless it is 0, the original features are
         standardised.
@@ -72,19 +72,19 @@ def add_irrelevant_features(X: AnyArray, rng: np.random.Generator, *, per_featur
     return np.hstack([scaled, noise])
 
 
-# Generators by the names that `datasets.yaml` uses.
+# Generators by the names used in `datasets.yaml`.
 GENERATORS: dict[str, Callable[..., tuple[Floats, Ints]]] = {
     "two-gaussians": two_gaussians,
     "labelled-points": labelled_points,
     **MIXTURES,
 }
 
-# Part of the identity of every generated set; raise it when a generator draws differently.
+# Part of the identity of every generated data set; increase it when a generator draws differently.
 VERSION = 1
 
 
 def generate(name: str, rng: np.random.Generator, parameters: Mapping[str, float] | None = None) -> tuple[Floats, Ints]:
-    """Draw (X, y) from the generator `name` with its parameters; a wrong parameter suggests the nearest one."""
+    """Draw (X, y) from the generator `name`; the error for an unknown parameter suggests the nearest one."""
     if name not in GENERATORS:
         raise unknown("generator", name, GENERATORS)
     function = GENERATORS[name]

@@ -1,4 +1,4 @@
-"""IDX files, the format of MNIST: unsigned bytes behind a header of the sizes, most significant byte first.
+"""IDX files, the format of MNIST: unsigned bytes after a header of the sizes, most significant byte first.
 
     0 0 type dims, then for each dimension its size in four bytes, then the values in C order
 
@@ -24,31 +24,31 @@ _UNSIGNED_BYTE = 8
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
-    """Return the array of unsigned bytes in an IDX file, in the shape that its header gives.
+    """Return the array of unsigned bytes in an IDX file, in the shape given by its header.
 
     Raises
     ------
     ValueError
-        No IDX header, values of another type, or fewer or more values than the header says.
+        The IDX header is missing, the values have another type, or their number differs from the header.
     """
     content = path.read_bytes()
     if len(content) < 4 or content[:2] != b"\0\0":
-        raise ValueError("it does not begin with an IDX header (two zero bytes, type, number of dimensions)")
+        raise ValueError("the file does not begin with an IDX header (two zero bytes, type, number of dimensions)")
     kind, dimensions = content[2], content[3]
     if kind != _UNSIGNED_BYTE:
-        raise ValueError(f"its values have IDX type 0x{kind:02x}; only unsigned bytes (0x08) are read")
+        raise ValueError(f"the values have IDX type 0x{kind:02x}; only unsigned bytes (0x08) are supported")
     begin = 4 + 4 * dimensions
     if dimensions == 0 or len(content) < begin:
-        raise ValueError(f"its header ends before the sizes of its {dimensions} dimensions")
+        raise ValueError(f"the header ends before the sizes of its {dimensions} dimensions")
     shape = tuple(int(size) for size in np.frombuffer(content, ">u4", dimensions, 4))
     expected, found = math.prod(shape), len(content) - begin
     if found != expected:
-        raise ValueError(f"its header says {' x '.join(map(str, shape))} = {expected} values, it has {found}")
+        raise ValueError(f"the header declares {' x '.join(map(str, shape))} = {expected} values, the file has {found}")
     return np.frombuffer(content, np.uint8, expected, begin).reshape(shape)
 
 
 def idx_table(path: Path) -> pd.DataFrame:
-    """Return one row for each item: the column "label" of a file with one dimension, else one column for each value."""
+    """Return one row per item, with the column "label" for a one-dimensional file, otherwise one column per value."""
     import pandas as pd
 
     values = read_idx(path)
@@ -63,7 +63,7 @@ def beside(tables: list[pd.DataFrame], paths: list[str]) -> pd.DataFrame:
     Raises
     ------
     RunError
-        The files have different numbers of rows, or none of them or more than one has labels.
+        The files have different numbers of rows, or not exactly one of them has labels.
     """
     import pandas as pd
 
@@ -73,7 +73,7 @@ def beside(tables: list[pd.DataFrame], paths: list[str]) -> pd.DataFrame:
     labelled = sum(list(table.columns) == [LABEL] for table in tables)
     if len(tables) != 2 or labelled != 1:
         raise RunError(
-            f"{' and '.join(paths)}: an idx set is one file of images and one of labels; "
+            f"{' and '.join(paths)}: an idx data set is one file of images and one of labels; "
             f"{labelled} of {len(tables)} have labels"
         )
     return pd.concat(tables, axis=1)

@@ -1,4 +1,4 @@
-"""The label column of a user's file: its classes as the file writes them, and which rows have none."""
+"""The label column of a user's file, with classes as written in the file."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class LabelColumn:
     text : array of shape (n,)
         The classes, "" where a cell is empty.
     empty : array of shape (n,)
-        Which cells are empty.
+        Mask of the empty cells.
     place : callable
-        Row number -> its place in the file ("line 17").
+        Function from the row number to its place in the file ("line 17").
     """
 
     where: str
@@ -51,29 +51,29 @@ class LabelColumn:
 
     @property
     def present(self) -> list[str]:
-        """The classes that occur, in order: by number where all are numbers, else as text."""
+        """Return the classes that occur, sorted as numbers if all are numbers, otherwise as text."""
         return in_order(set(self.text[~self.empty].tolist()))
 
     @property
     def counts(self) -> str:
-        """The classes with their numbers of rows, for messages."""
+        """Return the classes with their numbers of rows, for messages."""
         present = self.present
         shown = ", ".join(f"{value!r} ({np.sum(self.text == value)} rows)" for value in present[:6])
         return shown + (", ..." if len(present) > 6 else "")
 
     def positive_class(self, positive: str | None) -> str:
-        """Return the class that marks positives, as the file writes it.
+        """Return the class that marks positives, as written in the file.
 
         Parameters
         ----------
         positive : str or None
-            What the user calls it. Rows of other classes, and rows with an empty cell, are then not positive. With
-            None the column must hold two classes and no empty cell; the greater class is positive.
+            Class given by the user. Rows of other classes and rows with an empty cell are then not positive. With None,
+            the column must hold two classes and no empty cell; the larger class is positive.
 
         Raises
         ------
         UsageError
-            No row has this class, every row has it, or None does not settle which class is meant.
+            No row has this class, every row has it, or `positive` is None and the class is ambiguous.
         """
         present, counts = self.present, self.counts
         if positive is not None:
@@ -82,18 +82,18 @@ class LabelColumn:
                 raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts or 'none'}")
             if len(present) == 1 and not self.empty.any():
                 raise UsageError(
-                    f"{self.where} has one class only, {counts}; rows of other classes (or empty) are needed too"
+                    f"{self.where} has only one class, {counts}; rows of other classes (or empty) are needed too"
                 )
             return wanted
         if self.empty.any():
             raise UsageError(
                 f"{self.where} is empty in {self.empty.sum()} of {len(self.empty)} rows, first at "
-                f"{self.place(int(self.empty.argmax()))}; name the positive class with --positive to take these rows "
+                f"{self.place(int(self.empty.argmax()))}; name the positive class with --positive to treat these rows "
                 "as unlabeled, or fill them in"
             )
         if len(present) == 1:
             raise UsageError(
-                f"{self.where} has one class only, {counts}; rows of a second class (or unlabeled) are needed too"
+                f"{self.where} has only one class, {counts}; rows of a second class (or unlabeled) are needed too"
             )
         if len(present) > 2:
             raise UsageError(
@@ -102,12 +102,12 @@ class LabelColumn:
         return present[1]
 
     def marked_class(self) -> str:
-        """Return the class that marks positives where the user names none: the greater number, or the word for yes.
+        """Return the default class of positives: the larger of two numbers, or the word for yes.
 
         Raises
         ------
         UsageError
-            There are not two classes, or none of the two words, or both, mean yes.
+            There are not two classes, or not exactly one of the two words means yes.
         """
         greater = self.positive_class(None)
         present = self.present
@@ -126,9 +126,9 @@ class LabelColumn:
         return np.where(self.text == self.positive_class(positive), 1, -1).astype(np.int64)
 
     def classes(self, unlabeled: int | None) -> AnyArray:
-        """Return the classes, integer where all are integers, else text; `unlabeled` stands for empty cells.
+        """Return the classes, as integers if all are integers, otherwise as text; empty cells become `unlabeled`.
 
-        Raises UsageError where a cell is empty and `unlabeled` is None.
+        Raises UsageError if a cell is empty and `unlabeled` is None.
         """
         if self.empty.any() and unlabeled is None:
             first = self.place(int(self.empty.argmax()))
@@ -149,7 +149,7 @@ def _is_number(text: str) -> bool:
 
 
 def in_order(values: Iterable[str]) -> list[str]:
-    """Return class names in order: by number where all are numbers, else as text."""
+    """Return class names sorted as numbers if all are numbers, otherwise as text."""
     values = list(values)
     try:
         return sorted(values, key=float)
@@ -158,7 +158,7 @@ def in_order(values: Iterable[str]) -> list[str]:
 
 
 def _as_written(value: str, present: Sequence[str]) -> str | None:
-    """Return the class that `value` means: the same text, the same number, or the same truth value."""
+    """Return the class equal to `value` as text, as a number or as a truth value."""
     if value.strip() in present:
         return value.strip()
     for candidate in present:

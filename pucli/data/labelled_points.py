@@ -7,8 +7,8 @@ import numpy as np
 from pucli.arrays import Floats, Ints
 from pucli.errors import unknown
 
-# For each example, one list of values per class. The thesis draws the third class of example 2 (Figure 4.3) without the
-# value of its point; it is 3 here.
+# One list of values per class, for each example. Figure 4.3 of the thesis shows the third class of example 2 without
+# the value of its point; here it is 3.
 EXAMPLES = {1: [[-1.0], [1.0]], 2: [[-1.0], [1.0], [3.0]], 3: [[-2.0, 1.0], [-0.5, 3.0]]}
 
 
@@ -18,7 +18,7 @@ def labelled_points(rng: np.random.Generator, *, example: int = 1) -> tuple[Floa
     Parameters
     ----------
     rng : numpy.random.Generator
-        Not used: nothing is random.
+        Not used; the points are fixed.
     example : {1, 2, 3}
         Figures 4.1 and 4.2, Figure 4.3, or Figures 4.4 to 4.6.
 

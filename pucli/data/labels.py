@@ -1,6 +1,6 @@
 """Words for labels."""
 
-# Name of the label column where the file has none (MAT, IDX, LIBSVM, scikit-learn).
+# Name of the label column if the file has no name for it (MAT, IDX, LIBSVM, scikit-learn).
 LABEL = "label"
 # Labels that mean yes, in lower case.
 YES = frozenset({"positive", "pos", "p", "yes", "y", "true", "t", "labelled", "labeled", "1"})

@@ -1,7 +1,6 @@
-"""Generated sets of Sansone 2018: G50C, CAKE and TOES (section 2.4), the grid and the embedding (section 4.4).
+"""Generated data sets of Sansone 2018: G50C, CAKE and TOES (section 2.4), the grid and the embedding (section 4.4).
 
-The thesis describes them without giving all their numbers. A number that is fixed here without a source is marked as a
-guess, with the reason for it.
+The thesis does not state all parameters. A parameter without a source is marked as a guess, with its reason.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ import numpy as np
 
 from pucli.arrays import Floats, Ints
 
-# Half the distance of two standard normals whose best classifier errs on 5 per cent: the normal's 95 per cent point.
+# Half the distance of two standard normals with a Bayes error of 5 %: the 95 % quantile of the normal distribution.
 _HALF_DISTANCE = 1.6448536269514722
-# Centres of TOES in its published figure are not printed. Guess: two of the first class, three of the second.
+# The publication does not state the centres of TOES. Guess: two for the first class and three for the second.
 _TOES = np.array([[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
 
 
 def g50c(rng: np.random.Generator, *, rows: int = 550) -> tuple[Floats, Ints]:
-    """Draw two standard normals in 50 dimensions whose Bayes error is 5 per cent.
+    """Draw from two standard normals in 50 dimensions with a Bayes error of 5 %.
 
     Returns
     -------
@@ -31,7 +30,7 @@ def g50c(rng: np.random.Generator, *, rows: int = 550) -> tuple[Floats, Ints]:
 
 
 def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[Floats, Ints]:
-    """Draw rows uniformly from a disc of radius 3 around (2, 1); opposite quarters are one class.
+    """Draw rows uniformly from a disc of radius 3 around (2, 1); opposite quarters have the same class.
 
     Returns
     -------
@@ -47,9 +46,9 @@ def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[Floats, Ints]:
 
 
 def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tuple[Floats, Ints]:
-    """Draw five Gaussians in the plane, two of the first class and three of the second, classes of equal size.
+    """Draw from five Gaussians in the plane, two of the first class and three of the second; classes have equal size.
 
-    Centres and `sd` are guesses: the thesis shows them in a figure only.
+    The centres and `sd` are guesses: the thesis shows them only in a figure.
 
     Returns
     -------
@@ -66,10 +65,10 @@ def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tupl
 def gaussian_grid(
     rng: np.random.Generator, *, rows: int = 500, spacing: float = 10.5, sd: float = 0.316
 ) -> tuple[Floats, Ints]:
-    """Draw 25 isotropic Gaussians on a 5 x 5 grid around the origin.
+    """Draw from 25 isotropic Gaussians on a 5 x 5 grid around the origin.
 
-    `spacing` and `sd` are guesses that agree with the published log-likelihoods: the true density has -3.76 for sd
-    0.316, just above the best method's -4.1, and rows spread evenly over the grid have about -7.9, like the worst
+    `spacing` and `sd` are guesses that agree with the published log-likelihoods: with sd 0.316, the true density has
+    -3.76, just above the -4.1 of the best method; rows spread evenly over the grid have about -7.9, like the worst
     autoencoders.
 
     Returns
@@ -91,11 +90,11 @@ def grid_centres(spacing: float) -> Floats:
 def embedded_gaussians(
     rng: np.random.Generator, *, rows: int = 500, spread: float = 5.0, sd: float = 1.0
 ) -> tuple[Floats, Ints]:
-    """Draw ten isotropic Gaussians in 10 dimensions, embedded in 1000 dimensions by an isometry.
+    """Draw from ten isotropic Gaussians in 10 dimensions, embedded in 1000 dimensions by an isometry.
 
     The centres have standard deviation `spread` and are the same in every draw, so that the density is fixed. The
-    thesis gives neither centres nor scale nor embedding; unit variance and an isometry agree with its log-likelihoods
-    (near 1224: kernel bandwidth 0.1 and nearest generated rows at a distance of 1.8).
+    thesis states neither the centres nor the scale nor the embedding; unit variance and an isometry agree with its
+    log-likelihoods (near 1224: kernel bandwidth 0.1 and nearest generated rows at a distance of 1.8).
 
     Returns
     -------
@@ -117,7 +116,7 @@ def embedding(spread: float) -> tuple[Floats, Ints]:
 
 
 def stacked(images: Floats, digits: Ints, rng: np.random.Generator, rows: int) -> tuple[Floats, Ints]:
-    """Return rows of three random images side by side, (rows, 3 p), and their class, 0 to 999.
+    """Return rows of three random images side by side, (rows, 3 p), and their classes, 0 to 999.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ def stacked(images: Floats, digits: Ints, rng: np.random.Generator, rows: int) -
     return images[chosen].reshape(rows, -1), (digits[chosen] @ np.array([100, 10, 1])).astype(np.int64)
 
 
-# Generators by the names that `datasets.yaml` uses.
+# Generators by the names used in `datasets.yaml`.
 MIXTURES = {
     "g50c": g50c,
     "cake": cake,

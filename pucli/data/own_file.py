@@ -1,4 +1,4 @@
-"""A user's own file of any columns: encoded features, labels, and what to say about the columns."""
+"""Reading of a user's file with any columns: encoded features, labels and warnings about the columns."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """What a user says about the columns of a file.
+    """The user's choice of columns of a file.
 
     Parameters
     ----------
     kinds : dict of column name to kind
-        Kinds that are not to be told from the cells.
+        Kinds that override the inferred ones.
     drop : sequence of str
-        Columns that are no features.
+        Columns to leave out.
     only : sequence of str
-        If there are any: the columns that are features, in this order.
+        If not empty, the feature columns, in this order.
     ids : sequence of str
-        Columns that name the row: no features, carried along to predictions.
+        Columns that identify a row: not features, but copied to the predictions.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -45,39 +45,39 @@ class ColumnChoice:
 
     @property
     def as_text(self) -> set[str]:
-        """Columns whose cells are to be read as they are written."""
+        """Return the columns whose cells are read as text."""
         return {name for name, kind in self.kinds.items() if kind != "number"} | set(self.ids)
 
     @property
     def named(self) -> set[str]:
-        """All columns that are named."""
+        """Return all columns that are named."""
         return {*self.kinds, *self.drop, *self.only, *self.ids}
 
     def features(self, path: Path, table: Table, label: str | None) -> list[str]:
-        """Return the feature columns of a table, in order; raises UsageError for names that it does not have."""
+        """Return the feature columns of a table, in order; raise UsageError for unknown names."""
         for name in sorted(self.named):
             existing_column(path, table, name)
         if label is not None and label in self.only:
-            raise UsageError(f"{path}: {label!r} is the label column; it cannot be a feature too")
+            raise UsageError(f"{path}: {label!r} is the label column and cannot be a feature")
         out = {*self.drop, *self.ids, label}
         names = [name for name in self.only or table.frame.columns if name not in out]
         if not names:
-            raise UsageError(f"{path} has no feature column beside the label {label!r}")
+            raise UsageError(f"{path} has no columns besides the label {label!r}")
         return names
 
 
 class EncodedFile(NamedTuple):
-    """The rows of a user's file, ready for a method.
+    """The encoded rows of a user's file.
 
     X : array or sparse array of shape (n, k)
         Encoded features.
     labels : LabelColumn or None
     encoder : TableEncoder
-        Fitted on these rows, or the one that was given.
+        Fitted on these rows, or given.
     table : Table
-        The file as it is.
+        The content of the file.
     warnings : list of str
-        What the user should look at, each about one column.
+        Problems that the user should look at, each about one column.
     """
 
     X: Floats
@@ -88,25 +88,25 @@ class EncodedFile(NamedTuple):
 
 
 def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) -> EncodedFile:
-    """Read a file to train on: its encoder is fitted on all of its rows.
+    """Read a training file and fit the encoder on all of its rows.
 
     Parameters
     ----------
     path, label : Path, str or None
-        The file and its label column, if it has one.
+        The file and its label column, if any.
     choice : ColumnChoice, optional
-        What the user says about the columns.
+        The user's choice of columns.
 
     Raises
     ------
     UsageError
-        The file, a column, the label or a cell is missing or wrong, or no column gives a feature.
+        The file, a column, the label or a cell is missing or invalid, or no column has features.
     """
     choice = choice or ColumnChoice()
     wide = open_wide(path)
     if wide is not None:
         if choice != ColumnChoice():
-            raise UsageError(f"{path} is sparse with {wide.X.shape[1]} columns, which all are numbers and features")
+            raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
         return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label)
     table = _opened(path, label, choice.named, choice.as_text)
     labels = None if label is None else label_column(path, table, label)
@@ -122,14 +122,14 @@ def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) 
     warnings += tally.lines()
     if X.shape[1] == 0:
         why = "; ".join(warnings) or "all are constant or empty"
-        raise UsageError(f"{path}: no column gives a feature: {why}")
+        raise UsageError(f"{path}: no column can be used as a feature: {why}")
     return EncodedFile(X, labels, encoder, table, warnings)
 
 
 def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> EncodedFile:
-    """Read a file as the encoder of a model does; its warnings name cells that are unlike anything in training.
+    """Read a file with the encoder of a model; the warnings name cells not seen in training.
 
-    Raises UsageError where a column of the model, the label or a cell is missing or wrong.
+    Raises UsageError if a column of the model, the label or a cell is missing or invalid.
     """
     if encoder.sparse_:
         wide = open_wide(path, always=True)
@@ -156,7 +156,7 @@ def _wide_file(path: Path, wide: WideTable, encoder: TableEncoder, label: str | 
 
 
 def fitted_width(X: csr_array, width: int) -> csr_array:
-    """Return sparse rows with `width` columns: what a file leaves out at the end is zero, what is new is ignored."""
+    """Return sparse rows with `width` columns: missing columns at the end are zero, additional ones are ignored."""
     if X.shape[1] >= width:
         return X if X.shape[1] == width else X[:, :width]
     wider = X.copy()
@@ -165,13 +165,13 @@ def fitted_width(X: csr_array, width: int) -> csr_array:
 
 
 def leak_warnings(encoded: EncodedFile, labelled: Bools) -> list[str]:
-    """Return a line for each column of a training file that probably holds the label itself."""
-    told = leaks(encoded.table.frame, labelled, encoded.encoder.columns_)
-    return [f"column {name!r} {text}" for name, text in told.items()]
+    """Return a warning for each column of a training file that probably leaks the label."""
+    warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_)
+    return [f"column {name!r} {text}" for name, text in warnings.items()]
 
 
 def label_column(path: Path, table: Table, label: str) -> LabelColumn:
-    """Return the labels in a table."""
+    """Return the label column of a table."""
     column = table.frame[existing_column(path, table, label)]
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
 

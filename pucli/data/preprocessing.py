@@ -1,4 +1,4 @@
-"""Standardisation: fitted on training rows, applied to any rows."""
+"""Standardisation of features by the training rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pucli.arrays import AnyArray, Floats
 
 
 class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Take out the mean and the standard deviation of the training rows, feature by feature.
+    """Scale each feature to zero mean and unit variance on the training rows.
 
-    A feature that is constant in the training rows carries no information: it becomes zero in every row that is
-    transformed, whatever values it has there. scikit-learn's StandardScaler leaves it unscaled instead, so that a
-    value that was never seen in training enters the model in raw units.
+    A feature that is constant in the training rows carries no information and becomes zero in every transformed row.
+    scikit-learn's StandardScaler leaves it unscaled instead, so that a value not seen in training enters the model in
+    raw units.
 
-    Sparse rows are divided by the root mean square of each feature and keep their zeros; their means stay in.
+    Sparse rows are divided by the root mean square of each feature and not centred, so that zeros stay zero.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     scale_ : array of shape (n_features,)
         Standard deviations of the training rows (denominator n), 1 for constant features.
     constant_ : array of shape (n_features,), bool
-        Which features have one value only in the training rows.
+        Mask of the features that are constant in the training rows.
     n_features_in_ : int
         Number of features.
 
@@ -47,7 +47,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Training rows. Missing values (NaN) are left out of the means and stay missing.
+            Training rows. Missing values (NaN) are ignored in the means and stay missing.
         y : ignored
             For pipelines.
 
@@ -68,19 +68,19 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
             return self._fit_sparse(rows)
         if np.isnan(rows).any():
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # a feature without any value: its mean is missing
+                warnings.simplefilter("ignore", RuntimeWarning)  # the mean of a feature without any value is NaN
                 span = np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
                 self.mean_, deviation = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
         else:
             span, self.mean_, deviation = np.ptp(rows, axis=0), rows.mean(axis=0), rows.std(axis=0)
-        # the span tells a constant: the deviation of 0.1 + 0.2 from its own mean is not zero. Values too close
-        # together for a deviation count as one.
+        # A constant is recognised by its range, because rounding can make its standard deviation nonzero (0.1 + 0.2).
+        # Values too close together for a nonzero standard deviation count as constant.
         self.constant_ = (span == 0) | (deviation == 0)
         self.scale_ = np.where(self.constant_, 1.0, deviation)
         return self
 
     def _fit_sparse(self, rows: Any) -> Standardiser:
-        """Learn root mean squares: to take out means would fill the zeros in."""
+        """Learn root mean squares; subtracting means would make the rows dense."""
         squares = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
         self.mean_ = np.zeros(rows.shape[1])
         self.constant_ = squares == 0
@@ -88,7 +88,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Return `X` in standard deviations from the training means.
+        """Return `X` standardised by the training means and deviations.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         Raises
         ------
         ValueError
-            X has another number of features than the training rows, or values that are not finite.
+            The number of features differs from that of the training rows, or values are not finite.
         """
         check_is_fitted(self)
         rows: Floats = validate_data(
@@ -117,7 +117,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return transformed
 
     def inverse_transform(self, X: Any) -> Floats:
-        """Return standardised rows in their own units; constant features get their value.
+        """Return standardised rows in the original units; constant features get their training value.
 
         Parameters
         ----------
@@ -142,5 +142,5 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
 
 def constant_features(X: AnyArray) -> int:
-    """Return how many columns of `X` have one value only."""
+    """Return the number of constant columns of `X`."""
     return int(np.sum(np.ptp(X, axis=0) == 0))

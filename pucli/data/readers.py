@@ -1,6 +1,6 @@
-"""Declared files and toolkit sets as tables: one row per instance, the label among the columns.
+"""Reading of declared files and scikit-learn data sets as tables with a label column.
 
-Numbers are parsed to the nearest double, so that a spreadsheet and a text copy of it give the same bits.
+Numbers are parsed to the nearest double, so that a spreadsheet and its text copy give the same bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 
 
 def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None = None) -> pd.DataFrame:
-    """Return the table in a file.
+    """Read a declared file as a table.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None =
     reader : Reader
         Its declared format.
     columns : iterable of str or int, optional
-        The columns needed; all by default. A long text file is read faster without the others.
+        The columns to read, by default all. A long text file is read faster with fewer columns.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None =
     ]
     try:
         return read(path, reader, None if columns is None else set(columns))
-    except (ValueError, KeyError, TypeError, NotImplementedError) as error:  # pandas' parser errors are ValueErrors
+    except (ValueError, KeyError, TypeError, NotImplementedError) as error:  # parser errors of pandas are ValueErrors
         raise RunError(f"{path} cannot be read as declared ({reader.kind}): {error}") from error
 
 
@@ -64,7 +64,7 @@ def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
 
 
 def read_csv(path: Path | IO[bytes], **options: Any) -> pd.DataFrame:
-    """Read a text table with every number rounded to the nearest double, as pandas does by itself from 3.1."""
+    """Read a text table with every number rounded to the nearest double, which is the default from pandas 3.1."""
     import pandas as pd
 
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
@@ -82,9 +82,9 @@ def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.D
 def read_excel(
     path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0, as_text: Iterable[str] = ()
 ) -> pd.DataFrame:
-    """Return a sheet of a .xlsx or .xls file, by name or position, with only empty cells as missing values.
+    """Return a sheet of a .xlsx or .xls file, by name or position; only empty cells are missing values.
 
-    Cells of the columns in `as_text` are kept as they are written.
+    Cells of the columns in `as_text` are kept as text.
     """
     import pandas as pd
 
@@ -131,7 +131,7 @@ def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = 
 
 
 def read_sklearn(name: str) -> pd.DataFrame:
-    """Return one of the sets that come with scikit-learn, with its class names as labels."""
+    """Return a data set that comes with scikit-learn, with class names as labels."""
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, f"load_{name}")()

@@ -1,4 +1,4 @@
-"""Rows with labels that a saved model is scored on: the labels of a file in the numbers of the model."""
+"""Labelled rows of a file on which a saved model is scored, with labels numbered as in the model."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 class ScoredRows(NamedTuple):
-    """Rows and their labels.
+    """Labelled rows of a file.
 
     X : array of shape (n, m)
     y : array of shape (n,)
-        1 for positives and 0 for the rest, or the classes as the model numbers them.
+        1 for positives and 0 for the rest, or the class numbers of the model.
     left_out : int
-        Rows of the file without a label.
+        Number of rows without a label.
     why : str
-        What such a label looks like.
+        Description of such labels.
     warnings : sequence of str
-        Cells that are unlike anything in training, a line for each column.
+        Cells not seen in training, one line per column.
     """
 
     X: Floats
@@ -48,25 +48,25 @@ def scored_rows(
     positive: str | None = None,
     empty_is_unlabeled: bool = False,
 ) -> ScoredRows:
-    """Return the rows of a file that have a label.
+    """Return the labelled rows of a file.
 
     Parameters
     ----------
     path, column : Path, str
         The file and its label column.
     encoder : TableEncoder
-        Makes the model's features of the columns.
+        The encoder of the model.
     about : mapping
         Metadata of the model: `kind`, `words`, `label_column`.
     positive : str or None
-        The class that counts as positive; default that of the model, if it was trained on a file.
+        The class that counts as positive; by default that of the model if it was trained on a file.
     empty_is_unlabeled : bool
-        Whether an empty label cell marks an unlabeled row, which is kept with label 0, rather than an unknown class.
+        Whether rows with an empty label cell are unlabeled rows, kept with label 0, instead of rows of unknown class.
 
     Raises
     ------
     UsageError
-        No row has a label, or none a class that the model knows.
+        No row has a label, or no row has a class of the model.
     """
     X, labels, _, _, warnings = apply_file(path, encoder, column)
     assert labels is not None
@@ -80,15 +80,15 @@ def scored_rows(
 
 
 def _classes(path: Path, column: str, X: Floats, labels: LabelColumn, about: Mapping[str, Any]) -> ScoredRows:
-    """Return the rows with a class; a class that the model never saw gets a number of its own."""
+    """Return the rows with a class; classes not seen in training get new numbers."""
     y, words = partly_labelled(labels)
     rows = _known(path, column, X, y, y != UNLABELED, f"empty or {UNLABELED}")
     numbers = {word: int(number) for number, word in about.get("words", {}).items()}
     seen = [words.get(str(value), str(value)) for value in rows.y.tolist()]
     if not set(seen) & set(numbers):
         raise UsageError(
-            f"{path}: the classes of label column {column!r} ({', '.join(sorted(set(seen))[:5])}) are none of the "
-            f"model's ({', '.join(sorted(numbers)[:5])}); give the column that has them with --label."
+            f"{path}: the classes of label column {column!r} ({', '.join(sorted(set(seen))[:5])}) are not those of the "
+            f"model ({', '.join(sorted(numbers)[:5])}); name the column that has them with --label."
         )
     unseen = max(numbers.values()) + 1
     return rows._replace(y=np.array([numbers.get(word, unseen) for word in seen], dtype=np.int64))
@@ -96,5 +96,5 @@ def _classes(path: Path, column: str, X: Floats, labels: LabelColumn, about: Map
 
 def _known(path: Path, column: str, X: Floats, y: Ints, known: Bools, why: str) -> ScoredRows:
     if not known.any():
-        raise UsageError(f"{path}: label column {column!r} has no class in any row; scores need the classes.")
+        raise UsageError(f"{path}: label column {column!r} is empty in every row; scores need the classes.")
     return ScoredRows(X[known], y[known], int((~known).sum()), why)

@@ -1,4 +1,4 @@
-"""From the table of a declared data set to (X, y): the choice of rows and classes, and the encoding of columns."""
+"""Conversion of the table of a declared data set to (X, y): selection of rows and classes, encoding of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Selected(NamedTuple):
     X : ndarray of shape (n, m)
         Features.
     y : ndarray of int, shape (n,)
-        +1 and -1, or the class where no class is declared positive.
+        +1 and -1, or the class if no class is declared positive.
     classes : ndarray of int or str, shape (n,)
         The class in the source.
     feature_names : list of str
@@ -40,7 +40,7 @@ class Selected(NamedTuple):
 
 
 def columns_needed(entry: Entry) -> set[Column] | None:
-    """Return the columns that the entry uses; None if it may use any."""
+    """Return the columns that the entry uses, or None if it may use any column."""
     if entry.features.take is None or entry.target.column is None:
         return None
     sort = set() if entry.rows.sort is None else {entry.rows.sort.column}
@@ -53,7 +53,7 @@ def select(frame: pd.DataFrame, entry: Entry) -> Selected:
     Raises
     ------
     RunError
-        A declared column or class is missing, or a cell that must be a number is not one.
+        A declared column or class is missing, or a cell that must be a number is not a number.
     """
     target = LABEL if entry.target.column is None else entry.target.column
     frame = _keep_rows(frame.reset_index(drop=True), entry.rows)
@@ -98,7 +98,7 @@ def _order(column: pd.Series, sort: Sort) -> Ints:
 
 
 def class_text(column: pd.Series) -> AnyArray:
-    """Return labels as text (n,): whole numbers without a decimal point, text without surrounding blanks."""
+    """Return labels as text (n,): integers without a decimal point, text without surrounding blanks."""
     if column.dtype.kind in "iufb":
         values = column.to_numpy()
         unique, inverse = np.unique(values, return_inverse=True)
@@ -124,14 +124,16 @@ def _first_of_each(label: AnyArray, counts: dict[str, object]) -> Bools:
         places = np.flatnonzero(label == value)
         if isinstance(count, int):
             if len(places) < count:
-                raise RunError(f"rows.take: {count} rows of class {value!r} wanted, {len(places)} there")
+                raise RunError(
+                    f"rows.take: {count} rows of class {value!r} are declared, but there are only {len(places)}"
+                )
             places = places[:count]
         keep[places] = True
     return keep
 
 
 def _encode(frame: pd.DataFrame, spec: Features) -> tuple[pd.DataFrame, Bools, list[str]]:
-    """Return the numeric table, the mask of the rows that it keeps, and notes."""
+    """Return the numeric table, the mask of the rows kept, and notes."""
     import pandas as pd
 
     notes: list[str] = []
@@ -175,7 +177,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _rank_codes(column: pd.Series) -> pd.Series:
-    """Return the rank (from 1) of each value among the sorted distinct values; dates as ISO text."""
+    """Return the rank (from 1) of each value among the sorted distinct values; dates are compared as ISO text."""
     import pandas as pd
 
     if column.dtype.kind == "M":

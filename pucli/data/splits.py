@@ -1,12 +1,12 @@
-"""From (X, y) to a positive-unlabeled problem: which rows are labelled, which are unlabeled, which are in the test set.
+"""Splits of (X, y) into labelled positives, unlabeled rows and a test set.
 
 Labels are selected completely at random (SCAR). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
 
-* case-control: labelled positives are one sample, unlabeled rows another; the test set is taken from the unlabeled
-  rows.
-* single training set: all rows are one sample; some positives of its training part are labelled.
+* case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
+  unlabeled rows.
+* single training set: all rows are one sample, and some positives of its training part are labelled.
 
-In both, the label frequency is the share of the positives of the training set that are labelled.
+In both, the label frequency is the share of the training positives that are labelled.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pucli.seeding import stream
 
 @dataclass(frozen=True)
 class Split:
-    """One split of n rows.
+    """A split of n rows.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Split:
     test : ndarray of int
         Row numbers of the test set, in random order.
     s : ndarray of int8
-        For each row of `train`, 1 if it is a labelled positive, 0 if it is unlabeled.
+        1 for each row of `train` that is a labelled positive, 0 for an unlabeled row.
     """
 
     train: Ints
@@ -50,14 +50,14 @@ def case_control(
 ) -> Split:
     """Split in the case-control scenario.
 
-    A share gamma' = t g / (1 - (1 - t) g) of the positives is labelled, g the label frequency and t the share of
-    unlabeled rows that go to training; so g of the training set's positives are labelled (Wang 2024, 3.6.2: 7/17 for
-    g = 0.5 and 7/37 for g = 0.25). The other unlabeled rows are the test set.
+    With the label frequency g and the share t of unlabeled rows in the training set, a share
+    gamma' = t g / (1 - (1 - t) g) of the positives is labelled, so that a share g of the training positives is labelled
+    (Wang 2024, 3.6.2: 7/17 for g = 0.5 and 7/37 for g = 0.25). The other unlabeled rows are the test set.
 
     Parameters
     ----------
     y : array of shape (n,)
-        Two labels; the greater one is positive.
+        Two labels, of which the larger is positive.
     label_frequency : float
         g, between 0 and 1, both excluded.
     unlabeled_train : float
@@ -86,12 +86,14 @@ def case_control(
 
 
 def single_training_set(y: AnyArray, label_frequency: float, *, train: float = 0.7, rng: np.random.Generator) -> Split:
-    """Split in the single-training-set scenario: a random share `train` of all rows, g of its positives labelled.
+    """Split in the single-training-set scenario.
+
+    The training set is a random share `train` of all rows; a share g of its positives is labelled.
 
     Parameters
     ----------
     y : array of shape (n,)
-        Two labels; the greater one is positive.
+        Two labels, of which the larger is positive.
     label_frequency : float
         g, above 0 and at most 1.
     train : float
@@ -128,7 +130,7 @@ SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "sin
 def make_split(
     scenario: str, y: AnyArray, label_frequency: float, *, rng: np.random.Generator, **options: float
 ) -> Split:
-    """Split in the scenario called "case-control" or "single-training-set"; `options` are those of its function."""
+    """Split in the scenario "case-control" or "single-training-set"; `options` are those of its function."""
     if scenario not in SCENARIOS:
         raise unknown("scenario", scenario, SCENARIOS)
     return SCENARIOS[scenario](y, label_frequency, rng=rng, **options)
@@ -137,9 +139,9 @@ def make_split(
 def repeated_splits(
     scenario: str, y: AnyArray, label_frequency: float, *, repeats: int, seed: int, name: str = "", **options: float
 ) -> list[Split]:
-    """Return `repeats` splits from one seed; each depends on (seed, name, scenario, label frequency, repeat) alone.
+    """Return `repeats` splits; each depends only on (seed, name, scenario, label frequency, repeat).
 
-    `name` is that of the data set. A split does not depend on how many others are drawn.
+    `name` is the name of the data set. A split does not depend on the number of splits.
     """
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, not {repeats}")
@@ -152,13 +154,13 @@ def repeated_splits(
 
 
 def split_stream(seed: int, name: str, scenario: str, label_frequency: float, repeat: int) -> np.random.Generator:
-    """Return the generator of one split."""
+    """Return the random number generator of a split."""
     return stream(seed, "split", name, scenario, float(label_frequency), int(repeat))
 
 
 @dataclass(frozen=True)
 class SavedSplits:
-    """Splits of one data set as written to a file.
+    """Splits of a data set, as stored in a file.
 
     Attributes
     ----------
@@ -171,7 +173,7 @@ class SavedSplits:
     rows : int
         Number of its rows.
     settings : dict
-        Scenario, label frequency and seed, as given when saved.
+        Scenario, label frequency and seed given to `save_splits`.
     """
 
     splits: list[Split]
@@ -188,7 +190,7 @@ _VERSION = 1
 def save_splits(
     path: str | Path, splits: Sequence[Split], *, dataset: str, content_sha256: str, rows: int, **settings: Any
 ) -> None:
-    """Write splits to a JSON file, with row numbers from 0. The file is replaced in one step.
+    """Write splits to a JSON file atomically, with row numbers from 0.
 
     Parameters
     ----------
@@ -203,7 +205,7 @@ def save_splits(
     rows : int
         Number of its rows.
     **settings
-        JSON values to store with them, such as scenario, label_frequency, seed.
+        JSON values to store as well, such as scenario, label_frequency and seed.
 
     Raises
     ------
@@ -233,9 +235,9 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
     path : str or Path
         The file.
     content_sha256 : str, optional
-        Hash of the data that the splits will be used with; splits of other data are refused.
+        Hash of the data to be split; splits of other data are refused.
     rows : int, optional
-        Number of rows of that data.
+        Number of rows of these data.
 
     Returns
     -------
@@ -244,7 +246,7 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
     Raises
     ------
     UsageError
-        The file is missing, damaged, not a splits file, or belongs to other data.
+        The file is missing, damaged, not a splits file, or made for other data.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -257,7 +259,9 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise UsageError(f"{path} is not a splits file; `pucli split` writes one")
     if content.get("version") != _VERSION:
-        raise UsageError(f"{path}: splits file of version {content.get('version')!r}, this pucli reads {_VERSION}")
+        raise UsageError(
+            f"{path}: splits file of version {content.get('version')!r}, but this pucli reads version {_VERSION}"
+        )
     try:
         saved = SavedSplits(
             [_restored(item, int(content["rows"])) for item in content["splits"]],
@@ -267,13 +271,13 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
             dict(content["settings"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path}: damaged splits file ({error}); write it again with `pucli split`") from error
+        raise UsageError(f"{path}: damaged splits file ({error}); make it again with `pucli split`") from error
     if (content_sha256 is not None and content_sha256 != saved.content_sha256) or (
         rows is not None and rows != saved.rows
     ):
         raise UsageError(
-            f"{path} holds splits of {saved.dataset!r} with {saved.rows} rows, not of the data given; "
-            "use the data they were made from, or make new ones with `pucli split`"
+            f"{path} holds splits of {saved.dataset!r} with {saved.rows} rows, not of the given data; "
+            "use the data they were made from, or make new splits with `pucli split`"
         )
     return saved
 
@@ -303,7 +307,7 @@ def _split(
     if not len(labelled):
         raise UsageError(
             f"no labelled row: label frequency {label_frequency:g} of {n_positive} positives rounds to none; "
-            "raise the label frequency or use more rows"
+            "increase the label frequency or use more rows"
         )
     for rows, what in ((unlabeled, "no unlabeled row in the training set"), (test, "no row in the test set")):
         if not len(rows):
@@ -314,12 +318,12 @@ def _split(
 
 
 def _positives(y: AnyArray) -> Ints:
-    """Return the numbers of the rows with the greater of two labels."""
+    """Return the numbers of the rows with the larger of two labels."""
     labels = np.unique(y)
     if len(labels) != 2:
         shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
         raise UsageError(
-            f"a split needs two classes, here: {shown or 'none'}; name the positive class (--positive) or its data set"
+            f"a split needs two classes, found: {shown or 'none'}; name the positive class (--positive) or its data set"
         )
     return np.flatnonzero(np.asarray(y) == labels[1])
 
@@ -330,12 +334,12 @@ def _check_share(name: str, value: float, *, top: bool = False) -> None:
 
 
 def _nearest(value: float) -> int:
-    """Return the nearest whole number, halves rounded up; values within rounding of a half count as a half."""
+    """Return the nearest integer; halves, up to rounding errors, are rounded up."""
     return int(np.floor(value + 0.5 + 1e-9))
 
 
 def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tuple[Ints, Ints]:
-    """Return the numbers of a random share `train` of n rows and of the others, both in order."""
+    """Return the numbers of a random share `train` of n rows and those of the other rows, both sorted."""
     order = np.random.default_rng([seed, repeat]).permutation(n)
     held = order[round(train * n) :]
     return np.sort(order[: n - len(held)]), np.sort(held)
@@ -353,9 +357,9 @@ def hidden_classes(
     label_frequency : float
         Share of the training rows whose class is kept, between 0 and 1, both excluded.
     seed, repeat : int
-        What the draws depend on.
+        Seeds of the draws.
     unlabeled : int
-        The class written where it is hidden.
+        Class number of rows whose class is hidden.
     train : float
         Share of the rows in the training set.
 
@@ -363,7 +367,7 @@ def hidden_classes(
     -------
     train, test : arrays of row numbers
     y : array
-        Classes of the training rows, `unlabeled` where hidden.
+        Classes of the training rows, with `unlabeled` for hidden ones.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""(X, y) from a user's own file, or one message that names the file, column and row, and the way out."""
+"""Reading of (X, y) from a user's file, with errors that name the file, column, row and remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Values beyond it overflow when they are squared and summed.
+# Larger values overflow when they are squared and summed.
 LARGEST = 1e150
 
 
@@ -36,27 +36,27 @@ def read_table(
 
     Parameters
     ----------
-    path : the file; its kind is told by its name. Text may be separated by comma, semicolon, tab or blanks, with or
-        without a header line, plain or .gz. Without names, columns are numbered from 1.
-    label : the label's column (MAT, NPZ: variable; LIBSVM: "label"); None if the file has no labels.
-    positive : the class that counts as positive, all others are negative. With it, an empty label cell is negative
-        too (not known to be positive). Without it the column must hold two classes, the greater one is positive.
-    features : the feature columns, in order; all but the label if None.
-    sheet : sheet of a spreadsheet, the first one if None.
-    multiclass : return the classes themselves, any number of them.
-    unlabeled : with multiclass, the label of rows whose label cell is empty; without it such a cell is an error.
+    path : the file; its format follows from its extension. Text may be separated by comma, semicolon, tab or blanks,
+        with or without a header line, plain or .gz. Columns without names are numbered from 1.
+    label : the column of the labels (MAT, NPZ: variable; LIBSVM: "label"); None if the file has no labels.
+    positive : the class that counts as positive; all others, including empty label cells, are negative. By default, the
+        column must hold two classes, of which the larger is positive.
+    features : the feature columns, in order; by default all but the label.
+    sheet : sheet of a spreadsheet, by default the first.
+    multiclass : whether to return the classes themselves, of any number.
+    unlabeled : with multiclass, the label of rows with an empty label cell; without it, such a cell is an error.
     allow_missing : whether feature cells may be empty; they are NaN in X.
 
     Returns
     -------
-    X : (n, m) float64, finite, or NaN where a cell is empty.
+    X : (n, m) float64, finite, or NaN if a cell is empty.
     y : (n,) int64, +1 positive and -1 negative (or the classes, integer or text); None without `label`.
     feature_names : m names.
 
     Raises
     ------
     UsageError
-        The file, a column, a class or a cell is missing or wrong.
+        The file, a column, a class or a cell is missing or invalid.
     """
     X, labels, names = read_labelled(path, label=label, features=features, sheet=sheet, allow_missing=allow_missing)
     if labels is None:
@@ -73,7 +73,7 @@ def read_labelled(
     sheet: str | None = None,
     allow_missing: bool = False,
 ) -> tuple[Floats, LabelColumn | None, list[str]]:
-    """Return X, the label column as the file writes it, and the feature names; parameters as in `read_table`."""
+    """Return X, the label column and the feature names; parameters as in `read_table`."""
     path = Path(path)
     table = open_table(path, label, sheet)
     frame = table.frame
@@ -90,18 +90,18 @@ def read_labelled(
     else:
         names = [name for name in frame.columns if name != label]
     if not names:
-        raise UsageError(f"{path} has no feature column beside the label {label!r}")
+        raise UsageError(f"{path} has no columns besides the label {label!r}")
     return _matrix(path, table, names, allow_missing), labels, names
 
 
 def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
-    """Return what is worth mentioning about X (n, m): constant features and duplicate rows. Both are allowed."""
+    """Return remarks about X (n, m): constant features and duplicate rows, which are both allowed."""
     notes = []
     constant = [name for name, same in zip(feature_names, (X[:1] == X).all(axis=0), strict=True) if same]
     if constant:
         shown = ", ".join(constant[:5]) + (", ..." if len(constant) > 5 else "")
         notes.append(f"{len(constant)} constant feature{'s' * (len(constant) > 1)}: {shown}")
-    rows = np.ascontiguousarray(X + 0.0)  # -0.0 and 0.0 are the same value
+    rows = np.ascontiguousarray(X + 0.0)  # -0.0 and 0.0 are equal
     duplicates = len(rows) - len({row.tobytes() for row in rows})
     if duplicates:
         notes.append(f"{duplicates} duplicate row{'s' * (duplicates > 1)}")
@@ -109,7 +109,7 @@ def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
 
 
 def existing_column(path: Path, table: Table, name: str) -> str:
-    """Return `name` if the table has such a column, else raise UsageError with the nearest ones."""
+    """Return `name` if the table has such a column; otherwise raise UsageError with the nearest names."""
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
@@ -131,14 +131,14 @@ def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool)
         kinds = [f"{missing} missing (empty or NaN)"] * (missing > 0) + [f"{infinite} infinite"] * (infinite > 0)
         raise UsageError(
             f"{path}: {' and '.join(kinds)} value{'s' * (missing + infinite > 1)}, first in column "
-            f"{names[position]!r}, {table.place(int(row))}; fill them in or leave out these rows or columns"
+            f"{names[position]!r}, {table.place(int(row))}; fill them in, or leave out these rows or columns"
         )
     large = np.abs(X) > LARGEST
     if large.any():
         row, position = np.argwhere(large)[0]
         raise UsageError(
             f"{path}: column {names[position]!r}, {table.place(int(row))}: {X[row, position]:g} is too large, its "
-            "square is beyond double precision; correct it or change the column's unit"
+            "square overflows in double precision; correct it or change the unit of the column"
         )
     return X
 
@@ -158,6 +158,6 @@ def _numbers(path: Path, table: Table, column: pd.Series) -> Floats:
         more = f" ({wrong.sum()} such cells in this column)" if wrong.sum() > 1 else ""
         raise UsageError(
             f"{path}: column {column.name!r}, {table.place(row)}: {str(column.iloc[row])!r} is not a number{more}; "
-            "code the column as numbers or leave it out of the file"
+            "encode the column as numbers or leave it out"
         )
     return values

@@ -1,7 +1,7 @@
-"""Text tables as users write them: separator and header are told from the first lines, rows are read once.
+"""Text tables, whose separator and header are inferred from the first lines.
 
-Only the head of a file is looked at as text; the rows go straight through pandas' parser, whole or block by block, so
-a file takes the memory of its table, or of one block.
+Only the head of a file is read as text; the rows are parsed by pandas, at once or in blocks, so that a file needs the
+memory of its table or of one block.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-HEAD = 2**16  # bytes from which the layout is told
+HEAD = 2**16  # bytes from which the layout is inferred
 SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
 
 
 class TextLayout(NamedTuple):
-    """How a text file is written: "," ";" tab or " ", whether its first line names the columns, their names."""
+    """Layout of a text file: the separator ("," ";" tab or " "), whether it has a header line, and the column names."""
 
     separator: str
     header: bool
@@ -35,7 +35,7 @@ class TextLayout(NamedTuple):
 
     @property
     def naming(self) -> str:
-        """What to say about how columns are named, after an error about a name."""
+        """Return a note on how columns are named, for errors about a name."""
         if self.header:
             return ""
         return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
@@ -50,14 +50,14 @@ def text_head(path: Path) -> str:
 
 
 def head_text(raw: bytes) -> str:
-    """Return `raw`, the beginning of a file, as text without the last line if that may be cut."""
+    """Return `raw`, the beginning of a file, as text, without the last line if it may be truncated."""
     if len(raw) > HEAD:
         raw = raw[: raw.rfind(b"\n", 0, HEAD) + 1] or raw[:HEAD]
     return raw.decode("utf-8-sig")
 
 
 def is_text_table(path: Path) -> bool:
-    """Return whether the first lines of a file are text in two or more columns."""
+    """Return whether the first lines of a file are text with two or more columns."""
     try:
         head = text_head(path)
     except UnicodeDecodeError:
@@ -69,21 +69,21 @@ def is_text_table(path: Path) -> bool:
 
 
 def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayout:
-    """Tell how a text file is written.
+    """Infer the layout of a text file.
 
     Parameters
     ----------
     path : Path
-        Its name says that tabs separate (.tsv), and stands in errors.
+        The file, for the extension (.tsv means tabs) and for messages.
     head : str
         Its first lines.
     known : collection of str
-        Names of columns that are wanted; a first line that has one of them is a header.
+        Names of required columns; a first line with one of them is a header.
 
     Raises
     ------
     UsageError
-        The file is empty, or two columns have one name.
+        The file is empty, or two columns have the same name.
     """
     if not head.strip():
         raise UsageError(f"{path} is empty")
@@ -91,14 +91,16 @@ def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayou
     first, *more = _records(head, separator, count=2)
     second = more[0] if more else []
     header = _has_header(first, second, known)
-    if header and len(second) == len(first) + 1:  # R's write.table: row names without a name
+    if header and len(second) == len(first) + 1:  # R's write.table: no header for the row names
         first = ["row", *first]
     names = [cell.strip() for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
     check_names(path, names)
     if second and len(second) > len(names):
-        raise UsageError(f"{path}: a data row has {len(second)} fields, the header {len(names)}; make them equal")
+        raise UsageError(
+            f"{path}: a data row has {len(second)} fields, but the header has {len(names)}; make them equal"
+        )
     if header and not second:
-        raise UsageError(f"{path} has a header line and no data rows")
+        raise UsageError(f"{path} has a header line but no data rows")
     return TextLayout(separator, header, names)
 
 
@@ -117,11 +119,11 @@ def read_text(
     path : Path
     layout : TextLayout
     source : binary stream, optional
-        Where the text comes from, if not from `path`.
+        Source of the text, if not `path`.
     as_text : collection of str
-        Columns whose cells are kept as they are written ("007" is not 7).
+        Columns whose cells are kept as text ("007" is not 7).
     rows : int, optional
-        Rows of a block; one block without it.
+        Number of rows in a block; by default one block.
 
     Yields
     ------
@@ -151,17 +153,17 @@ def read_text(
         if wrong is None:
             raise
         raise UsageError(
-            f"{path}: line {wrong[2]} has {wrong[3]} fields, the lines before have {wrong[1]}; correct that line"
+            f"{path}: line {wrong[2]} has {wrong[3]} fields, but the lines before have {wrong[1]}; correct that line"
         ) from error
 
 
 def line_of(path: Path, layout: TextLayout, row: int) -> int:
-    """Return the line (from 1) on which data row `row` (from 0, blank lines not counted) begins."""
+    """Return the line (from 1) on which data row `row` (from 0, without blank lines) begins."""
     position = row + layout.header
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     with gzip.open(path) if packed else path.open("rb") as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig")  # every kind of line end
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig")  # accepts every kind of line ending
         for index, (line, _) in enumerate(_numbered(lines, layout.separator)):
             if index == position:
                 return line
@@ -169,7 +171,7 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
 
 
 def _separator(path: Path, text: str) -> str:
-    """Return the separator: by the name for .tsv, else the one that splits the first lines most evenly."""
+    """Return the separator: a tab for .tsv, otherwise the one that splits the first lines most evenly."""
     if path.name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
     lines = [line for line in text.splitlines()[:20] if line.strip()]
@@ -183,7 +185,7 @@ def _separator(path: Path, text: str) -> str:
 
 
 def _records(text: str, separator: str, count: int) -> list[list[str]]:
-    """Return the first records that are not blank."""
+    """Return the first nonblank records."""
     found: list[list[str]] = []
     for _, record in _numbered(io.StringIO(text, newline=None), separator):
         found.append(record)
@@ -193,7 +195,7 @@ def _records(text: str, separator: str, count: int) -> list[list[str]]:
 
 
 def _numbered(lines: IO[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line on which it begins, fields) of the records that are not blank."""
+    """Yield (first line, fields) of each nonblank record."""
     if separator == " ":
         yield from ((number, line.split()) for number, line in enumerate(lines, start=1) if line.strip())
         return
@@ -207,11 +209,11 @@ def _numbered(lines: IO[str], separator: str) -> Iterator[tuple[int, list[str]]]
 
 
 def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[str]) -> bool:
-    """Tell a header line from data.
+    """Return whether the first line is a header.
 
-    A header has one of the known names, or text where the next line has a number, or text alone, no cell twice; it
-    has not if columns are known by number and none of its cells is such a number. Where they are, a line
-    0,1,2,... or 1,2,3,... is a header, as pandas writes for columns without names, and one with all known numbers.
+    A header has a known name, or text where the second line has a number, or only distinct texts. If the known names
+    are numbers, the line must have one of them; a line 0,1,2,... or 1,2,3,..., which pandas writes for columns without
+    names, and a line with all known numbers are then headers.
     """
     cells = [cell.strip() for cell in first]
     by_number = any(_number(name) for name in known)
@@ -234,7 +236,7 @@ def _number(cell: str) -> bool:
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise UsageError if two columns have one name."""
+    """Raise UsageError if two columns have the same name."""
     for left, right in pairwise(sorted(names)):
         if left == right:
             raise UsageError(f"{path}: two columns are named {left!r}; rename one of them")

@@ -1,4 +1,4 @@
-"""The rows a model is trained on, from a declared data set and a split or from the user's own file."""
+"""The training rows of a model, from a split of a declared data set or from the user's file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from pucli.data.datasets import Dataset
     from pucli.data.encoding import TableEncoder
 
-# With fewer labelled rows than this a fit or an estimate says little.
+# With fewer labelled rows, fits and estimates are unreliable.
 FEW_LABELLED = 10
 UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
 
 
 @dataclass(frozen=True)
 class RowSource:
-    """Where rows come from: a declared data set and how its labels are hidden, or a file and its label column.
+    """Source of rows: a declared data set whose labels are hidden, or a file with a label column.
 
     Parameters
     ----------
@@ -39,23 +39,23 @@ class RowSource:
     label : str or None
         Label column of `data`.
     positive : str or None
-        Class in that column that marks labelled positives; None if the column settles it.
+        Class in that column that marks labelled positives; None to infer it from the column.
     scenario : str
-        "case-control" or "single-training-set". Of a file it settles the denominator of PUF.
+        "case-control" or "single-training-set". For a file, it only sets the denominator of PUF.
     label_frequency : float
-        Share of the training positives (or of the training rows of each class) that is labelled.
+        Share of the training positives (or of the training rows of each class) that are labelled.
     seed : int
         Seed of the split.
     split : Path or None
         File of splits that replaces `scenario`, `label_frequency` and `seed`.
     repeat : int
-        Number of the split, from 0.
+        Number of the split in `split`, from 0.
     rows : int or None
-        Number of training rows to draw at random if there are more; None for all.
+        Maximum number of training rows, drawn at random; None for all.
     mirror, offline : str or None, bool
-        Where data files are taken from, see `pucli.data.fetch`.
+        See `pucli.data.fetch`.
     choice : ColumnChoice
-        What the user says about the columns of `data`.
+        The user's choice of columns of `data`.
     """
 
     dataset: str | None = None
@@ -75,39 +75,39 @@ class RowSource:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows to train on, and held-out rows with true labels where there are any.
+    """Training rows, and held-out rows with true labels if there are any.
 
     Parameters
     ----------
     X : array of shape (n, m)
-        Features. NaN where a cell is empty and the method takes missing cells.
+        Features. NaN if a cell is empty and the method accepts missing cells.
     y : array of shape (n,) or None
-        What `fit` takes: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows. None
-        for a density, which learns from no labels.
+        Labels for `fit`: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows. None
+        for a density model, which needs no labels.
     feature_names : list of str
         Names of the m features.
     X_test, y_test : arrays or None
-        Held-out rows and their true labels (PU: 1 and 0); None where there are none.
+        Held-out rows and their true labels (PU: 1 and 0), if any.
     denominator : str
         Rows in the denominator of PUF: "unlabeled" (case-control, and files) or "all" (single training set).
     about : dict
-        JSON values that say where the rows come from.
+        JSON values that describe the source of the rows.
     title : str
-        The same in words.
+        The same as text.
     label_column : str
         Label column of the file, "" for a declared data set.
     words : dict
-        Label -> what the user calls it.
+        Map from each label to its name in the file.
     notes : tuple of str
-        Remarks of the reader.
+        Remarks about the data.
     unlabeled : int
-        The label in `y` of an unlabeled row.
+        The label of unlabeled rows in `y`.
     encoder : TableEncoder or None
-        What made X of the columns of a file.
+        The encoder of the columns of a file.
     id_columns : sequence of str
-        Columns of the file that name the row.
+        Columns of the file that identify a row.
     warnings : tuple of str
-        What the user should look at, each about one column of the file.
+        Problems that the user should look at, each about one column of the file.
     """
 
     X: Floats
@@ -128,47 +128,48 @@ class TrainingRows:
 
     @property
     def labelled(self) -> Bools:
-        """Which rows are labelled (n,): the labelled positives, or the rows with a class."""
+        """Return the mask (n,) of the labelled rows: the labelled positives, or the rows with a class."""
         return np.zeros(len(self.X), dtype=bool) if self.y is None else self.y != self.unlabeled
 
     @property
     def n_labelled(self) -> int:
-        """Number of labelled rows."""
+        """Return the number of labelled rows."""
         return int(np.count_nonzero(self.labelled))
 
 
 def training_rows(kind: str, source: RowSource) -> TrainingRows:
-    """Return the rows that a method of a `kind` is trained on, a random part of them if `source.rows` says so.
+    """Return the training rows for a method of a `kind`, at most `source.rows` of them.
 
     Parameters
     ----------
     kind : str
         "pu" or "semi-supervised", the kind of the method (`pucli.methods.Method`).
     source : RowSource
-        Where the rows come from.
+        Source of the rows.
 
     Raises
     ------
     UsageError
-        The source does not settle which rows are meant, or the rows cannot be used.
+        The source is ambiguous, or the rows cannot be used.
     """
     _one_source(source, "--data FILE --label COLUMN")
     if source.dataset is not None:
         if source.label is not None or source.positive is not None:
-            raise UsageError("--label and --positive belong to --data; a declared data set has its own labels.")
-        _no_choice(source, "belong to --data; the columns of a declared data set are declared")
+            raise UsageError("--label and --positive need --data; a declared data set has its own labels.")
+        _no_choice(source, "need --data; the columns of a declared data set are fixed")
         return _drawn(_declared(kind, source), source)
     if source.split is not None:
-        raise UsageError("--split belongs to --dataset; the label column of a file marks its labelled rows.")
+        raise UsageError("--split needs --dataset; the label column of a file marks its labelled rows.")
     if source.label is None:
-        raise UsageError(f"--data {source.data} needs --label COLUMN, the column that marks the labelled rows.")
+        raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labelled rows.")
     return _drawn(_own_file(kind, source), source)
 
 
 def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
-    """Return at most `source.rows` rows, in their order; test rows stay.
+    """Return at most `source.rows` training rows, in their order, and all test rows.
 
-    Labelled rows, often few, are kept up to a quarter of the rows drawn; of a single training set in proportion.
+    Labelled rows, which are often few, are kept up to a quarter of the rows drawn; in a single training set, they are
+    drawn in proportion.
     """
     n, most = rows.X.shape[0], source.rows
     if most is None or n <= most:
@@ -196,17 +197,17 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
     method : str
         Name of the method, for messages.
     source : RowSource
-        Where the rows come from; without label column and split file.
+        Source of the rows, without label column and split file.
     allow_missing : bool
         Whether cells of a file may be empty.
     """
     if source.label is not None or source.positive is not None or source.split is not None:
         raise UsageError(
-            f"{method} models a density and learns from no labels: leave out --label, --positive and --split; "
-            "the file must hold the features alone."
+            f"{method} models a density without labels; leave out --label, --positive and --split. "
+            "The file must only have feature columns."
         )
     _one_source(source, "--data FILE")
-    _no_choice(source, f"belong to methods that learn from labels; {method} takes a file of numbers alone")
+    _no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
     if source.data is not None:
         X, _, names = read_labelled(source.data, allow_missing=allow_missing)
         about: dict[str, Any] = {"file": str(source.data)}
@@ -222,16 +223,16 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
 
 
 def training_split(kind: str, about: dict[str, Any], source: RowSource) -> TrainingRows:
-    """Return the rows of the split that a saved model was trained on.
+    """Return the rows of the split on which a saved model was trained.
 
     Parameters
     ----------
     kind : str
         Kind of the method.
     about : dict
-        What the model kept of its rows (`TrainingRows.about`).
+        The stored description of its rows (`TrainingRows.about`).
     source : RowSource
-        The data set, and another split file if one is given.
+        The data set, and optionally another split file.
 
     Raises
     ------
@@ -243,8 +244,8 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     name = str(source.dataset)
     if about.get("dataset") != dataset_key(name):
         raise UsageError(
-            f"the model was trained on {about.get('dataset') or about.get('file')}, so none of the rows of {name} are "
-            "its held-out rows; give rows of your own with --data FILE --label COLUMN."
+            f"the model was trained on {about.get('dataset') or about.get('file')} without held-out rows in {name}; "
+            "give rows of your own with --data FILE --label COLUMN."
         )
     known = {key: about[key] for key in ("scenario", "label_frequency", "seed") if key in about}
     split = source.split or (Path(about["split_file"]) if "split_file" in about else None)
@@ -255,9 +256,9 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
 
 
 def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
-    """Return 1 for positives and 0 for the rest, and what the file calls the two.
+    """Return 1 for positives and 0 for the rest, and the names of the two in the file.
 
-    Without `positive` the column must hold two classes: of two numbers the greater is positive, of two words the one
+    Without `positive`, the column must hold two classes: the larger of two numbers is positive, or the one of two words
     that means yes.
     """
     marked = labels.marked_class() if positive is None else labels.positive_class(positive)
@@ -267,7 +268,7 @@ def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints,
 
 
 def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
-    """Return integer classes with -1 for unlabeled rows, and what the file calls each class.
+    """Return integer classes with -1 for unlabeled rows, and the names of the classes in the file.
 
     An empty cell and the label -1 both mark an unlabeled row.
     """
@@ -281,7 +282,7 @@ def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
 
 def _one_source(source: RowSource, file_options: str) -> None:
     if (source.dataset is None) == (source.data is None):
-        raise UsageError(f"name the rows: either --dataset NAME (`pucli list datasets`) or {file_options}.")
+        raise UsageError(f"no rows given; use either --dataset NAME (`pucli list datasets`) or {file_options}.")
 
 
 def _no_choice(source: RowSource, why: str) -> None:
@@ -298,7 +299,7 @@ def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
 
 
 def _declared(kind: str, source: RowSource) -> TrainingRows:
-    """Hide labels of a declared data set as the split says; the held-out rows keep their true labels."""
+    """Hide labels of a declared data set according to the split; the held-out rows keep their true labels."""
     dataset = _loaded(source, multiclass=kind != "pu")
     if kind == "pu":
         train, test, y, about = _pu_labels(dataset, source)
@@ -307,7 +308,7 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
     else:
         if source.split is not None:
             raise UsageError(
-                "--split holds labelled positives; this method learns from classes, use --seed and --repeat."
+                "--split has labelled positives, but this method learns from classes; use --seed and --repeat."
             )
         classes, truth = np.unique(dataset.y, return_inverse=True)
         words = {str(code): str(name) for code, name in enumerate(classes.tolist())}
@@ -332,11 +333,11 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
 
 
 def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, dict[str, Any]]:
-    """Return train and test row numbers, s (1 labelled, 0 unlabeled), and the settings of the split."""
+    """Return the training and test row numbers, s (1 labelled, 0 unlabeled), and a description of the split."""
     if source.split is not None:
         saved = load_splits(source.split, content_sha256=dataset.content_sha256, rows=len(dataset.y))
         if not 0 <= source.repeat < len(saved.splits):
-            raise UsageError(f"--repeat {source.repeat}: {source.split} has the repeats 0 to {len(saved.splits) - 1}.")
+            raise UsageError(f"--repeat {source.repeat}: {source.split} has repeats 0 to {len(saved.splits) - 1}.")
         split = saved.splits[source.repeat]
         about = {**saved.settings, "repeat": source.repeat, "split_file": str(source.split)}
     else:
@@ -356,11 +357,11 @@ def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, d
 def _own_file(kind: str, source: RowSource) -> TrainingRows:
     """Read the user's file; its label column marks the labelled rows."""
     if kind != "pu" and source.positive is not None:
-        raise UsageError("--positive marks labelled positives; this method learns from classes, leave it out.")
+        raise UsageError("--positive marks labelled positives, but this method learns from classes; leave it out.")
     file = fit_file(Path(str(source.data)), str(source.label), source.choice)
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
-    # of classes that are known for every row, the last one
+    # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label}
     return TrainingRows(

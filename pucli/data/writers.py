@@ -1,4 +1,4 @@
-"""Rows written block by block, as CSV or Parquet."""
+"""Writing of rows in blocks, as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Writer(Protocol):
-    """Takes blocks of rows; a context manager that closes what it opened."""
+    """Context manager that writes blocks of rows and closes the files it opened."""
 
     def write(self, frame: pd.DataFrame) -> None:
-        """Write rows; the columns are those of the first block."""
+        """Write rows with the columns of the first block."""
 
     def __enter__(self) -> Writer: ...
 
@@ -26,12 +26,12 @@ class Writer(Protocol):
 
 
 def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
-    """Return a writer of rows to a file, CSV or Parquet by its name, or as CSV to an open stream.
+    """Return a writer of rows to a CSV or Parquet file, or as CSV to an open stream.
 
     Raises
     ------
     UsageError
-        The name of the file tells another format, or pyarrow is missing.
+        The file has another extension, or pyarrow is missing.
     """
     if stream is not None:
         return _CsvWriter(stream)
@@ -42,9 +42,9 @@ def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
 
 
 def check_writable_format(path: Path) -> None:
-    """Raise UsageError if rows cannot be written to a file of that name."""
+    """Raise UsageError if rows cannot be written in the format of the file extension."""
     if path.suffix.lower() in {".xlsx", ".xls", ".arff", ".mat", ".npz", ".gz"}:
-        raise UsageError(f"{path}: rows are written as CSV or Parquet; name the file .csv or .parquet")
+        raise UsageError(f"{path}: rows are written as CSV or Parquet; use the extension .csv or .parquet")
     if path.suffix.lower() == ".parquet":
         try:
             import pyarrow  # noqa: F401

@@ -117,7 +117,7 @@ def test_without_torch_it_says_what_to_install(pucli, table, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--data", "rows.csv", "--label", "a"), "learns from no labels"),
+        (("--data", "rows.csv", "--label", "a"), "models a density without labels"),
         (("--data", "rows.csv", "--tune"), "models a density"),
         ((), "--dataset NAME"),
         (("--data", "rows.csv", "--param", "n_components=100"), "cannot be trained"),

@@ -97,7 +97,7 @@ def test_evaluate_reads_the_columns_as_training_did(pucli, trained, tmp_path):
     done = pucli("evaluate", "--model", "m.model", "--data", "new.csv", "--label", "bought", "--labels", "pu", "--json")
     assert done.code == 0
     assert done.document["rows"] == 120
-    assert "column 'job': 1 cell with a value that training did not have (first in line 5: 'sailor')" in done.err
+    assert "column 'job': 1 cell with a value not seen in training (first in line 5: 'sailor')" in done.err
 
 
 def test_a_column_that_gives_the_label_away_is_warned_of(pucli, tmp_path):
@@ -105,7 +105,7 @@ def test_a_column_that_gives_the_label_away_is_warned_of(pucli, tmp_path):
     frame["paid"] = np.where(frame["bought"] == "yes", 5.0, np.nan)
     frame.to_csv("rows.csv", index=False)
     done = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED)
-    assert "warning: column 'paid' is filled for labelled rows (nearly) alone" in done.err
+    assert "warning: column 'paid' is filled (almost) only for labelled rows" in done.err
     assert "warning: column 'key' counts the rows" in done.err
     quiet = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--drop", "paid", "--drop", "key")
     assert "warning" not in quiet.err
@@ -125,7 +125,7 @@ def test_the_next_command_keeps_what_was_said_of_the_columns(pucli, trained, tmp
         (("--drop", "jobb"), "did you mean 'job'"),
         (("--only", "bought"), "is the label column"),
         (("--id", "kye"), "did you mean 'key'"),
-        (("--only", "key"), "no column gives a feature"),
+        (("--only", "key"), "no column can be used as a feature"),
     ],
 )
 def test_wrong_words_about_columns(pucli, tmp_path, words, said):
@@ -134,7 +134,7 @@ def test_wrong_words_about_columns(pucli, tmp_path, words, said):
 
 
 def test_words_about_columns_belong_to_files(pucli):
-    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--drop", "ash"), "belong to --data")
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--drop", "ash"), "need --data")
     refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--columns"), "--data FILE")
 
 
@@ -145,9 +145,9 @@ def test_words_about_columns_belong_to_files(pucli):
     ("text", "said"),
     [
         ("a,bought\n", "no data rows"),
-        ("a,bought\n1,yes\n", "one class only"),
-        ("bought\nyes\n\nno\n", "no feature column"),
-        ("a,b,bought\n,,yes\n,,no\n,,no\n", "no column gives a feature"),
+        ("a,bought\n1,yes\n", "only one class"),
+        ("bought\nyes\n\nno\n", "no columns besides"),
+        ("a,b,bought\n,,yes\n,,no\n,,no\n", "no column can be used as a feature"),
         ("a,bought\n1,yes\n2,no,3\n", "line 3 has 3 fields"),
     ],
 )

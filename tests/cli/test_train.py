@@ -305,7 +305,7 @@ def test_a_word_among_numbers_is_an_empty_cell_and_located(pucli, tmp_path):
     path = write(tmp_path, small_table().to_csv(index=False).replace("\n", "\nlarge,1,0\n", 1))
     done = train(pucli, path, "--label", "label")
     assert done.code == 0
-    assert "warning: column 'a': 1 cell not numbers, taken as empty (first in line 2: 'large')" in done.err
+    assert "warning: column 'a': 1 cell not a number, treated as empty (first in line 2: 'large')" in done.err
 
 
 def test_fewer_labelled_rows_than_folds(pucli, tmp_path):
@@ -634,7 +634,7 @@ def test_no_label_at_all_is_said_so(pucli, tmp_path, name):
     table.assign(label="").to_csv(tmp_path / "none.csv", index=False)
     refused(pucli("train", "--method", name, "--data", "none.csv", "--label", "label"), "unlabeled", "none.csv")
     pucli("train", "--method", name, "--data", "all.csv", "--label", "label", "--model", "m.model")
-    refused(pucli("evaluate", "--model", "m.model", "--data", "none.csv"), "has no class in any row", "none.csv")
+    refused(pucli("evaluate", "--model", "m.model", "--data", "none.csv"), "is empty in every row", "none.csv")
 
 
 @pytest.mark.parametrize("name", SEMI_SUPERVISED)

@@ -277,7 +277,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         ("name: toy.csv", "name: ../toy.csv", r"toy\.files\.0\.name: .*found '\.\./toy\.csv'"),
         ("name: toy.csv", "name: ..", r"toy\.files\.0\.name: "),
         ("title: Toy", "title: Toy\n  folder: ../..", r"toy\.folder: .*found '\.\./\.\.'"),
-        ("toy:", "../toy:", r"name '../toy' may have letters, digits"),
+        ("toy:", "../toy:", r"name '../toy' may only have letters, digits"),
         ("toy:", "5:", r"name 5 is not text"),
     ],
 )

@@ -72,7 +72,7 @@ def test_few_rows_are_no_ground_for_an_identifier():
 
 def test_a_few_words_among_numbers_are_empty_cells_and_named():
     column = told(["1", "2", "3"] * 20 + ["closed"])
-    assert (column.kind, "1 cells, e.g. 'closed'" in column.remark) == ("number", True)
+    assert (column.kind, "empty: 1, e.g. 'closed'" in column.remark) == ("number", True)
     assert told(["1", "2", "closed", "open"]).kind == "category"
 
 
@@ -90,9 +90,9 @@ def test_the_user_has_the_last_word():
 @pytest.mark.parametrize(
     ("cells", "kinds", "message"),
     [
-        (["a", "b"], {"c": "number"}, "column 'c' is to be read as number, and no cell is one, e.g. 'a'"),
-        (["a", "b"], {"c": "date"}, "column 'c' is to be read as date, and no cell is one, e.g. 'a'"),
-        (["a", "b", "d"], {"c": "yes/no"}, "'c' is to be read as yes/no, and has 3 values; use category"),
+        (["a", "b"], {"c": "number"}, "column 'c' is declared as number, but no cell is a number, e.g. 'a'"),
+        (["a", "b"], {"c": "date"}, "column 'c' is declared as date, but no cell is a date, e.g. 'a'"),
+        (["a", "b", "d"], {"c": "yes/no"}, "'c' is declared as yes/no, but has 3 values; use category"),
         (["a", "b"], {"d": "number"}, "unknown column 'd'"),
         (["a", "b"], {"c": "nubmer"}, "unknown kind of column 'nubmer'; did you mean 'number'"),
         ([[1], [2]], {}, "column 'c': a cell must hold one value"),
@@ -135,7 +135,7 @@ def test_columns_that_give_the_label_away_are_named():
     frame.loc[8, "some"] = 4.5
     found = leaks(frame, labelled, column_kinds(frame))
     assert set(found) == {"again", "said", "paid_on", "some"}
-    assert "filled for labelled rows" in found["paid_on"]
+    assert "only for labelled rows" in found["paid_on"]
 
 
 def test_a_category_of_many_values_is_not_named_for_its_chance_agreement():

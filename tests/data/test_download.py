@@ -160,7 +160,7 @@ def test_a_damaged_file_in_the_cache_is_not_used(tmp_path):
     catalogue = declare(tmp_path)
     (path,) = get(tmp_path, catalogue, mirror=tmp_path / "mirror")
     path.write_bytes(b"damaged")
-    with pytest.raises(RunError, match="not in the cache and the network is off"):
+    with pytest.raises(RunError, match="not in the cache and --offline forbids the network"):
         get(tmp_path, catalogue, offline=True)
     get(tmp_path, catalogue, mirror=tmp_path / "mirror")
     assert path.read_bytes() == TEXT
@@ -202,7 +202,7 @@ def test_no_space_left(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(download, "unpack", full)
-    with pytest.raises(RunError, match=r"no space left in the cache .*cache; make room, or set PUCLI_DATA_DIR"):
+    with pytest.raises(RunError, match=r"no space left in the cache .*cache; free some space or set PUCLI_DATA_DIR"):
         get(tmp_path, declare(tmp_path), mirror=tmp_path)
     assert left(tmp_path) == []
 

@@ -53,8 +53,8 @@ def test_images_become_rows_and_labels_their_classes(order, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (idx_bytes(IMAGES)[:-1], "says 5 x 2 x 3 = 30 values, it has 29"),
-        (idx_bytes(IMAGES) + b"\0", "says 5 x 2 x 3 = 30 values, it has 31"),
+        (idx_bytes(IMAGES)[:-1], "declares 5 x 2 x 3 = 30 values, the file has 29"),
+        (idx_bytes(IMAGES) + b"\0", "declares 5 x 2 x 3 = 30 values, the file has 31"),
         (idx_bytes(IMAGES)[:10], "header ends before the sizes of its 3 dimensions"),
         (bytes([0, 0, 8, 0]), "header ends before the sizes of its 0 dimensions"),
         (idx_bytes(IMAGES, kind=0x0D), "type 0x0d; only unsigned bytes"),

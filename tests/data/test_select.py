@@ -43,7 +43,11 @@ def test_one_hot_columns_are_named_by_value(tmp_path):
         ("a,class\n,1\n2,0\n", "", "column 'a': 1 missing values; declare 'features.fill'"),
         ("a,klass\n1,1\n2,0\n", "", "no column 'class'; columns: a, klass"),
         ("a,class\n1,1\n2,2\n", "", "no row has class '0'; classes: 1, 2"),
-        ("a,class\n1,1\n2,0\n", "  rows: {take: {1: 2, 0: 1}}\n", "2 rows of class '1' wanted, 1 there"),
+        (
+            "a,class\n1,1\n2,0\n",
+            "  rows: {take: {1: 2, 0: 1}}\n",
+            "2 rows of class '1' are declared, but there are only 1",
+        ),
         ("a,class\n1,1\n2,0\n", "  features: {drop: [b]}\n", "no column 'b'"),
         ("a,class\n1,1\n2,0\n", f"  content_sha256: {'0a' * 32}\n", "declared is 0a0a"),
         ("a,class\n1,1\n2,0,7,7\n", "", "cannot be read as declared"),

@@ -132,9 +132,9 @@ def test_the_greater_label_is_positive(values):
         (labels(20, 20), -0.5, "label_frequency must be above 0"),
         (labels(20, 20), 1.5, "label_frequency must be above 0"),
         (labels(20, 20), float("nan"), "label_frequency must be above 0"),
-        (np.ones(20), 0.5, "needs two classes, here: 1.0"),
-        (np.arange(20), 0.5, r"needs two classes, here: 0, 1, 2, 3, 4, \.\.\."),
-        (np.array([]), 0.5, "needs two classes, here: none"),
+        (np.ones(20), 0.5, "needs two classes, found: 1.0"),
+        (np.arange(20), 0.5, r"needs two classes, found: 0, 1, 2, 3, 4, \.\.\."),
+        (np.array([]), 0.5, "needs two classes, found: none"),
         (np.array([1, -1]), 0.9, "no (row in the test set|unlabeled row|labelled row)"),
     ],
 )
@@ -173,9 +173,9 @@ def test_splits_come_back_from_their_file(tmp_path):
 
 def test_splits_of_other_data_are_refused(tmp_path):
     path, _ = saved(tmp_path)
-    with pytest.raises(UsageError, match="holds splits of 'toy' with 80 rows, not of the data given"):
+    with pytest.raises(UsageError, match="holds splits of 'toy' with 80 rows, not of the given data"):
         load_splits(path, content_sha256="cd" * 32)
-    with pytest.raises(UsageError, match="not of the data given"):
+    with pytest.raises(UsageError, match="not of the given data"):
         load_splits(path, rows=81)
 
 
@@ -183,7 +183,7 @@ def test_splits_of_other_data_are_refused(tmp_path):
     ("change", "message"),
     [
         (lambda c: c | {"format": "other"}, "is not a splits file"),
-        (lambda c: c | {"version": 9}, "version 9, this pucli reads 1"),
+        (lambda c: c | {"version": 9}, "version 9, but this pucli reads version 1"),
         (lambda c: {k: v for k, v in c.items() if k != "splits"}, r"damaged splits file \('splits'\)"),
         (lambda c: c | {"rows": 10}, r"a row number is outside 0\.\.9"),
         (lambda c: c | {"splits": [{"train": [0, 1], "test": [1], "labelled": [0]}]}, "a row is in a split twice"),

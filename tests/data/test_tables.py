@@ -87,11 +87,11 @@ def fault(tmp_path, text, message, name="mine.csv", **options):
     [
         ("", "is empty"),
         ("\n  \n", "is empty"),
-        ("a,y\n", "has a header line and no data rows"),
+        ("a,y\n", "has a header line but no data rows"),
         ("a,b\n1,2\n", r"no column 'y'; columns: a, b"),
         ("a,Y\n1,2\n", r"no column 'y'; did you mean 'Y'\?"),
         ("1,2,3\n4,5,6\n", r"no column 'y'.*no header line, its columns are numbered 1 to 3"),
-        ("a,y\n1,1\n2,1\n", r"label column 'y' has one class only, '1' \(2 rows\)"),
+        ("a,y\n1,1\n2,1\n", r"label column 'y' has only one class, '1' \(2 rows\)"),
         (
             "a,y\n1,u\n2,v\n3,w\n3,w\n",
             r"'y' has 3 classes: 'u' \(1 rows\), 'v' \(1 rows\), 'w' \(2 rows\); .*--positive",
@@ -104,9 +104,9 @@ def fault(tmp_path, text, message, name="mine.csv", **options):
         ("a,b,y\n1,2,0\n4,NaN,1\n3,1,1\n", r"1 missing .* value, first in column 'b', line 3"),
         ("a,y\n1,0\n-inf,1\n", r"1 infinite value, first in column 'a', line 3"),
         ("a,job,y\n1,3,0\n1,cook,1\n1,cook,1\n", r"column 'job', line 3: 'cook' is not a number \(2 such cells"),
-        ("y\n1\n0\n", "no feature column beside the label 'y'"),
-        ("a,y\n1,0\n1,0,7\n", r"line 3 has 3 fields, the lines before have 2"),
-        ("a,y\n1,0,7,8\n", r"a data row has 4 fields, the header 2"),
+        ("y\n1\n0\n", "no columns besides the label 'y'"),
+        ("a,y\n1,0\n1,0,7\n", r"line 3 has 3 fields, but the lines before have 2"),
+        ("a,y\n1,0,7,8\n", r"a data row has 4 fields, but the header has 2"),
         ("a,a,y\n1,0,1\n", "two columns are named 'a'"),
     ],
 )
@@ -151,7 +151,7 @@ def test_positive_class(tmp_path):
     fault(
         tmp_path, "a,y\n1,spam\n2,ham\n", r"has no class 'eggs'; its classes: 'ham' \(1 rows\), 'spam'", positive="eggs"
     )
-    fault(tmp_path, "a,y\n1,spam\n2,spam\n", "has one class only", positive="spam")
+    fault(tmp_path, "a,y\n1,spam\n2,spam\n", "has only one class", positive="spam")
 
 
 def test_an_empty_label_is_unlabeled_once_the_positive_class_is_named(tmp_path):
@@ -245,7 +245,7 @@ def test_features_are_taken_by_name_in_the_given_order(tmp_path):
         ("t.npz", b"PK nothing", "is damaged or not NPZ; save it again"),
         ("t.libsvm", b"1 one:two\n", "is damaged or not LIBSVM; save it again"),
         ("t.arff", b"a,b\n1,2\n", "line 1: expected @relation"),
-        ("t.arff", b"@relation t\n@attribute a numeric\n@data\n1,2\n", "line 4 has 2 fields, 1 attributes"),
+        ("t.arff", b"@relation t\n@attribute a numeric\n@data\n1,2\n", "line 4 has 2 fields, but 1 attributes"),
         ("t.arff", b"@relation t\n@attribute a numeric\n@data\n{0 1}\n", "line 4: sparse ARFF"),
         ("t.arff", b"@relation t\n@attribute a numeric\n", "no @data line"),
         ("t.csv", b"a,y\n\xff\xfe,1\n", "is not UTF-8 text"),
