@@ -20,9 +20,11 @@ from pucli.estimators.base.scales import (
 )
 from pucli.kernels.graph import Edges, mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
+from pucli.memory import check_memory
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import solve_thesis
 from pucli.solvers.result import Certificate, Solution
 
@@ -63,7 +65,11 @@ class _GlobalLocal(FeatureModel):
             return
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
-        result = self._solve(self._rows(X), labelled, graph.edges(self.sigma))
+        edges = graph.edges(self.sigma)
+        if self._in_blocks(X) and getattr(self, "solver", "dual") == "dual":
+            result = self._solve_sums(*self._block_sums(X, labelled, edges))
+        else:
+            result = self._solve(self._rows(X), labelled, edges)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
 
@@ -71,7 +77,14 @@ class _GlobalLocal(FeatureModel):
         """Solve for the coefficients of rows Z (n, r + 1), whose last column is one."""
         raise NotImplementedError
 
+    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
+        """Solve for the coefficients from sums over all rows and the labelled rows Zp (n_p, r + 1)."""
+        raise NotImplementedError
+
     def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
+        check_memory(
+            24 * len(X) ** 2, f"the kernel matrix of {len(X)} rows", "leave form=thesis out, or use fewer rows"
+        )
         K = rbf_from_distances(squared_distances(X), self.width_)
         mu = getattr(self, "mu", None) or THESIS_MU
         n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
@@ -121,7 +134,8 @@ class GLPUAL(_GlobalLocal):
         ADMM penalty (mu_1); None is 1.0 for ``solver="admm"`` and 0.01 for ``form="thesis"``. Not used by the dual
         solver.
     max_rank : int or None, default=None
-        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000.
+        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000, and 500 above 10,000
+        rows, where features are computed in blocks and never kept.
     tol : float, default=1e-6
         Relative duality gap to reach. Not used by ``form="thesis"``.
     max_iter : int or None, default=None
@@ -227,6 +241,10 @@ class GLPUAL(_GlobalLocal):
             return solve_glpual_admm(Z, labelled, edges, self.lam_, self.c_p, self.c_u_, mu, self.tol, max_iter)
         return solve_glpual(Z, labelled, edges, self.lam_, self.c_p, self.c_u_, self.tol, self.max_iter or SWEEPS)
 
+    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
+        sweeps = self.max_iter or SWEEPS
+        return solve_hinge_from_sums(sums, Zp, self.lam_, self.c_p, self.c_u_, self.tol, sweeps)
+
 
 class GLLC(_GlobalLocal):
     """Global and local learning classifier: GLPUAL with the squared loss on the labelled rows too.
@@ -252,7 +270,8 @@ class GLLC(_GlobalLocal):
     form : {"rkhs", "thesis"}, default="rkhs"
         "thesis" (RBF only) is the closed form that the printed kernel trick gives for this loss.
     max_rank : int or None, default=None
-        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000.
+        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000, and 500 above 10,000
+        rows, where features are computed in blocks and never kept.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -309,3 +328,6 @@ class GLLC(_GlobalLocal):
 
     def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
         return solve_gllc(Z, labelled, edges, self.lam_, self.c_p, self.c_u_)
+
+    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
+        return solve_squares_from_sums(sums, self.lam_, self.c_p, self.c_u_)

@@ -19,6 +19,7 @@ from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
+from pucli.solvers.glpual.sums import solve_squares_from_sums
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import keeps_w, solve_linear
 from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total
@@ -283,7 +284,7 @@ class BLSSVM(FeatureModel):
     width : float or "median", default="median"
         Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two rows.
     max_rank : int or None, default=None
-        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
+        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000, and 500 above 10,000 rows.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -350,6 +351,8 @@ class BLSSVM(FeatureModel):
     def _fit(self, X: Floats, labelled: Bools) -> None:
         if issparse(X):
             result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_)
+        elif self._in_blocks(X):
+            result = solve_squares_from_sums(self._block_sums(X, labelled)[0], self.lam_, self.c_p, self.c_u_)
         else:
             result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_)
         self._keep_coef(result.coef)

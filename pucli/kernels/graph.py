@@ -179,6 +179,45 @@ def _squared_lengths(X: Floats, i: Ints, j: Ints) -> Floats:
     return np.concatenate([np.zeros(0), *parts])
 
 
+@njit(cache=True)
+def _within(neighbours: Ints, part: Ints, n: int, k: int) -> Ints:
+    """Return the first k neighbours of each row of `part` that are in `part`, by their places there; -1 where none is.
+
+    `neighbours` (n, more than k) has the nearest first.
+    """
+    place = np.full(n, -1, np.int64)
+    for a in range(part.shape[0]):
+        place[part[a]] = a
+    out = np.full((part.shape[0], k), -1, np.int64)
+    for a in range(part.shape[0]):
+        found = 0
+        for q in range(neighbours.shape[1]):
+            b = place[neighbours[part[a], q]]
+            if b >= 0 and found < k:
+                out[a, found] = b
+                found += 1
+    return out
+
+
+def graph_of_part(X: Floats, neighbours: Ints, part: Ints, n_neighbors: int) -> Graph:
+    """Build the mutual K-NN graph of some rows from neighbours among all rows, found once for all folds.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        All rows.
+    neighbours : ndarray of shape (n, q)
+        The q nearest others of each row, the nearest first; where fewer than `n_neighbors` of them are in `part`, a row
+        has fewer neighbours.
+    part : ndarray of shape (p,)
+        Rows of the graph, which numbers them 0, ..., p - 1.
+    n_neighbors : int
+        Number of neighbours of each row.
+    """
+    i, j = _mutual(_within(neighbours, part, len(X), n_neighbors))
+    return Graph(i, j, _squared_lengths(X, part[i], part[j]), len(part))
+
+
 def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:
     """Build the mutual K-NN graph of some rows from a matrix of all distances.
 

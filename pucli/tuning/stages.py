@@ -29,6 +29,8 @@ SAMPLE_ROWS = (20_000, 100_000)
 LABELLED_ROWS = 500
 # Features of a kernel at the stages before the last one, and at that.
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1500
+# Above `EXACT_ROWS` so many numbers in all, within limits.
+FEATURE_NUMBERS, LEAST_RANK = 60_000_000, 64
 # Points that go on to the last stage, and share of them that goes on from one before.
 FINALISTS = 6
 SURVIVORS = 0.2
@@ -68,7 +70,7 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     """
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
-    features = min(n, LAST_RANK) if n <= EXACT_ROWS else LATER_RANK
+    features = min(n, LAST_RANK) if n <= EXACT_ROWS else max(LEAST_RANK, min(LATER_RANK, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)
     if n <= whole or n_points <= FINALISTS:
         return [last if n > whole else Stage(n, None, 1)]

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from pucli.kernels import neighbours
-from pucli.kernels.graph import mutual_knn
+from pucli.kernels.graph import graph_of_part, mutual_knn
 
 
 def test_recall_is_that_of_the_true_neighbours():
@@ -56,3 +56,13 @@ def test_without_the_extra_the_search_is_exact_and_says_so(monkeypatch):
     with pytest.warns(UserWarning, match=r"pucli\[scale\]"):
         found = neighbours.nearest(X, 3)
     assert found.recall == 1.0 and neighbours.measured_recall(X, found.rows) == 1.0
+
+
+def test_the_graph_of_a_part_is_that_of_its_rows():
+    X = np.random.default_rng(3).normal(size=(200, 3))
+    part = np.flatnonzero(np.random.default_rng(4).random(200) < 0.75)
+    found = graph_of_part(X, neighbours.nearest(X, 40).rows, part, 5)
+    true = mutual_knn(X[part], 5)
+    np.testing.assert_array_equal(found.i, true.i)
+    np.testing.assert_array_equal(found.j, true.j)
+    np.testing.assert_allclose(found.squared_distance, true.squared_distance)

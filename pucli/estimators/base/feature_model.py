@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pucli.arrays import Floats
+import numpy as np
+
+from pucli.arrays import Bools, Floats
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
-from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.pu import MEASURED_ROWS, PUClassifier
 from pucli.estimators.base.scales import Rule, median_distance
-from pucli.kernels.graph import squared_distances_between
+from pucli.kernels.graph import Edges, squared_distances_between
 from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import rbf_features, rbf_from_distances, rbf_map
+from pucli.kernels.low_rank import landmarks_of, rbf_features, rbf_from_distances, rbf_map
+from pucli.memory import check_memory
+from pucli.solvers.glpual.sums import BLOCK_ROWS, RowSums, sums_in_blocks
+
+# Above so many rows the kernel's features are had block by block, from so many landmarks unless `max_rank` says more.
+WHOLE_KERNEL_ROWS = 10_000
+LANDMARKS = 500
 
 
 class FeatureModel(PUClassifier):
@@ -30,7 +38,8 @@ class FeatureModel(PUClassifier):
     landmark_factor_ : ndarray of shape (r, r)
         Triangular factor that turns kernel values at the landmarks into features.
     kernel_residual_ : float
-        What the features leave of the trace of the kernel matrix.
+        The most that the features leave of a row's 1 on the diagonal of the kernel matrix; above 10,000 rows, of 2000
+        rows.
     """
 
     kernel: str
@@ -57,6 +66,27 @@ class FeatureModel(PUClassifier):
         self.landmark_factor_ = features.factor
         self.kernel_residual_ = features.residual
         return with_intercept(features.L)
+
+    def _in_blocks(self, X: Floats) -> bool:
+        """Whether the kernel has so many rows that its features are had block by block."""
+        return self.kernel == "rbf" and len(X) > WHOLE_KERNEL_ROWS
+
+    def _block_sums(self, X: Floats, labelled: Bools, edges: Edges | None = None) -> tuple[RowSums, Floats]:
+        """Return sums over all rows of the kernel's features and those of labelled rows; keep what new rows need."""
+        rank = self.max_rank or LANDMARKS
+        needed = 8 * (4 * rank * int(np.count_nonzero(labelled)) + 12 * rank * rank + 6 * BLOCK_ROWS * rank)
+        check_memory(needed, f"{rank} landmarks for {len(X)} rows", "give a smaller --param max_rank or fewer --rows")
+        found = landmarks_of(X, self.width_, rank)
+        self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
+
+        def features(rows: Floats) -> Floats:
+            return with_intercept(rbf_features(rows, self.landmarks_, found.factor, self.width_))
+
+        sums, Zp = sums_in_blocks(features, X, labelled, edges)
+        some = X[np.linspace(0, len(X) - 1, MEASURED_ROWS).astype(int)]
+        left = 1.0 - (features(some)[:, :-1] ** 2).sum(axis=1)
+        self.kernel_residual_ = max(float(left.max()), 0.0)
+        return sums, Zp
 
     def _keep_coef(self, coef: Floats) -> None:
         """Keep coefficients whose last one is the intercept."""

@@ -14,6 +14,8 @@ a sum of non-negative terms.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
@@ -74,13 +76,20 @@ def solve_glpual(
     Z, centre = without_offset(Z)
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
+    found = solve_quadratic_and_hinge(A, b, Zp, c_u * (len(Z) - len(Zp)), c_p, tol, max_iter)
+    return replace(found, coef=with_offset(found.coef, centre))
+
+
+def solve_quadratic_and_hinge(
+    A: Floats, b: Floats, Zp: Floats, constant: float, c_p: float, tol: float = 1e-6, max_iter: int = 1000
+) -> Solution:
+    """Minimise 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, Zp (n_p, r), as `solve_glpual` does."""
     n_p = len(Zp)
-    constant = c_u * (len(Z) - n_p)
     C = cho_factor(A, lower=True, check_finite=False)[0]
     Y = solve_triangular(C, np.column_stack([Zp.T, b]), lower=True, check_finite=False)
     Yp, yb = Y[:, :-1], Y[:, -1]
     a = np.zeros(n_p)
-    if n_p <= Z.shape[1]:
+    if n_p <= Zp.shape[1]:
         Q, q = Yp.T @ Yp, Yp.T @ yb
         n_iter = box_ascent_gram(Q, q, a, c_p, constant - 0.5 * yb @ yb, tol, max_iter)[0]
     else:
@@ -93,7 +102,7 @@ def solve_glpual(
     gap = max(float(np.sum(hinge - a * margin)), 0.0)
     value = float(0.5 * v @ v + b @ w + constant + hinge.sum())
     return Solution(
-        coef=with_offset(w, centre),
+        coef=w,
         dual=a,
         objective=value,
         gap=gap,

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Floats, Ints
+from pucli.kernels.graph import Graph, graph_of_part, mutual_knn
+from pucli.kernels.neighbours import EXACT_ROWS, nearest
 from pucli.methods import Method, estimator_class
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Counts, Point, Progress, keeping
 
+# Neighbours that are found for each one of a graph, so that enough of them are in every fold's training rows.
+SHARED = 3
 # (repeat, fold)
 Place = tuple[int, int]
 
@@ -50,6 +54,7 @@ class PathRoute(ABC):
     ) -> None:
         self.defaults: dict[str, Any] = {**estimator_class(method)().get_params(), **method.params, **params}
         self.X, self.s, self.folds, self.cache = np.ascontiguousarray(X), s, folds, cache
+        self._neighbours: dict[int, Ints] = {}
 
     @staticmethod
     @abstractmethod
@@ -83,6 +88,14 @@ class PathRoute(ABC):
                     if progress is not None:
                         progress(done // len(places), len(points))
         return result
+
+    def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
+        """Return the graph of the training rows among rows X; of very many by neighbours found once for all folds."""
+        if len(train) <= EXACT_ROWS:
+            return mutual_knn(np.ascontiguousarray(X[train]), k)
+        if k not in self._neighbours:
+            self._neighbours[k] = nearest(X, SHARED * k).rows
+        return graph_of_part(X, self._neighbours[k], train, k)
 
     def fold(self, place: Place) -> Fold:
         """Return (training rows, validation rows)."""

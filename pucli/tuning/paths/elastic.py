@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Floats, Ints
-from pucli.kernels.graph import Graph, mutual_knn
+from pucli.kernels.graph import Graph
 from pucli.kernels.intercept import with_intercept
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.elastic.path import elastic_path
@@ -46,7 +46,7 @@ class ElasticPath(PathRoute):
     def _evaluate(self, place: Place, k: int, table: Floats, tol: float, max_iter: int) -> Ints:
         train, valid = self.fold(place)
         if (k, place) not in self._graphs:
-            self._graphs[k, place] = mutual_knn(np.ascontiguousarray(self.X[train]), k)
+            self._graphs[k, place] = self.fold_graph(self.X, train, k)
         graph = self._graphs[k, place]
         labelled_valid = self.s[valid] == 1
         positive = elastic_path(

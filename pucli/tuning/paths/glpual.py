@@ -21,7 +21,6 @@ from pucli.kernels.graph import (
     edge_weights,
     graph_from_distances,
     laplacian_product,
-    mutual_knn,
     squared_distances,
 )
 from pucli.kernels.intercept import with_intercept
@@ -95,7 +94,7 @@ class GlobalLocalPath(PathRoute):
             train, valid = self.fold(place)
             k = self.defaults["n_neighbors"]
             if self.defaults["kernel"] == "linear" and len(self.X) > DENSE_ROWS:
-                graph = mutual_knn(self.graph_rows[train], k)
+                graph = self.fold_graph(self.graph_rows, train, k)
             else:
                 graph = graph_from_distances(self.distances, train, k)
             self._data[place] = FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)

@@ -1,0 +1,44 @@
+"""Whether work fits into memory, asked before it starts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def available_bytes() -> int | None:
+    """Return the bytes that are free for new work, None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def check_memory(needed: float, what: str, way_out: str) -> None:
+    """Raise ValueError where `what` needs more bytes than are available; say how many, and the way out.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what, way_out : str
+        What needs them, and what to do instead.
+
+    Examples
+    --------
+    >>> check_memory(1e30, "the kernel matrix of 1e14 rows", "use fewer rows")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: the kernel matrix of 1e14 rows takes 1e+21 GB of memory, and ... are available; use fewer rows
+    """
+    there = available_bytes()
+    if there is not None and needed > there:
+        raise ValueError(
+            f"{what} takes {needed / 1e9:.3g} GB of memory, and {there / 1e9:.3g} GB are available; {way_out}"
+        )

@@ -1,0 +1,148 @@
+"""GLPUAL, GLLC and BLS-SVM from sums over the rows, so that rows can be had block by block, here or on other machines.
+
+With f = Z w the squared losses, the ridge and f'Rf need no more of the rows than Zp'Zp, Zu'Zu, Z'RZ, the two sums of
+rows, and how many there are. Sums of blocks add up. The hinge of GLPUAL needs the labelled rows themselves besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Edges
+from pucli.solvers.glpual.dual import solve_quadratic_and_hinge
+from pucli.solvers.result import Solution
+
+# Rows whose features are there at once.
+BLOCK_ROWS = 8192
+
+
+class RowSums(NamedTuple):
+    """Sums over labelled rows (p) and unlabeled rows (u), each row with a last entry of one.
+
+    Attributes
+    ----------
+    G_p, G_u : ndarray of shape (r, r)
+        Zp'Zp and Zu'Zu; the last row is the sum of the rows, the last entry their number.
+    G_r : ndarray of shape (r, r)
+        Z'RZ, zero without a graph.
+    """
+
+    G_p: Floats
+    G_u: Floats
+    G_r: Floats
+
+    @classmethod
+    def of(cls, Z: Floats, labelled: Bools) -> Self:
+        """Return the sums of one block of rows Z (n, r), whose last column is one; without a graph."""
+        Zp, Zu = Z[labelled], Z[~labelled]
+        return cls(Zp.T @ Zp, Zu.T @ Zu, np.zeros((Z.shape[1], Z.shape[1])))
+
+    def plus(self, other: RowSums) -> RowSums:
+        """Return the sums of both blocks."""
+        return RowSums(self.G_p + other.G_p, self.G_u + other.G_u, self.G_r + other.G_r)
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of labelled rows."""
+        return round(float(self.G_p[-1, -1]))
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of unlabeled rows."""
+        return round(float(self.G_u[-1, -1]))
+
+    def quadratic(self, lam: float, c_u: float) -> tuple[Floats, Floats]:
+        """Return A and b of `pucli.solvers.glpual.problem`."""
+        A = 2.0 * c_u * self.G_u + 2.0 * self.G_r
+        A[np.diag_indices(len(A) - 1)] += lam
+        return 0.5 * (A + A.T), 2.0 * c_u * self.G_u[-1]
+
+
+def sums_in_blocks(
+    features: Callable[[Floats], Floats], X: Floats, labelled: Bools, edges: Edges | None = None
+) -> tuple[RowSums, Floats]:
+    """Return the sums over all rows, and the features of the labelled ones.
+
+    Parameters
+    ----------
+    features : callable
+        Maps rows (b, m) to (b, r), the last column one.
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool, shape (n,)
+        True for labelled positives.
+    edges : tuple of ndarray, optional
+        Edges of R (`pucli.kernels.graph`).
+
+    Returns
+    -------
+    sums : RowSums
+    Zp : ndarray of shape (n_p, r)
+    """
+    positive = X[labelled]
+    parts = [features(positive[a : a + BLOCK_ROWS]) for a in range(0, len(positive), BLOCK_ROWS)]
+    Zp = np.vstack(parts)
+    sums = RowSums.of(Zp, np.ones(len(Zp), dtype=bool))
+    unlabeled = np.flatnonzero(~labelled)
+    for a in range(0, len(unlabeled), BLOCK_ROWS):
+        Zu = features(X[unlabeled[a : a + BLOCK_ROWS]])
+        sums.G_u[:] += Zu.T @ Zu
+    if edges is not None:
+        i, j, weight = edges
+        for a in range(0, len(i), BLOCK_ROWS):
+            part = slice(a, a + BLOCK_ROWS)
+            step = (features(X[i[part]]) - features(X[j[part]])) * np.sqrt(weight[part])[:, None]
+            sums.G_r[:] += step.T @ step
+    return sums, Zp
+
+
+def solve_hinge_from_sums(
+    sums: RowSums, Zp: Floats, lam: float, c_p: float, c_u: float, tol: float = 1e-6, max_iter: int = 1000
+) -> Solution:
+    """Minimise GLPUAL's objective (3.2); as `pucli.solvers.glpual.dual.solve_glpual`."""
+    A, b = sums.quadratic(lam, c_u)
+    return solve_quadratic_and_hinge(A, b, Zp, c_u * sums.n_unlabeled, c_p, tol, max_iter)
+
+
+def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -> Solution:
+    """Minimise GLLC's objective (2.5), or without a graph that of BLS-SVM.
+
+    Parameters
+    ----------
+    sums : RowSums
+    lam : float
+        Ridge, positive.
+    c_p, c_u : float
+        Weight of each labelled and of each unlabeled row, positive.
+
+    Returns
+    -------
+    Solution
+        `coef` (r,) with the intercept last; the gap is what rounding leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pucli.kernels.intercept import with_intercept
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> labelled = X[:, 0] > 0.7
+    >>> halves = [RowSums.of(with_intercept(X[part]), labelled[part]) for part in (slice(0, 30), slice(30, 60))]
+    >>> found = solve_squares_from_sums(halves[0].plus(halves[1]), lam=1.0, c_p=1.0, c_u=0.3)
+    >>> found.coef.shape, found.gap < 1e-12
+    ((3,), True)
+    """
+    A, b = sums.quadratic(lam, c_u)
+    A += 2.0 * c_p * sums.G_p
+    rhs = 2.0 * c_p * sums.G_p[-1] - b
+    factor = cho_factor(A, lower=True, check_finite=False)
+    w = cho_solve(factor, rhs, check_finite=False)
+    w += cho_solve(factor, rhs - A @ w, check_finite=False)  # one step of iterative refinement
+    gradient = A @ w - rhs
+    gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
+    value = float(0.5 * (w @ A @ w) - rhs @ w) + c_u * sums.n_unlabeled + c_p * sums.n_labelled
+    return Solution(coef=w, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from pucli.estimators import BLSSVM, GLLC, GLPUAL
+from pucli.estimators.base import feature_model
+from pucli.kernels.graph import NO_EDGES, mutual_knn
+from pucli.kernels.intercept import with_intercept
+from pucli.solvers.glpual import sums as module
+from pucli.solvers.glpual.dual import solve_glpual
+from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.problem import glpual_objective
+from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums, sums_in_blocks
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    return X, (X[:, 0] > 0.5) & (rng.random(400) < 0.6)
+
+
+def test_sums_in_blocks_give_the_solution_of_all_rows(rows, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK_ROWS", 37)
+    X, labelled = rows
+    Z, edges = with_intercept(X), mutual_knn(X).edges(2.0)
+    sums, Zp = sums_in_blocks(with_intercept, X, labelled, edges)
+    assert (sums.n_labelled, sums.n_unlabeled) == (labelled.sum(), (~labelled).sum())
+    found, true = solve_squares_from_sums(sums, 0.5, 1.0, 0.2), solve_gllc(Z, labelled, edges, 0.5, 1.0, 0.2)
+    np.testing.assert_allclose(found.coef, true.coef, atol=1e-10)
+    assert found.objective == pytest.approx(
+        glpual_objective(found.coef, Z, labelled, edges, 0.5, 1.0, 0.2, squared=True)
+    )
+    found, true = solve_hinge_from_sums(sums, Zp, 0.5, 1.0, 0.2), solve_glpual(Z, labelled, edges, 0.5, 1.0, 0.2)
+    assert found.objective == pytest.approx(glpual_objective(found.coef, Z, labelled, edges, 0.5, 1.0, 0.2))
+    assert found.objective == pytest.approx(true.objective, rel=2e-6) and found.gap <= 1e-6 * found.objective
+
+
+def test_sums_add_up_over_blocks(rows):
+    X, labelled = rows
+    Z = with_intercept(X)
+    total = RowSums.of(Z[:150], labelled[:150]).plus(RowSums.of(Z[150:], labelled[150:]))
+    true = solve_gllc(Z, labelled, NO_EDGES, 0.5, 1.0, 0.2)
+    np.testing.assert_allclose(solve_squares_from_sums(total, 0.5, 1.0, 0.2).coef, true.coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [GLPUAL, GLLC, BLSSVM])
+def test_many_rows_get_the_kernel_by_landmarks(estimator, rows, monkeypatch):
+    X, labelled = rows
+    exact = estimator(kernel="rbf", width=2.0).fit(X, labelled)
+    monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 300)
+    monkeypatch.setattr(feature_model, "LANDMARKS", 120)
+    model = estimator(kernel="rbf", width=2.0).fit(X, labelled)
+    assert len(model.landmarks_) == 120 and 0.0 < model.kernel_residual_ < 1e-3
+    assert (
+        model.objective_ == pytest.approx(exact.objective_, rel=1e-3) and model.dual_gap_ <= 1.01e-6 * model.objective_
+    )
+    near, true = model.decision_function(X), exact.decision_function(X)
+    assert np.abs(near - true).max() < 0.05 * np.ptp(true)
+    capped = estimator(kernel="rbf", width=2.0, max_rank=10).fit(X, labelled)
+    assert len(capped.landmarks_) == 10 and capped.kernel_residual_ > model.kernel_residual_
+
+
+def test_what_does_not_fit_is_refused_with_its_size(rows, monkeypatch):
+    X, labelled = rows
+    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match=r"kernel matrix of 400 rows takes 0.00384 GB .*; leave form=thesis out"):
+        GLPUAL(kernel="rbf", form="thesis").fit(X, labelled)
+    monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 300)
+    with pytest.raises(ValueError, match=r"500 landmarks for 400 rows .* max_rank"):
+        BLSSVM(kernel="rbf").fit(X, labelled)
