@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from pucli.bench import quality
+from pucli.bench._quality_labelling import LABELLINGS, labelled_split
+from pucli.bench._quality_table import NAIVE, Cell, table
 from pucli.bench._quality_tasks import DESIGN, TASKS, load, tasks
 from pucli.errors import UsageError
 from tests.helpers import ROOT
@@ -15,7 +17,7 @@ from tests.helpers import ROOT
 DATA = ROOT.parent / "shared" / "data"
 
 
-def test_the_halves_partition_the_tasks_and_share_no_file() -> None:
+def test_the_halves_share_no_file_and_make_the_whole() -> None:
     design, once = tasks("design"), tasks("look-once")
     assert len(TASKS) == 32
     assert len(design) == len(once) == 16
@@ -35,7 +37,7 @@ def test_every_task_has_finite_rows_of_two_classes(task) -> None:
     assert set(y) == {0, 1}
 
 
-def test_the_error_without_files_names_the_folder(tmp_path: Path) -> None:
+def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="PUCLI_QUALITY_DATA"):
         quality.run(folder=tmp_path)
 
@@ -46,6 +48,44 @@ def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
     (tmp_path / "uci/wine").symlink_to(DATA / "uci/wine")
     found = quality.run(folder=tmp_path, methods=["SVC, unlabeled as negative", "SVC, true prior"])
     assert "without ecoli-cp" in found["title"]
-    assert len(found["rows"]) == 4
-    naive, informed = (line["AUC"] for line in found["rows"][:2])
-    assert naive == informed > 0.8
+    lines = [line for line in found["rows"] if (line["tasks"], line["labelling"]) == ("all", "case-control")]
+    assert len(lines) == 4
+    naive, told = (line["AUC"] for line in lines[:2])
+    assert naive == told > 0.8
+    assert {line["labelling"] for line in found["rows"]} == set(LABELLINGS)
+
+
+@pytest.mark.parametrize("labelling", LABELLINGS)
+def test_a_labelling_marks_positives_and_as_many_as_it_should(labelling: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [200, 300])
+    X = rng.normal(size=(500, 3)) + y[:, None]
+    split = labelled_split(labelling, X, y, 0.5, np.random.default_rng(1))
+    known = split.s == 1
+    assert (y[split.train][known] == 1).all()
+    assert known.sum() == pytest.approx(0.5 * y[split.train].sum(), abs=3)
+    assert not set(split.train) & set(split.test)
+
+
+def test_labels_by_score_go_to_the_clearest_positives() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [500, 500])
+    X = rng.normal(size=(1000, 1)) + y[:, None]
+    split = labelled_split("sar-score", X, y, 0.25, np.random.default_rng(1))
+    labelled, positive = split.train[split.s == 1], split.train[y[split.train] == 1]
+    assert X[labelled].mean() > X[positive].mean() + 0.5
+
+
+def test_the_table_ranks_what_is_told_nothing_and_counts_wins() -> None:
+    def cell(method: str, task: str, f1: float) -> Cell:
+        return Cell(method, task, "case-control", 0.5, 0, f1, 0.9, None, None, {}, 1.0)
+
+    cells = []
+    for task, (auto, naive) in {"wine2": (0.9, 0.8), "glass": (0.7, 0.75), "hd": (0.8, 0.5)}.items():
+        cells += [cell("auto", task, auto), cell(NAIVE, task, naive), cell("true labels", task, 1.0)]
+    lines = {line["method"]: line for line in table(cells, ["auto", NAIVE, "true labels"]) if line["tasks"] == "all"}
+    assert lines["true labels"]["rank"] is None
+    assert lines["auto"]["rank"] == pytest.approx(4 / 3)
+    assert lines[NAIVE]["auto wins"] == "2 of 3"
+    assert lines["auto"]["worst to SVC"] == pytest.approx(-0.05)
+    assert "glass" in lines["auto"]["note"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, number
 from pucli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.solvers.prior.estimate import PriorReport
 
 EXAMPLES = """
 pucli prior --data customers.csv --label bought --positive yes
@@ -43,7 +46,7 @@ def command(
     """
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.data.training_rows import FEW_LABELLED
-    from pucli.solvers.prior.estimate import LARGEST_DISAGREEMENT, PRIOR_METHODS, WIDEST, estimate_priors
+    from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_priors
 
     if where.columns:
         show_columns(out, where.source)
@@ -91,14 +94,22 @@ def command(
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         return
-    reasons = []
+    reasons = _reasons(report, replicates)
+    out.warn(
+        f"these rows do not determine the prior: {' and '.join(reasons)}. Label more positives, give the share if it "
+        "is known, or use a method that needs no prior."
+    )
+
+
+def _reasons(report: PriorReport, replicates: int) -> list[str]:
+    """Return in words why the estimates are not to be relied on."""
+    from pucli.solvers.prior.estimate import LARGEST_DISAGREEMENT, WIDEST
+
+    first, reasons = report.estimates[0], []
     if replicates == 0:
         reasons.append("without replicates there is no interval")
     elif first.high - first.low > WIDEST:
         reasons.append(f"the interval of {first.method} is wider than {WIDEST:g}")
     if report.disagreement > LARGEST_DISAGREEMENT:
         reasons.append(f"the estimators differ by {number(report.disagreement, 2)}")
-    out.warn(
-        f"these rows do not determine the prior: {' and '.join(reasons)}. Label more positives, give the share if it "
-        "is known, or use a method that needs no prior."
-    )
+    return reasons
