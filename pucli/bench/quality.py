@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pucli.bench._quality_labelling import LABELLINGS, labelled_split, labelling_told
-from pucli.bench._quality_methods import BASELINES, Prediction, Problem, predict, installed
+from pucli.bench._quality_methods import BASELINES, Prediction, Problem, installed, predict
 from pucli.bench._quality_table import COLUMNS, Cell, table
 from pucli.bench._quality_tasks import Rows, Task, load, tasks
 from pucli.bench._timing import Progress
