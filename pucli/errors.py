@@ -67,7 +67,7 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") 
 
 
 class DegenerateModelWarning(UserWarning):
-    """A fitted model calls nearly nothing, or nearly everything, positive."""
+    """A fitted model predicts nearly no row or nearly every row positive."""
 
 
 class EstimatedPriorWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""The scikit-learn estimators, one family per file; imported when first asked for."""
+"""The scikit-learn estimators, one family per file, each imported on first use."""
 
 from __future__ import annotations
 

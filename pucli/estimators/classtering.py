@@ -28,33 +28,35 @@ from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper,
 class Classtering(Certified, ClassifierMixin, BaseEstimator):
     """Variational Bayesian mixture of factor analysers with class labels.
 
-    Each component is a Gaussian of low-rank covariance plus noise and has its own distribution over the classes, so a
-    class may have many clusters and a cluster many classes. Maximises the lower bound of ln p(X, labels), eq. (2.3).
+    Each component is a Gaussian with low-rank covariance plus noise and has its own distribution over the classes, so
+    that a class may have many clusters and a cluster many classes. Maximises the lower bound of ln p(X, labels), eq.
+    (2.3).
 
     Parameters
     ----------
     n_components : "auto" or int, default="auto"
-        "auto" lets births and deaths of components raise the bound; an integer fixes their number.
+        "auto" adds and removes components as long as the bound rises; an integer fixes their number.
     n_factors : int, default=2
         Latent dimension k of a component; at most the number of features is used. The thesis has 2 or 3.
     max_components : int, default=50
         Largest number of components that "auto" may reach.
     starts : sequence of int, default=(1, 10)
-        Numbers of components from which "auto" sets out, by k-means; the fit with the highest bound is kept.
+        Numbers of components, found by k-means, from which "auto" starts; the fit with the highest bound is kept.
     form : {"collapsed", "thesis"}, default="collapsed"
-        "collapsed" sums the class of an unlabeled row out; "thesis" gives it a factor of its own in q as in (2.3). The
-        collapsed bound is the higher one, and components without labelled rows do not vote themselves into a class.
+        "collapsed" sums over the class of an unlabeled row; "thesis" gives it a separate factor in q, as in (2.3). The
+        collapsed bound is higher, and components without labelled rows do not reinforce their own class.
     tol : float, default=1e-5
-        Stop when a sweep raises the bound by less than this, in nats per row; a birth or death must raise it by more.
+        Stop when a sweep raises the bound by less than this, in nats per row. A birth or death of a component is kept
+        if it raises the bound by more.
     max_iter : int, default=1000
-        Largest number of sweeps in one climb of the bound.
+        Largest number of sweeps of one ascent.
     random_state : int, RandomState or None, default=None
-        Of k-means.
+        Seed of k-means.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
-        The labels seen; without any label, the marker of unlabeled rows alone.
+        The labels in y; without any label, only the marker of unlabeled rows.
     n_components_, n_factors_ : int
         Number of components and of their factors.
     cluster_class_proba_ : ndarray of shape (n_components_, K)
@@ -73,26 +75,26 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     labels_ : ndarray of shape (n,)
         Component of each training row.
     lower_bound_ : ndarray
-        Bound in nats after every kept sweep; never falls.
+        Bound in nats after every kept sweep; it never decreases.
     objective_ : float
-        Its last value.
+        Last value of the bound.
     dual_gap_ : float
         NaN: the problem is not concave.
     residual_ : float
-        Rise of the bound in one more sweep, in nats per row.
+        Increase of the bound in one more sweep, in nats per row.
     n_iter_ : int
-        Sweeps in all, those of refused births and deaths included.
+        Total number of sweeps, including those of rejected births and deaths.
     n_births_, n_deaths_ : int
-        Kept births and deaths.
+        Number of births and deaths of components.
     converged_ : bool
-        Whether the kept climbs ended by `tol`.
+        Whether the kept ascents ended by `tol`.
 
     Notes
     -----
     `y` has -1 (or "-1" among strings) for unlabeled rows. If all rows are unlabeled, the model is a clustering and
     `predict` returns -1; if all are labelled, it is a supervised classifier. A class without a labelled row is unknown
-    to the model: its rows form components that are told apart by `predict_cluster`, not by `predict`. Features are used
-    in their own units; put them on one scale first.
+    to the model: its rows form components that `predict_cluster` separates and `predict` does not. Features are used in
+    their own units; scale them first.
 
     References
     ----------
@@ -164,8 +166,8 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Fewer rows than factors, more components than rows, None or '' among the labels, or a parameter out of its
-            range.
+            If there are fewer rows than factors, or more components than rows, if None or '' is among the labels, or if
+            a parameter is out of its range.
 
         Warns
         -----
@@ -176,7 +178,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         X, codes = self._validate(X, y)
         self.n_factors_ = min(self.n_factors, X.shape[1])
         self._offset = X.mean(axis=0)
-        # one common factor: the bound is then that of the rows in their own units minus n d ln(scale)
+        # with one common factor, the bound is that of the rows in their own units minus n d ln(scale)
         self._scale = float(np.sqrt(((X - self._offset) ** 2).mean())) or 1.0
         data = rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
         best = self._best_fit(data)
@@ -204,7 +206,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self, n: int, d: int) -> None:
         if len(self.starts) == 0 or not all(isinstance(start, Integral) and int(start) >= 1 for start in self.starts):
-            raise ValueError(f"starts must hold at least one integer, each at least 1; got {self.starts!r}.")
+            raise ValueError(f"starts must be one or more integers, each at least 1; got {self.starts!r}.")
         if n <= min(self.n_factors, d):
             raise ValueError(
                 f"n_samples={n} is too few for n_factors={self.n_factors}: give more rows than factors, or "
@@ -216,11 +218,11 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
             )
 
     def _best_fit(self, data: Rows) -> Fit:
-        """Return the fit with the highest bound, with the sweeps of all fits."""
+        """Return the fit with the highest bound; its number of sweeps is that of all fits."""
         n = len(data.X)
         random_state = check_random_state(self.random_state)
         given = None if isinstance(self.n_components, str) else int(self.n_components)
-        # a component with fewer rows than k + 2 has nothing to estimate its factors from
+        # a component with fewer than k + 2 rows cannot estimate its factors
         most = max(1, min(self.max_components, n // (self.n_factors_ + 2))) if given is None else given
         starts = sorted({min(start, most) for start in self.starts}) if given is None else [given]
         hyper = initial_hyper(data, len(self.classes_))
@@ -264,7 +266,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         return Hyper(*hyper), Globals(*q)
 
     def _assign(self, X: ArrayLike) -> tuple[Floats, Floats]:
-        """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels: the maximum of (2.5)."""
+        """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels, from the maximum of (2.5)."""
         check_is_fitted(self)
         table: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         hyper, q = self._parameters()
@@ -309,10 +311,10 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
 
 
 def _k_means(X: Floats, k: int, random_state: np.random.RandomState) -> Ints:
-    """Return the cluster (n,) of each row; fewer than `k` are used where rows coincide."""
+    """Return the cluster of each row, shape (n,); there may be fewer than `k` if rows coincide."""
     if k == 1:
         return np.zeros(len(X), dtype=int)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # distinct rows may be fewer than k
+        warnings.simplefilter("ignore", ConvergenceWarning)  # raised if there are fewer than k distinct rows
         labels: Ints = KMeans(k, n_init=1, random_state=random_state).fit(X).labels_
         return labels

@@ -28,8 +28,8 @@ from pucli.solvers.result import Certificate
 def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return must-link and cannot-link pairs, both (m, 2) row numbers, from labels y (n,), -1 = unlabeled.
 
-    Every pair of labelled rows of one class must link. As many pairs of two classes, drawn without replacement, cannot
-    link; all of them if there are fewer.
+    Every pair of labelled rows of the same class is a must-link. As many pairs of rows of different classes (or all of
+    them, if there are fewer), drawn without replacement, are cannot-links.
     """
     labelled = np.flatnonzero(~unlabeled_rows(y))
     codes = np.unique(np.asarray(y)[labelled].astype(str), return_inverse=True)[1]
@@ -43,20 +43,20 @@ def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, 
 
 
 class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
-    """k-means with a penalty for each broken pair (PCKMeans).
+    """k-means with a penalty for each broken constraint (PCKMeans).
 
-    Minimises sum_i |x_i - c_{l_i}|^2 + weight * v * (broken must-links + broken cannot-links), v the mean squared
-    distance of the rows to their mean, by sweeps that assign one row at a time.
+    Minimises sum_i |x_i - c_{l_i}|^2 + weight * v * (broken must-links + broken cannot-links), where v is the mean
+    squared distance of the rows to their mean, by sweeps that assign one row at a time.
 
     Parameters
     ----------
     n_clusters : int, default=2
     weight : float, default=1.0
-        Of a broken pair, in units of v.
+        Weight of a broken constraint, in units of v.
     max_iter : int, default=100
         Largest number of sweeps.
     random_state : int, RandomState or None, default=None
-        Of the order of rows and of the first centres that the must-links do not give.
+        Seed of the order of rows, and of the first centres that the must-links do not determine.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     dual_gap_ : float
         NaN: the problem is not convex.
     residual_ : float
-        Share of the rows that moved in the last sweep.
+        Share of the rows that changed their cluster in the last sweep.
     n_iter_ : int
-        Sweeps.
+        Number of sweeps.
     converged_ : bool
-        Whether no row moved in the last sweep.
+        Whether no row changed its cluster in the last sweep.
 
     References
     ----------
@@ -116,13 +116,13 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         must: ArrayLike | None = None,
         cannot: ArrayLike | None = None,
     ) -> Self:
-        """Cluster rows under pairs that must, or cannot, be in one cluster.
+        """Cluster rows, given pairs that must or cannot be in the same cluster.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,) or None, default=None
-            Labels, -1 for unlabeled rows. The pairs are made from them by `pairwise_constraints` where none are given.
+            Labels, -1 for unlabeled rows. Pairs that are not given are made from them by `pairwise_constraints`.
         must, cannot : array-like of shape (m, 2) or None, default=None
             Pairs of row numbers; may be empty.
 
@@ -133,7 +133,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            More clusters than rows, pairs of another shape, or numbers of rows that do not exist.
+            If there are more clusters than rows, if pairs have another shape, or if a row number does not exist.
         """
         self._validate_params()
         rows: Floats = validate_data(self, X, dtype=np.float64)
@@ -146,7 +146,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         unit = self.weight * float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean())
         pairs = np.vstack([linked, parted])
         sign = np.repeat([1.0, -1.0], [len(linked), len(parted)])
-        # every pair twice, by row: neighbours of row i are other[start[i] : start[i + 1]]
+        # each pair is stored twice, sorted by row: the neighbours of row i are other[start[i] : start[i + 1]]
         ends = np.concatenate([pairs, pairs[:, ::-1]])
         by_row = np.argsort(ends[:, 0], kind="stable")
         other, sign = ends[by_row, 1], np.concatenate([sign, sign])[by_row]
@@ -191,13 +191,13 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
 
 
 def _pairs(name: str, given: Any, n: int) -> Ints:
-    """Return pairs of row numbers (m, 2); raise ValueError for what is none."""
+    """Return pairs of row numbers (m, 2); raise ValueError for other values."""
     pairs = np.asarray([] if given is None else given)
     if pairs.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} must hold pairs of row numbers, shape (m, 2); got {pairs.dtype} values of shape {pairs.shape}."
+            f"{name} must be pairs of row numbers, shape (m, 2); got {pairs.dtype} values of shape {pairs.shape}."
         )
     if pairs.min() < 0 or pairs.max() >= n:
         raise ValueError(f"{name} has a row number outside 0 to {n - 1}.")

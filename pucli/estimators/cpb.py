@@ -57,14 +57,14 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         Penalty (mu_1 = mu_2); None is 1/n for the ADMM and, as in `GLPUAL`, 0.01 for the thesis form. Not used by
         the difference-of-convex steps.
     max_rank : int or None, default=None
-        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
+        Largest rank of the kernel features; None is no limit up to 4000 rows, and 2000 above.
     tol : float, default=1e-6
         Relative residual to reach (dc), or largest violation of a constraint (admm).
     max_iter : int or None, default=None
         Convex problems per start (dc, None is 100), iterations (admm, 5000), or updates (thesis form, 150: there the
         count is part of the method, since f grows without bound while its direction settles).
     random_state : int, RandomState or None, default=None
-        Of the estimate of the prior.
+        Seed of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -77,14 +77,14 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     prior_ : float
         The prior used.
     lam_, width_ : float
-        The values used, where a word stands for them.
+        The values used, computed from the data if the parameter is a word.
     objective_ : float
         Value of the objective above; NaN for the thesis form.
     dual_gap_ : float
         NaN: the problem is not convex.
     residual_ : float
-        How much lower the convex majorant at the result may still reach (dc), or the largest violation of a
-        constraint (admm, thesis form).
+        Bound on the decrease of the convex majorant from the result (dc), or the largest violation of a constraint
+        (admm, thesis form).
     n_iter_ : int
     converged_ : bool
         Whether the residual is within the tolerance. A thesis-form fit counts as converged when it is finite.

@@ -86,7 +86,7 @@ class ElasticGLPUAL(PUClassifier):
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
     lam1_, lam2_, c_u_ : float
-        The values used, where a word stands for them.
+        The values used, computed from the data if the parameter is a word.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 
@@ -227,7 +227,7 @@ class EKFGLPUAL(PUClassifier):
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
     lam1_, lam2_, c_u_ : float
-        The values used, where a word stands for them.
+        The values used, computed from the data if the parameter is a word.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 

@@ -1,4 +1,4 @@
-"""Gaussian density estimation from rows with missing entries (NaN), with a bound against the complete rows alone."""
+"""Gaussian density estimation from rows with missing entries (NaN), compared with the complete rows alone."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ _SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in sta
 
 
 class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
-    """Mean and covariance of a Gaussian from rows with NaN, best in one block or a monotone pattern.
+    """Mean and covariance of a Gaussian from rows with missing entries in a monotone pattern.
 
-    The pattern is recognised, whatever the order of rows and columns: it is monotone when the sets of missing columns
-    of any two rows are nested. Where it is not, rows lose entries, with a warning, until it is: each keeps the columns
-    before its first missing one, in the order from the most to the least often observed column. Rows without any
-    observed entry carry no information and are left out.
+    The pattern is recognised in any order of rows and columns: it is monotone if the sets of missing columns of any two
+    rows are nested. In other patterns entries are left out, with a warning: each row keeps the columns before its first
+    missing one, in the order from the most to the least often observed column. Rows without any observed entry are left
+    out.
 
     Parameters
     ----------
     blocks : {"safe", "all", "one"}, default="safe"
-        How several incomplete blocks of columns are used. "all": the maximum likelihood estimate, every block
-        regressed on the blocks before it with all the rows that have both, (B.6)-(B.8). "one": all incomplete columns
-        as one block, (6.7)-(6.9), which leaves out the entries observed in them by incomplete rows and is never worse
-        than the complete rows alone (Corollary 6.5). "safe": of these two the one whose `improvement_` is larger.
-        With one incomplete block all are the MCPL estimate (Theorem 6.2).
+        How several incomplete blocks of columns are used. "all": the maximum likelihood estimate, in which every block
+        is regressed on the blocks before it with all rows that have both, (B.6)-(B.8). "one": all incomplete columns
+        form one block, (6.7)-(6.9); their entries in incomplete rows are not used, and the estimate is never worse than
+        that of the complete rows alone (Corollary 6.5). "safe": the one of these two with the larger `improvement_`.
+        With one incomplete block, all are the MCPL estimate (Theorem 6.2).
     ridge : float, default=0.0
-        Variance added to every feature, in squared units of the features; every likelihood is then averaged over a
-        disturbance of that variance.
+        Variance added to every feature, in squared units of the features; every likelihood is then averaged over noise
+        of that variance.
 
     Attributes
     ----------
@@ -67,20 +67,21 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         Number of complete rows.
     improvement_ : float
         In nats. The log-likelihood of the completed rows is at least this much above that of the complete-case
-        estimate, whatever the hidden entries are: > 0 unless blocks = "all" (Theorem 6.3), where it may be -inf: no
-        bound. A bound on rounding is subtracted, and a gain within it is 0; it covers hidden entries that fit the
-        estimate as observed ones do. Far from it, the computed gain changes by about 1e-16 times the condition number
-        of the correlations for each unit of squared Mahalanobis distance.
+        estimate, whatever the missing entries are. It is > 0 (Theorem 6.3), except for blocks="all", for which it may
+        be -inf (no bound). A bound on rounding is subtracted, and a gain within it is reported as 0. The bound on
+        rounding is for missing entries that fit the estimate as well as the observed ones; for others, the computed
+        gain changes by about 1e-16 times the condition number of the correlations for each unit of squared Mahalanobis
+        distance.
     used_blocks_ : {"all", "one"}
-        Which of the two estimates this is.
+        The estimate that was chosen.
     objective_ : float
         Log-likelihood of the observed entries at the estimate, maximal for "all".
     dual_gap_ : float
-        0, in closed form, where the estimate is the saddle point (one block); NaN otherwise. `gap_` is the same.
+        0 if the estimate is the saddle point in closed form (one block), otherwise NaN. `gap_` is the same.
     n_iter_, converged_
         1 and True.
     supervised_only_ : bool
-        Whether no entry was missing; the estimate is then that of the complete rows.
+        Whether no entry is missing; the estimate is then that of the complete rows.
 
     References
     ----------
@@ -116,7 +117,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            NaN where an entry is missing.
+            Rows; NaN marks a missing entry.
         y : ignored
 
         Returns
@@ -126,12 +127,13 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            No complete row, or a singular covariance of the complete rows (set `ridge`).
+            If there is no complete row, or the covariance of the complete rows is singular (set `ridge`).
 
         Warns
         -----
         UserWarning
-            If the pattern is not monotone: how many entries are left out, and two rows that clash.
+            If the pattern is not monotone; the message has two rows that are not nested, and the number of entries left
+            out.
         """
         self._validate_params()
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
@@ -140,7 +142,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         pattern = monotone_pattern(np.isnan(rows))
         self.n_complete_ = len(pattern.rows[-1]) if not np.isnan(rows).all(axis=0).any() else 0
         if self.n_complete_ == 0:
-            raise ValueError("no row is complete: the estimate and its guarantee rest on rows without missing entries")
+            raise ValueError("no row is complete: the estimate and its guarantee need rows without missing entries")
         self.blocks_ = pattern.blocks
         self.order_ = np.concatenate(pattern.blocks)
         self.pattern_ = {1: "complete", 2: "one block"}.get(len(pattern.blocks), "monotone")
@@ -165,7 +167,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         return self
 
     def _monotone(self, X: Floats) -> Floats:
-        """Return X with as many entries left out as a monotone pattern takes; warn if there are any."""
+        """Return X without the entries that a monotone pattern has no place for; warn if there are any."""
         missing = np.isnan(X)
         clash = clashing_rows(missing)
         if clash is None:
@@ -189,7 +191,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         return Gaussian(centre + scale * inside.mean, inside.covariance * np.outer(scale, scale))
 
     def _check_complete(self, complete: Floats) -> None:
-        """Raise where the covariance of the complete rows is singular."""
+        """Raise ValueError if the covariance of the complete rows is singular."""
         scale = complete.std(axis=0)
         scale[scale == 0.0] = 1.0
         covariance = sample_moments(complete / scale, self.ridge / scale**2).covariance
@@ -229,7 +231,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     def impute(self, X: ArrayLike) -> Floats:
         """Return X (n, D) with each missing entry replaced by its mean given the row's observed entries, (6.3).
 
-        The pattern of X may be any.
+        X may have any pattern of missing entries.
         """
         filled = self._validate(X).copy()
         model = Gaussian(self.mean_, self.covariance_)
@@ -242,7 +244,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
 
     @property
     def guarantee_(self) -> str:
-        """One sentence on what the fit proves against the complete-case estimate, whatever the hidden entries are."""
+        """The guarantee against the complete-case estimate, whatever the missing entries are, as a sentence."""
         check_is_fitted(self)
         if self.supervised_only_:
             return "no missing entries: this is the complete-case estimate"
@@ -267,7 +269,7 @@ def _one_block(pattern: Pattern) -> Pattern:
 
 
 def _names(estimator: GaussianMCPL, columns: Bools) -> list[Any]:
-    """Return the names of the columns of a mask, or their positions where X had no names."""
+    """Return the names of the columns of a mask, or their positions if X had no names."""
     names = getattr(estimator, "feature_names_in_", np.arange(len(columns)))
     found: list[Any] = np.asarray(names)[columns].tolist()
     return found

@@ -134,8 +134,8 @@ class GLPUAL(_GlobalLocal):
         ADMM penalty (mu_1); None is 1.0 for ``solver="admm"`` and 0.01 for ``form="thesis"``. Not used by the dual
         solver.
     max_rank : int or None, default=None
-        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000, and 500 above 10,000
-        rows, where features are computed in blocks and never kept.
+        Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
+        above, where features are computed in blocks and not stored.
     tol : float, default=1e-6
         Relative duality gap to reach. Not used by ``form="thesis"``.
     max_iter : int or None, default=None
@@ -161,9 +161,9 @@ class GLPUAL(_GlobalLocal):
     converged_ : bool
         Whether the gap is within the tolerance. A thesis-form fit counts as converged when it is finite.
     classes_ : ndarray of shape (2,)
-        The label of unlabeled rows, then that of labelled positives.
+        The label of unlabeled rows and the label of labelled positives, in this order.
     lam_, c_u_, width_ : float
-        The values used, where a word stands for them.
+        The values used, computed from the data if the parameter is a word.
     positive_share_, labelled_recall_ : float
         Shares of the unlabeled and of the labelled training rows that the model calls positive.
     landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
@@ -270,8 +270,8 @@ class GLLC(_GlobalLocal):
     form : {"rkhs", "thesis"}, default="rkhs"
         "thesis" (RBF only) is the closed form that the printed kernel trick gives for this loss.
     max_rank : int or None, default=None
-        Largest rank of the kernel features (Nystrom); None is exact up to 4000 rows, then 2000, and 500 above 10,000
-        rows, where features are computed in blocks and never kept.
+        Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
+        above, where features are computed in blocks and not stored.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 

@@ -20,8 +20,8 @@ from pucli.solvers.svm.laplacian import solve_laplacian_svm
 class LaplacianSVM(SemiSupervisedClassifier):
     """Support vector machine whose decision function is smooth on the graph of all rows, labelled or not.
 
-    Minimises 1/l sum_labelled [1 - y f(x)]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f, with an offset; one machine
-    per class against the rest when there are more than two. Time grows with n^3: for some thousand rows.
+    Minimises 1/l sum_labelled [1 - y f(x)]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f, with an offset; with more than
+    two classes, one machine per class against the rest. The time grows with n^3, which allows some thousand rows.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class LaplacianSVM(SemiSupervisedClassifier):
         Weight of the smoothness on the graph.
     kernel : {"linear", "rbf"}, default="rbf"
     width : float, default=1.0
-        Of exp(-|x - x'|^2 / (2 width^2)), in units of X.
+        Width of exp(-|x - x'|^2 / (2 width^2)), in units of X.
     n_neighbors : int, default=6
-        Of the graph, symmetric, with weights one; L is its normalised Laplacian.
+        Number of neighbours in the graph, which is symmetric with unit weights; L is its normalised Laplacian.
     tol : float, default=1e-8
         Stop when the proven gap is below `tol` times the objective.
     max_iter : int, default=100
@@ -46,7 +46,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         Weights of the rows.
     intercept_ : ndarray of shape (n_machines,)
     objective_, dual_gap_ : float
-        Summed over the machines; the gap is a proven bound.
+        Sums over the machines; the gap is a proven bound on `objective_` minus the optimum.
     n_iter_ : int
         Largest number of steps of a machine.
     converged_ : bool
@@ -129,7 +129,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         return laplacian(graph.maximum(graph.T), normed=True).tocsr()
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return f for each row of X: (n,) with two classes, positive for the second; else (n, K)."""
+        """Return f for each row of X: with two classes (n,), positive for the second class; otherwise (n, K)."""
         rows = self._validate_predict(X)
         values: Floats = self._kernel().matrix(rows, self._X) @ self.dual_coef_.T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values

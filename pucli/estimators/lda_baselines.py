@@ -19,15 +19,15 @@ from pucli.solvers.safe.em import expectation_maximisation
 class EMLDA(GenerativeClassifier):
     """Linear discriminant analysis by expectation maximisation, the baseline without a guarantee.
 
-    Maximises the log-likelihood of the observed data, labelled rows with their labels and unlabeled ones as a
-    mixture, from the supervised fit; a local maximum.
+    Maximises the log-likelihood of the observed data: labelled rows with their labels, and unlabeled rows as a mixture.
+    The result is a local maximum, reached from the supervised fit.
 
     Parameters
     ----------
     ridge : float, default=0.0
         Variance added to every feature, in squared units of the features.
     tol : float, default=1e-8
-        Rise of the log-likelihood per row, in nats, at which to stop.
+        Stop when a step raises the log-likelihood by less than this, in nats per row.
     max_iter : int, default=1000
         Largest number of steps.
 
@@ -40,7 +40,7 @@ class EMLDA(GenerativeClassifier):
     objective_ : float
         Log-likelihood of the observed data.
     residual_ : float
-        Its last rise, in nats per row.
+        Last increase of `objective_`, in nats per row.
     dual_gap_, improvement_ : float
         NaN: neither optimality nor an improvement is certain.
     n_iter_, converged_ : int, bool
@@ -81,27 +81,28 @@ class EMLDA(GenerativeClassifier):
 
 
 class SelfTrainingLDA(GenerativeClassifier):
-    """Linear discriminant analysis that labels its most certain unlabeled rows and fits again, by scikit-learn.
+    """Self-training: linear discriminant analysis that labels its most certain unlabeled rows and is fitted again.
 
-    Every round maximises the log-likelihood of the rows that have a label by then; nothing is minimised overall.
+    Every round maximises the log-likelihood of the rows with a label so far; no overall objective is minimised. The
+    rounds are those of scikit-learn's ``SelfTrainingClassifier``.
 
     Parameters
     ----------
     ridge : float, default=0.0
         Variance added to every feature, in squared units of the features.
     threshold : float in [0, 1), default=0.75
-        Posterior from which on an unlabeled row takes its predicted label.
+        Smallest posterior at which an unlabeled row gets its predicted label.
     max_iter : int, default=10
         Largest number of rounds.
 
     Attributes
     ----------
     priors_, means_, covariance_
-        Of the last supervised fit, as in `MCPL`.
+        Parameters of the last supervised fit, as in `MCPL`.
     pseudo_codes_ : ndarray of shape (n,)
-        Position in `classes_` of each row's label at the end, -1 for rows that stayed unlabeled.
+        Position in `classes_` of each row's final label, -1 for rows that stayed unlabeled.
     n_iter_ : int
-        Rounds.
+        Number of rounds.
     converged_ : bool
         Whether no further row reached the threshold.
     objective_, dual_gap_, improvement_ : float

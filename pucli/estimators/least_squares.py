@@ -15,7 +15,7 @@ from pucli.solvers.safe.least_squares import least_squares, safe_least_squares
 
 
 class _LeastSquaresClassifier(SemiSupervisedClassifier):
-    """Binary: f(x) = x.coef_ + intercept_ is fitted to labels 0 and 1; the greater class where f(x) > 1/2."""
+    """Base: f(x) = x.coef_ + intercept_ is fitted to labels 0 and 1; the greater label is predicted if f(x) > 1/2."""
 
     _unit = "squared error, summed over all rows,"
     lam: float
@@ -29,7 +29,7 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     }
 
     def _fit_supervised(self, X: Floats, y: Floats) -> Floats:
-        """Keep the fit of labelled rows X (N, D) with codes y (N,); return its coefficients, intercept last."""
+        """Keep the fit to labelled rows X (N, D) with codes y (N,); return its coefficients, the intercept last."""
         w = least_squares(X, y, lam=self.lam, fit_intercept=self.fit_intercept)
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
         residual = X @ w[:-1] + w[-1] - y
@@ -50,7 +50,7 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     def squared_error(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of (code - f(x))^2, the measure in which CPLS is safe; y (n,) has no -1.
 
-        With `lam` > 0 the guarantee is about this sum plus lam ||coef_||^2.
+        With `lam` > 0 the guarantee holds for this sum plus lam ||coef_||^2.
         """
         f = self._validate_predict(X) @ self.coef_ + self.intercept_
         return float(np.sum((self._codes_of(y, len(f)) - f) ** 2))
@@ -78,14 +78,14 @@ class LeastSquares(_LeastSquaresClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (D,)
-        Of least norm in standardised features where the labelled rows leave it undetermined (N <= D, lam = 0).
+        Coefficients; of least norm in standardised features if they are not determined (N <= D, lam = 0).
     intercept_ : float
     classes_ : ndarray of shape (2,)
-        The lesser label is coded 0, the greater 1.
+        The labels; the smaller one is coded 0, the greater one 1.
     objective_ : float
         The minimised sum over the labelled rows.
     dual_gap_ : float
-        0, in closed form.
+        0: the solution is in closed form.
     supervised_only_ : bool
         Whether y had no unlabeled row. Unlabeled rows are ignored.
     improvement_ : float
@@ -117,7 +117,7 @@ class LeastSquares(_LeastSquaresClassifier):
 
 
 class _SafeLeastSquares(_LeastSquaresClassifier):
-    """What CPLS and ICLS share: labels of the unlabeled rows that are found with the coefficients."""
+    """Base of CPLS and ICLS, which find labels of the unlabeled rows together with the coefficients."""
 
     _metric = ""
     _parameter_constraints: ClassVar[Constraints] = {
@@ -159,13 +159,13 @@ class CPLS(_SafeLeastSquares):
     """Contrastive pessimistic least squares: never worse than supervised, for any labels of the unlabeled rows.
 
     Solves min over w, max over soft labels y_u in [0, 1]^M of risk(w) - risk(w_sup), with the risk ||y_e - X_e w||^2
-    (+ lam ||slopes||^2) over all N + M rows, (3.15); the same as the projection of w_sup on the solutions of all
-    labellings in the metric of all rows (Prop. 3.4) and as the quadratic programme of Prop. 3.12.
+    (+ lam ||slopes||^2) over all N + M rows, (3.15). It is equivalent to projecting w_sup onto the solutions of all
+    labellings in the metric of all rows (Prop. 3.4), and to the quadratic programme of Prop. 3.12.
 
     Parameters
     ----------
     lam : float, default=0.0
-        Ridge on the slopes, in the supervised and the semi-supervised risk alike.
+        Ridge on the slopes, in both the supervised and the semi-supervised risk.
     fit_intercept : bool, default=True
         Whether to fit an intercept; otherwise it is 0.
     tol : float, default=1e-8
@@ -182,16 +182,15 @@ class CPLS(_SafeLeastSquares):
     soft_labels_ : ndarray of shape (M,)
         The most adversarial labels of the unlabeled rows, in their order.
     improvement_ : float
-        risk(supervised) - risk(this) on all rows is at least this, which is not negative, for every labelling (Theorem
-        3.6), for the returned coefficients, converged or not. A bound on the rounding of double precision is
-        subtracted, so that it is lower than the exact value where features are large against their spread; 0 where
-        rounding could explain the gain.
+        risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6). It is not negative
+        and holds for the returned coefficients, converged or not. A bound on the rounding error is subtracted, which
+        lowers it if features are large compared with their spread; it is 0 if rounding could explain the gain.
     dual_gap_ : float
         Proven distance of the contrastive risk from its saddle value; `gap_` is the same.
     objective_ : float
-        The contrastive risk at (coef_, soft_labels_), at most 0. Where no improvement is certain, the supervised
+        The contrastive risk at (coef_, soft_labels_), at most 0. If no improvement is guaranteed, the supervised
         coefficients are returned, with improvement_ = objective_ = 0: their contrastive risk is 0 for all labels, so
-        that the soft labels found are as adversarial as any, and the gap bounds its distance from the saddle value.
+        that any soft labels are equally adversarial, and the gap bounds its distance from the saddle value.
     n_iter_, converged_, classes_, supervised_only_
         As in `LeastSquares`.
 
@@ -241,8 +240,9 @@ class ICLS(_SafeLeastSquares):
     objective_ : float
         The labelled risk.
     soft_labels_ : ndarray of shape (M,)
-        Labels of the unlabeled rows whose least squares solution is (coef_, intercept_). Where the labelled rows leave
-        that undetermined, several attain the minimum, and the one reached from the supervised predictions is returned.
+        Labels of the unlabeled rows whose least squares solution is (coef_, intercept_). If the labelled rows do not
+        determine it, several solutions attain the minimum, and the one reached from the supervised predictions is
+        returned.
     coef_, intercept_, supervised_coef_, supervised_intercept_, improvement_, dual_gap_, n_iter_, converged_, classes_
         As in `CPLS`.
 

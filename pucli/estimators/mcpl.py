@@ -17,7 +17,7 @@ from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, one_of
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.mcpl import contrastive_pessimistic
 
-_LARGEST = 4000  # largest (K-1)(p+1) whose Newton equations are still solved densely
+_LARGEST = 4000  # largest (K-1)(p+1) for which the Newton equations are solved densely
 FAMILIES = ("gaussian-shared", "gaussian-full", "gaussian-diagonal", "gaussian-fixed", "bernoulli", "poisson")
 
 
@@ -25,14 +25,14 @@ def _check_positive_definite(given: Floats) -> None:
     """Raise ValueError unless `given` (..., d, d) is finite, symmetric and positive definite."""
     wanted = "the covariance of 'gaussian-fixed' must be symmetric and positive definite, in squared units of the data"
     if not np.isfinite(given).all():
-        raise ValueError(f"{wanted}; the one given has entries that are NaN or infinite")
+        raise ValueError(f"{wanted}; the given one has NaN or infinite entries")
     if np.abs(given - np.swapaxes(given, -1, -2)).max() > 1e-10 * np.abs(given).max():
-        raise ValueError(f"{wanted}; the one given is not symmetric: give (S + S') / 2")
+        raise ValueError(f"{wanted}; the given one is not symmetric: use (S + S') / 2")
     smallest = np.linalg.eigvalsh(given)[..., 0].min()
     try:
         np.linalg.cholesky(given)
     except np.linalg.LinAlgError as error:
-        raise ValueError(f"{wanted}; the one given has the eigenvalue {smallest:.3g}") from error
+        raise ValueError(f"{wanted}; the given one has the eigenvalue {smallest:.3g}") from error
 
 
 class MCPL(GenerativeClassifier):
@@ -48,14 +48,14 @@ class MCPL(GenerativeClassifier):
         0 or 1), "poisson" (counts), or an object with the methods of
         `pucli.solvers.safe.families.ExponentialFamily`.
     covariance : {"identity", "supervised"} or array of shape (d, d) or (K, d, d), default="identity"
-        The covariance of "gaussian-fixed", symmetric and positive definite; "supervised" keeps each class's supervised
-        one.
+        Covariance of "gaussian-fixed", symmetric and positive definite; "supervised" is each class's supervised
+        estimate.
     ridge : float, default=0.0
-        Variance added to every feature in every covariance, in squared units of the features. The likelihood in
-        which fit and guarantee are measured is then averaged over a disturbance of that variance.
+        Variance added to every feature in every covariance, in squared units of the features. The likelihood of the fit
+        and of the guarantee is then averaged over noise of that variance.
     pseudo_rows : float, default=0.0
         For "bernoulli" and "poisson": weight of a conjugate prior on each class's means, centred at 1/2 or at the
-        mean count of the labelled rows. Their log-likelihood is part of the measure.
+        mean count of the labelled rows. Its log-density is added to the likelihood.
     tol : float, default=1e-7
         Saddle gap per row at which to stop, in nats.
     max_iter : int, default=200
@@ -70,15 +70,15 @@ class MCPL(GenerativeClassifier):
     soft_labels_ : ndarray of shape (M, K)
         The most adversarial posteriors of the unlabeled rows, in their order.
     improvement_ : float
-        In nats. L(this) - L(supervised) on all rows is at least this, which is not negative, for every labelling, for
-        the returned parameters, converged or not. A bound on the rounding of the sums in double precision is
-        subtracted; 0 where rounding could explain the gain.
+        In nats. L(this) - L(supervised) on all rows is at least this for every labelling. It is not negative and holds
+        for the returned parameters, converged or not. A bound on the rounding error of the sums is subtracted; it is 0
+        if rounding could explain the gain.
     dual_gap_ : float
         CL(Psi(Q), Q) - min over Q' of CL(Psi(Q), Q') >= 0; CL is within it of the saddle value. `gap_` is the same.
     objective_ : float
-        CL(Psi, Q) in nats, Psi = Psi(Q) unless the fit fell back: where no improvement is certain, the supervised
-        parameters are returned, with improvement_ = objective_ = 0, and the gap still bounds the distance to the saddle
-        value. CL is then 0 for all labels, so that the soft labels found are as adversarial as any.
+        CL(Psi, Q) in nats, with Psi = Psi(Q). If no improvement is guaranteed, the supervised parameters are returned
+        instead, with improvement_ = objective_ = 0: CL is then 0 for all labels, so that any soft labels are equally
+        adversarial, and the gap bounds its distance from the saddle value.
     n_iter_, converged_, classes_, supervised_only_
         As in `LeastSquares`.
 
@@ -160,9 +160,9 @@ class MCPL(GenerativeClassifier):
 
     def _check_range(self, X: Floats) -> None:
         if self.family == "bernoulli" and not np.all((X == 0) | (X == 1)):
-            raise ValueError("family='bernoulli' takes features that are 0 or 1; X has other values")
+            raise ValueError("family='bernoulli' needs features that are 0 or 1; X has other values")
         if self.family == "poisson" and not np.all((X >= 0) & (np.floor(X) == X)):
-            raise ValueError("family='poisson' takes counts 0, 1, 2, ...; X has negative or fractional values")
+            raise ValueError("family='poisson' needs counts 0, 1, 2, ...; X has negative or fractional values")
 
     def _prepare(self, X: Floats, codes: Ints) -> None:
         """Set `pseudo_mean_` (d,), and `fixed_covariance_` (K, d, d) for "gaussian-fixed"."""

@@ -1,4 +1,4 @@
-"""The plain baseline: scikit-learn's SVC that takes unlabeled rows as negatives."""
+"""The plain baseline: scikit-learn's SVC with unlabeled rows as negatives."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.svm.biased import svm_gap
 
 OUT_OF_FOLD = 5
-# Above this many rows libsvm, whose time grows with their square and which cannot be interrupted, is left aside.
+# Above this many rows libsvm is not used: its time grows with their square, and it cannot be interrupted.
 LIBSVM_ROWS = 10_000
-# Rank of the kernel features there: so many numbers in all, within limits.
+# Rank of the kernel features above that: this many numbers in total, within limits.
 FEATURE_NUMBERS = 20_000_000
 LEAST_RANK, LARGEST_RANK = 20, 200
 FEATURE_TOLERANCE = 1e-3
@@ -34,8 +34,8 @@ class NaiveSVC(PUClassifier):
     """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
 
     Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
-    unlabeled ones, and weights w_i that give both kinds the same total. Above 10,000 rows the RBF kernel is that of
-    features of limited rank (Nystrom, at most 200), and Newton steps take the place of libsvm.
+    unlabeled ones, and weights w_i that give both kinds the same total. Above 10,000 rows, features of rank at most 200
+    (Nystrom) approximate the RBF kernel, and Newton steps replace libsvm.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class NaiveSVC(PUClassifier):
         Weight of the loss: larger fits more closely.
     kernel : {"linear", "rbf"}, default="rbf"
     width : float or None, default=None
-        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; None takes the root of half the total variance of X
-        (scikit-learn's ``gamma="scale"``).
+        Width of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; None means the root of half the total variance
+        of X (scikit-learn's ``gamma="scale"``).
     prior : float in (0, 1), "estimate" or None, default=None
         Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
         training rows, scored out of fold, is positive; "estimate" estimates it first. None cuts at zero.
     random_state : int, RandomState or None, default=None
-        Of the folds and of the estimate.
+        Seed of the folds and of the estimate.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -127,7 +127,7 @@ class NaiveSVC(PUClassifier):
         return SVC(C=self.C, kernel=self.kernel, gamma=gamma, class_weight="balanced", max_iter=10_000_000)
 
     def _fit_features(self, X: Floats, labelled: Bools) -> None:
-        """Fit by Newton steps on X or on kernel features of limited rank: libsvm would take minutes, deaf to Ctrl-C."""
+        """Fit by Newton steps on X or on kernel features: libsvm would take minutes and not react to Ctrl-C."""
         features = X
         if self.kernel == "rbf":
             total = float(X.var()) * X.shape[1]
@@ -142,11 +142,11 @@ class NaiveSVC(PUClassifier):
             features, losses, 0.0, np.zeros(features.shape[1]), tol=FEATURE_TOLERANCE, max_iter=NEWTON_STEPS
         )
         self.coef_, self.intercept_ = result.coef, float(result.bias)
-        # the solver leaves out what a labelled row costs at f = 0
+        # the solver's objective leaves out the cost of a labelled row at f = 0
         self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * len(X)))
 
     def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
-        """Score each row by a model that has not seen it; by the model itself where folds are impossible."""
+        """Score each row by a model that was fitted without it, or by the model itself if folds are impossible."""
         folds = min(OUT_OF_FOLD, int(np.count_nonzero(labelled)), int(np.count_nonzero(~labelled)))
         if folds < 2:
             return self._score(X)

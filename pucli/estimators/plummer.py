@@ -1,6 +1,6 @@
 """The Plummer autoencoder and the deep density estimators it is compared with (Sansone 2018, chapter 4).
 
-Training needs torch (`pip install 'pucli[deep]'`); a fitted model is NumPy arrays and needs it no more.
+Training needs torch (`pip install 'pucli[deep]'`); a fitted model consists of NumPy arrays and does not need it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class PlummerAutoencoder(AutoEncoder):
 
     Minimises the mean over rows of |x - g(f(x))|^2 plus `lam` times the unbiased squared maximum mean discrepancy
     between f(x) and uniform codes, for the Plummer kernel (|z - z'|^2 + eps)^(-1/2), by Adam on minibatches
-    (algorithm 2). It is one minimisation: there is no adversary.
+    (algorithm 2). There is no adversary.
 
     Parameters
     ----------
@@ -30,50 +30,50 @@ class PlummerAutoencoder(AutoEncoder):
     eps : float, default=1e-4
         Softening of the kernel, in squared units of the codes.
     hidden : sequence of int, default=(128, 128)
-        Units of the encoder's hidden layers (ReLU); the decoder has them reversed. Tables B.1, B.2: (128, 128);
+        Units of the encoder's hidden layers (ReLU); the decoder has them in reverse order. Tables B.1, B.2: (128, 128);
         B.4: (2500, 2000, 1500, 1000, 500). The encoder ends in tanh.
     output : {"linear", "sigmoid"}, default="linear"
-        Of the decoder; "sigmoid" is for rows in [0, 1].
+        Output of the decoder; "sigmoid" is for rows in [0, 1].
     batch_size : int, default=128
         Rows per step, at least 2; at most the number of rows is used.
     n_iterations : int, default=20000
-        Steps in all; the thesis has 2,000,000.
+        Total number of steps; the thesis has 2,000,000.
     learning_rate : float, default=1e-4
-        Of Adam.
+        Learning rate of Adam.
     betas : pair of float in [0, 1), default=(0.5, 0.9)
-        Of Adam.
+        Decay rates of Adam's moments.
     batch_norm : bool, default=False
         Whether to normalise the hidden layers.
     patience : int or None, default=None
-        Stop when the mean objective has not reached a new minimum for so many blocks; None: never.
+        Stop when the mean objective has not reached a new minimum for this many blocks; None means never.
     block : int, default=1000
         Iterations per entry of `history_`.
     checkpoint : path or None, default=None
-        File to write after every block, and to go on from if it exists. The same parameters, rows and seed are needed;
-        `n_iterations` may be raised.
+        File that is written after every block, and from which training resumes if it exists. Parameters, rows and seed
+        must be the same, but `n_iterations` may be larger.
     device : str, default="auto"
-        "auto" takes a GPU if there is one; else "cpu", "cuda", ...
+        "auto" (a GPU if there is one), "cpu", "cuda", ...
     report : callable or None, default=None
         Called after every block with the iteration and the mean objective; a true result stops the training.
     random_state : int, RandomState or None, default=None
-        Of weights, batches and codes.
+        Seed of weights, batches and codes.
 
     Attributes
     ----------
     history_ : ndarray
         Mean objective of every finished block.
     objective_ : float
-        Its last entry.
+        Last entry of `history_`.
     dual_gap_ : float
         NaN: the problem is not convex.
     residual_ : float
         Norm of the gradient at the last step.
     n_iter_ : int
-        Steps done.
+        Number of steps.
     stopped_early_ : bool
         Whether `patience` ended the training.
     converged_ : bool
-        Whether the steps asked for were done, or `patience` ended them; False where `report` stopped the training.
+        Whether all steps were done or `patience` ended the training; False if `report` stopped it.
 
     References
     ----------
@@ -152,7 +152,7 @@ class VariationalAutoencoder(AutoEncoder):
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
-        Of weights, batches and codes.
+        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -178,10 +178,10 @@ class VariationalAutoencoder(AutoEncoder):
 
 
 class AdversarialAutoencoder(AutoEncoder):
-    """Adversarial autoencoder (AAE): an autoencoder whose codes deceive a discriminator between them and uniform ones.
+    """Adversarial autoencoder (AAE): a discriminator makes the codes follow the uniform distribution.
 
-    Minimises the reconstruction error and, in turn, the losses of discriminator and encoder. The thesis shows it with
-    ``batch_norm=True`` on high-dimensional rows.
+    Minimises the reconstruction error, the loss of the discriminator and the loss of the encoder in turn. The thesis
+    uses ``batch_norm=True`` on high-dimensional rows.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class AdversarialAutoencoder(AutoEncoder):
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
-        Of weights, batches and codes.
+        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class WassersteinGAN(DeepDensity):
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
-        Of weights, batches and codes.
+        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class WassersteinGAN(DeepDensity):
 class CoulombGAN(DeepDensity):
     """Coulomb GAN: the generator follows a potential field that a discriminator learns.
 
-    The field is that of rows, which attract, and generated rows, which repel each other. It has no encoder.
+    In the field, rows attract generated rows, and generated rows repel each other. It has no encoder.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class CoulombGAN(DeepDensity):
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
-        Of weights, batches and codes.
+        Seed of weights, batches and codes.
 
     Attributes
     ----------

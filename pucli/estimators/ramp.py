@@ -18,12 +18,12 @@ from pucli.solvers.usmo.ramp import solve_ramp
 class RampPU(KernelPU):
     """PU classifier with the ramp loss, by the concave-convex procedure.
 
-    With f = g + b, R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and c2 = 1 / (2 lam n), it looks for a
+    With f = g + b, R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and c2 = 1 / (2 lam n), it finds a
     stationary point of
 
         2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
 
-    starting at f = 0. Every step solves a convex problem; the objective never rises.
+    starting at f = 0. Every step solves a convex problem, and the objective never increases.
 
     Parameters
     ----------
@@ -36,17 +36,17 @@ class RampPU(KernelPU):
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
         two rows.
     degree : int, default=3
-        Of the polynomial kernel (x.y + coef0)^degree.
+        Degree of the polynomial kernel (x.y + coef0)^degree.
     coef0 : float, default=1.0
-        Of the polynomial kernel.
+        Constant term of the polynomial kernel.
     cache_size : float, default=200
-        Size of the store of kernel rows in MB; it changes speed only.
+        Size of the cache of kernel rows in MB; it only affects speed.
     tol : float, default=1e-4
-        Stop where the convex majorant at f cannot fall by more than this, relative to the objective.
+        Stop when the convex majorant at f cannot decrease by more than this, relative to the objective.
     max_iter : int, default=100
         Largest number of convex problems.
     random_state : int, RandomState or None, default=None
-        Of the estimate of the prior.
+        Seed of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -59,7 +59,7 @@ class RampPU(KernelPU):
     dual_gap_ : float
         NaN: the problem is not convex.
     residual_ : float
-        How much lower the convex majorant at the solution may still reach; zero exactly at a stationary point.
+        Bound on the decrease of the convex majorant from the solution; zero exactly at stationary points.
     objectives_ : ndarray of shape (steps + 1,)
         The objective after each step.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
@@ -126,7 +126,7 @@ class RampPU(KernelPU):
         )
         shift = self._keep(X, solution.weights, solution.bias, centre)
         self.objectives_ = solution.objectives
-        # what rounding of the kernel may hide counts as well, and a shift of f by that of a large intercept
+        # the residual includes the rounding of the kernel, and the shift of f by rounding of a large intercept
         rounding = kernel.rounding(X, solution.weights) + abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
         scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior_, 1.0) / (2.0 * self.lam_))
         self._keep_certificate(

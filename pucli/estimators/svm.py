@@ -1,4 +1,4 @@
-"""Biased SVM and biased least-squares SVM: unlabeled rows count as negatives, with a weight of their own."""
+"""Biased SVM and biased least-squares SVM: unlabeled rows are negatives with a separate weight."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from pucli.solvers.svm.biased import best_intercept, svm_gap
 # libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
 FIRST_TOLERANCE = 1e-3
 LAST_TOLERANCE = 1e-9
-# A solver that ends at its own tolerance, above ours, goes on at this share of the smaller of the two.
+# A solver that stops above our tolerance continues at this share of the smaller of the two tolerances.
 TIGHTER = 0.1
-# Pair steps, times the number of rows, after which a kernel matrix of low rank is taken by its features.
+# After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
-# A dual variable below this share of its box is zero up to rounding.
+# A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
 
 _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
 
 class BSVM(PUClassifier):
-    """Biased SVM: hinge loss, unlabeled rows as negatives with a weight of their own.
+    """Biased SVM: hinge loss, with unlabeled rows as negatives of a separate weight.
 
-    Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. The linear kernel with at
-    least two rows a column keeps w and takes semismooth Newton steps, at any number of rows. Else up to 4000 rows have
-    their kernel matrix formed, and pairs of rows and Newton steps on the free rows take turns; libsvm, which may stop
-    short where row weights are ten times `lam` or more, fits what is larger.
+    Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
+    and at least two rows per column, w is found by semismooth Newton steps, for any number of rows. Otherwise, up to
+    4000 rows, the kernel matrix is computed, and steps on pairs of rows alternate with Newton steps on the free rows.
+    More rows are fitted by libsvm, which may stop early if row weights are ten times `lam` or more.
 
     Parameters
     ----------
@@ -56,20 +56,21 @@ class BSVM(PUClassifier):
         Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
     kernel : {"linear", "rbf"}, default="linear"
     width : float or "median", default="median"
-        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two rows.
+        Width of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two
+        rows.
     tol : float, default=1e-4
         Relative duality gap to reach.
     max_iter : int, default=1_000_000
-        Steps: Newton's where w is kept, else over pairs of rows.
+        Largest number of steps: Newton steps if w is kept, otherwise steps on pairs of rows.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
     Attributes
     ----------
     support_vectors_ : ndarray of shape (s, m)
-        Rows that carry g.
+        Rows with a weight in g.
     dual_coef_ : ndarray of shape (s,)
-        Their weights.
+        Weights of the support vectors.
     coef_ : ndarray of shape (m,)
         Linear kernel only.
     intercept_, objective_ : float
@@ -133,7 +134,7 @@ class BSVM(PUClassifier):
     def _fit(self, X: Floats, labelled: Bools) -> None:
         weights = np.where(labelled, self.c_p, self.c_u_)
         signs = np.where(labelled, 1.0, -1.0)
-        # moving all rows moves the intercept of a linear model alone, and rounding is least about their mean
+        # shifting all rows only changes the intercept of a linear model, and rounding is smallest about their mean
         centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
         rows = X - centre if self.kernel == "linear" else X
         if self.kernel == "linear" and keeps_w(*X.shape):
@@ -148,7 +149,7 @@ class BSVM(PUClassifier):
             self.intercept_ -= float(centre @ self.coef_)
 
     def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
-        """Fit the linear kernel with w at hand; return each row's weight in g (n,)."""
+        """Fit the linear kernel by Newton steps on w; return each row's weight in g (n,)."""
         losses, aim, n_iter, dual = hinge_losses(signs, weights / self.lam_), self.tol, 0, np.zeros(len(X))
         while True:
             near, steps, reached = _by_newton(X, losses, dual, aim, self.max_iter - n_iter)
@@ -157,14 +158,14 @@ class BSVM(PUClassifier):
             self._certify(losses, dual, X @ -(X.T @ dual), n_iter)
             if self.converged_ or not reached or n_iter >= self.max_iter:
                 break
-            # the solver's objective leaves out sum_p c_p, so that its relative gap may be the smaller one by far
+            # the solver's objective leaves out sum_p c_p, so that its relative gap may be far smaller
             aim *= TIGHTER * min(1.0, self.tol * self.objective_ / self.dual_gap_)
         if not self.converged_ and len(X) <= DENSE_ROWS and n_iter < self.max_iter:
             return self._fit_rows(X, signs, weights, dual, n_iter)
         return -dual
 
     def _fit_rows(self, X: Floats, signs: Floats, weights: Floats, dual: Floats, n_iter: int) -> Floats:
-        """Fit with the kernel matrix at hand, from `dual` (n,), reached after `n_iter` steps; return as `_fit_w`."""
+        """Fit with the kernel matrix from `dual` (n,), reached after `n_iter` steps; return the same as `_fit_w`."""
         losses = hinge_losses(signs, weights / self.lam_)
         K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=rbf_gamma(self.width_))
         # twice the lesser weight is the value of the best constant f
@@ -173,7 +174,7 @@ class BSVM(PUClassifier):
         while True:
             found = solve_kernel_rows(K, losses, dual, aim, min(most, self.max_iter - n_iter))
             n_iter += found.n_iter
-            # a pair step adds rounding to the scores: the certificate is of scores formed anew
+            # pair steps add rounding to the scores, so the scores are computed again for the certificate
             dual = _feasible(found.dual, losses)
             self._certify(losses, dual, K @ -dual, n_iter)
             if self.converged_ or n_iter >= self.max_iter:
@@ -199,13 +200,13 @@ class BSVM(PUClassifier):
         self.residual_ = np.nan
 
     def _fit_libsvm(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
-        """Fit by libsvm, which keeps few kernel rows at a time; return as `_fit_w`."""
+        """Fit by libsvm, which keeps few kernel rows at a time; return the same as `_fit_w`."""
         tolerance = FIRST_TOLERANCE
         while True:
             svc = SVC(kernel=self.kernel, gamma=rbf_gamma(self.width_), tol=tolerance, max_iter=self.max_iter, C=1.0)
             svc.fit(X, signs, sample_weight=weights / self.lam_)
             g = svc.decision_function(X) - svc.intercept_[0]
-            # libsvm's own intercept is the mean over free rows, a little off as long as they are not all on a margin
+            # libsvm's intercept is the mean over free rows, which is inexact unless all of them are on a margin
             self.intercept_ = best_intercept(g, signs, weights)
             dual = np.zeros(len(X))
             dual[svc.support_] = np.abs(svc.dual_coef_[0])
@@ -233,9 +234,9 @@ def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
 
 
 def _by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Return dual variables near the solution and the steps taken, or `dual` (n,) and 0 where K is of high rank.
+    """Return dual variables near the solution and the number of steps, or `dual` (n,) and 0 if K has high rank.
 
-    With a kernel matrix of low rank hardly any row is free in the end, but nearly all are on the way there.
+    With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it.
     """
     scale = float(K.diagonal().max())
     if scale == 0.0:
@@ -247,7 +248,7 @@ def _by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_ite
 
 
 def _by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
-    """Return dual variables, Newton steps, and whether they reached `tol`; `dual` (n,) where rounding stops them."""
+    """Return dual variables, the number of Newton steps, and whether `tol` was reached; `dual` (n,) if steps fail."""
     try:
         found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
     except np.linalg.LinAlgError:  # a system that is not positive definite: columns of very different sizes
@@ -256,7 +257,7 @@ def _by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter:
 
 
 def _feasible(dual: Floats, losses: RowLosses) -> Floats:
-    """Return dual (n,) moved by what rounding put into its sum, with zeros where it carries nothing."""
+    """Return dual (n,) with its sum restored to zero and negligible entries set to zero."""
     dual = restore_total(dual.copy(), losses, 0.0)
     return np.where(np.abs(dual) > NO_SUPPORT * (losses.upper - losses.lower), dual, 0.0)
 
@@ -269,8 +270,8 @@ def rbf_gamma(width: float) -> float:
 class BLSSVM(FeatureModel):
     """Biased least-squares SVM: the squared loss on labelled and on unlabeled rows, in closed form.
 
-    Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0: GLLC without the graph.
-    With the linear kernel rows may be sparse: then memory is proportional to the non-zeros.
+    Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0, which is GLLC without the
+    graph. With the linear kernel, rows may be sparse; the memory is then proportional to the number of non-zeros.
 
     Parameters
     ----------
@@ -282,9 +283,10 @@ class BLSSVM(FeatureModel):
         Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
     kernel : {"linear", "rbf"}, default="linear"
     width : float or "median", default="median"
-        Of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two rows.
+        Width of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two
+        rows.
     max_rank : int or None, default=None
-        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000, and 500 above 10,000 rows.
+        Largest rank of the kernel features. None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500 above.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 

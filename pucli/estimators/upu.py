@@ -27,12 +27,12 @@ from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
-# Steps of Adam where the number of epochs is not given.
+# Steps of Adam if the number of epochs is not given.
 STEPS = 500
 
 
 class _NetworkPU(PriorInObjective):
-    """What UPU and NNPU share: a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam."""
+    """Base of UPU and NNPU: a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam."""
 
     prior: float | None
     hidden: int
@@ -83,9 +83,10 @@ class _NetworkPU(PriorInObjective):
 class NNPU(_NetworkPU):
     """Non-negative PU learning (nnPU): a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam.
 
-    The published recommended setting. A step descends on the unbiased risk R_p + R_n with
-    R_p = prior/n_p sum_p l(f_i) and R_n = 1/n_u sum_u l(-f_i) - prior/n_p sum_p l(-f_i). Where R_n is below -beta, the
-    step descends on -gamma R_n alone: R_n estimates something that is not negative, so it is raised again.
+    Minimises the risk R_p + max(R_n, 0) with R_p = prior/n_p sum_p l(f_i) and
+    R_n = 1/n_u sum_u l(-f_i) - prior/n_p sum_p l(-f_i). A step descends on R_p + R_n. If R_n is below -beta, the step
+    descends on -gamma R_n alone, because R_n estimates a risk that cannot be negative. The setting is the recommended
+    one of the paper.
 
     Parameters
     ----------
@@ -94,19 +95,20 @@ class NNPU(_NetworkPU):
     hidden : int, default=100
         Units of the hidden layer.
     n_epochs : int or None, default=None
-        Passes over the rows. Part of the method: training stops there. None takes as many as make 500 steps.
+        Passes over the rows, after which training stops; the number is part of the method. None means as many as give
+        500 steps.
     learning_rate : float, default=1e-3
-        Of Adam.
+        Learning rate of Adam.
     weight_decay : float, default=0.005
-        L2, added to the gradient of every parameter.
+        L2 penalty, added to the gradient of every parameter.
     batch_size : int, default=1000
-        Rows per step; all of them where there are fewer. Published: 30000, with 100 epochs.
+        Rows per step; all rows if there are fewer. Published: 30000, with 100 epochs.
     beta : float, default=0.0
-        Least negative risk that is left alone is -beta.
+        R_n is corrected if it is below -beta.
     gamma : float in [0, 1], default=1.0
         Size of the step that raises the negative risk.
     random_state : int, RandomState or None, default=None
-        Of the first weights, the order of rows, and the estimate of the prior.
+        Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -121,11 +123,11 @@ class NNPU(_NetworkPU):
     negative_risk_ : float
         R_n on the training rows.
     residual_ : float
-        Largest entry of the gradient at the end, decay included.
+        Largest entry of the final gradient, weight decay included.
     dual_gap_ : float
         NaN: the problem is not convex.
     n_epochs_, n_iter_ : int
-        Epochs.
+        Number of epochs.
     converged_ : bool
         Whether the result is finite.
     classes_, positive_share_, labelled_recall_
@@ -185,11 +187,11 @@ class NNPU(_NetworkPU):
 
 
 class UPU(_NetworkPU, FeatureModel):
-    """Unbiased PU learning (uPU): prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i) is minimised.
+    """Unbiased PU learning (uPU): minimises prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i).
 
-    The loss decides the model. "sigmoid" trains the network of `NNPU` without its correction, as published beside
-    it. "squared", l(z) = (1 - z)^2 / 4, and "double-hinge", l(z) = max(-z, max(0, 1/2 - z/2)), are convex: f is linear
-    in X or in RBF features, and lam/2 |g|^2 is added. The squared loss is a linear system, the double hinge is
+    The loss determines the model. "sigmoid" trains the network of `NNPU` without its correction, as in the same paper.
+    "squared", l(z) = (1 - z)^2 / 4, and "double-hinge", l(z) = max(-z, max(0, 1/2 - z/2)), are convex: f is linear in X
+    or in RBF features, and lam/2 |g|^2 is added. The squared loss leads to a linear system; the double hinge is
     certified by its dual.
 
     Parameters
@@ -200,11 +202,11 @@ class UPU(_NetworkPU, FeatureModel):
     lam : float or "scale", default="scale"
         Ridge of the convex losses; "scale" is 1 / n.
     kernel : {"linear", "rbf"}, default="linear"
-        Of the convex losses; "rbf" is exp(-d^2 / (2 width^2)).
+        Kernel of the convex losses; "rbf" is exp(-d^2 / (2 width^2)).
     width : float or "median", default="median"
         Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     max_rank : int or None, default=None
-        Largest rank of the kernel features; None is exact up to 4000 rows, then 2000.
+        Largest rank of the kernel features; None is no limit up to 4000 rows, and 2000 above.
     hidden : int, default=100
         Units of the network's hidden layer (sigmoid loss only, as the next four).
     n_epochs : int or None, default=None
@@ -217,7 +219,7 @@ class UPU(_NetworkPU, FeatureModel):
     max_iter : int, default=1000
         Newton steps (double hinge only).
     random_state : int, RandomState or None, default=None
-        Of the network, and of the estimate of the prior.
+        Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -230,7 +232,7 @@ class UPU(_NetworkPU, FeatureModel):
     prior_ : float
         The prior used.
     lam_, width_ : float
-        The values used, where a word stands for them.
+        The values used, computed from the data if the parameter is a word.
     objective_ : float
         The regularised risk; for the sigmoid loss the risk.
     dual_gap_ : float
@@ -318,7 +320,7 @@ class UPU(_NetworkPU, FeatureModel):
             self._fit_double_hinge(Z[:, :-1], labelled)
 
     def _fit_double_hinge(self, F: Floats, labelled: Bools) -> None:
-        """Solve the problem over lam, whose ridge is 1/2 |g|^2."""
+        """Solve the problem divided by lam, whose ridge is 1/2 |g|^2."""
         Fu = np.ascontiguousarray(F[~labelled])
         result = solve_linear(
             Fu,

@@ -36,7 +36,7 @@ class USMO(KernelPU):
 
         -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
 
-    which is the unbiased PU risk with the loss max(-z, max(0, 1/2 - z/2)) and the ridge lam |g|^2, over 2 lam.
+    which is the unbiased PU risk with the loss max(-z, max(0, 1/2 - z/2)) and the ridge lam |g|^2, divided by 2 lam.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ class USMO(KernelPU):
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
         two rows.
     degree : int, default=3
-        Of the polynomial kernel (x.y + coef0)^degree.
+        Degree of the polynomial kernel (x.y + coef0)^degree.
     coef0 : float, default=1.0
-        Of the polynomial kernel.
+        Constant term of the polynomial kernel.
     solver : {"usmo", "qp", "svr"}, default="usmo"
-        "usmo" solves pairs, or keeps w (linear kernel, up to 3000 features and at least twice as many unlabeled rows).
-        "qp" (Clarabel, extra `bench`) and "svr" (scikit-learn's SVR on stacked rows) solve the same problem at
-        quadratic memory, for comparison.
+        "usmo" takes steps on pairs, or Newton steps on w (linear kernel, up to 3000 features and at least twice as many
+        unlabeled rows). "qp" (Clarabel, extra `bench`) and "svr" (scikit-learn's SVR on stacked rows) solve the same
+        problem with quadratic memory, for comparison.
     cache_size : float, default=200
-        Size of the store of kernel rows in MB; it changes speed only.
+        Size of the cache of kernel rows in MB; it only affects speed.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=100000
@@ -65,9 +65,9 @@ class USMO(KernelPU):
         the bias of the paper's (16), also for the linear kernel: the column Init of its tables.
     init : {"subsample", "one-class", "uniform"}, default="subsample"
         Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
-        all variables equal. It changes speed only.
+        all variables equal. It only affects speed.
     random_state : int, RandomState or None, default=None
-        Chooses the rows of the subsample; of the estimate of the prior.
+        Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
 
@@ -76,9 +76,9 @@ class USMO(KernelPU):
     coef_ : ndarray of shape (m,)
         Linear kernel only.
     support_vectors_ : ndarray of shape (s, m)
-        Rows of weight; not with the linear kernel.
+        Rows with a weight; not with the linear kernel.
     dual_coef_ : ndarray of shape (s,)
-        Their weights.
+        Weights of the support vectors.
     intercept_ : float
     prior_, lam_, width_ : float
         The values used.
@@ -99,7 +99,7 @@ class USMO(KernelPU):
     Raises
     ------
     ValueError
-        In `fit`, for a prior outside (0, 1), and for "qp" and "svr" on more rows than they can hold.
+        In `fit`, for a prior outside (0, 1), and for "qp" and "svr" on more rows than fit into memory.
 
     References
     ----------
@@ -183,11 +183,11 @@ class USMO(KernelPU):
             self._add_rounding(rounding, problem.trivial)
 
     def _warn_unless_converged(self) -> None:
-        if self.max_iter > 0:  # a starting point is not meant to be a solution
+        if self.max_iter > 0:  # with 0 the starting point is returned on purpose
             super()._warn_unless_converged()
 
     def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
-        """Solve with features centred first, so that a common offset costs no digits; uses up `problem.X_u`, a copy."""
+        """Solve with centred features, so that a common offset costs no digits; overwrites `problem.X_u`, a copy."""
         X_u, losses = problem.X_u, problem.losses
         centre = X_u.mean(axis=0)
         X_u -= centre
@@ -202,7 +202,7 @@ class USMO(KernelPU):
         )
         bias = solution.bias
         intercept = bias - float(centre @ solution.coef)
-        # what the rounding of a large intercept costs
+        # cost of rounding a large intercept
         shift = float(np.longdouble(intercept) - bias + centre.astype(np.longdouble) @ solution.coef)
         f = X_u @ solution.coef + bias
         rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.dual * shift
@@ -221,7 +221,7 @@ class USMO(KernelPU):
         return uniform_start(problem.losses, problem.total)
 
     def _solve_pairs(self, problem: DoubleHingeProblem) -> KernelSolution:
-        """Solve, using up the memory of `problem.X_u`, which is a copy."""
+        """Solve on pairs; reuses the memory of `problem.X_u`, which is a copy."""
         return solve_kernel(
             problem.X_u,
             problem.kernel,
@@ -246,7 +246,7 @@ class USMO(KernelPU):
             from pucli.solvers.usmo.svr import solve_svr
 
             sigma, _ = solve_svr(problem, tol=1e-4, cache_size=self.cache_size)
-        # The peers stop by their own tolerances; a relative gap of 1e-4 tells a solution from a failure.
+        # The peers stop by their own tolerances; a relative gap of 1e-4 separates a solution from a failure.
         self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4), centre)
 
     def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
@@ -265,7 +265,7 @@ class USMO(KernelPU):
         tol: float,
         centre: Floats | None,
     ) -> None:
-        """Keep the model of a feasible sigma from elsewhere, with its best bias and its gap."""
+        """Keep the model of any feasible sigma, with its best bias and its gap."""
         support = np.flatnonzero(sigma)
         G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
         bias, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
@@ -286,13 +286,13 @@ class USMO(KernelPU):
         bias: float,
         centre: Floats | None,
     ) -> float:
-        """Keep the model of dual variables; return what rounding of the kernel and the intercept may cost."""
+        """Keep the model of dual variables; return the possible cost of rounding the kernel and the intercept."""
         weights = np.full(len(X), problem.c1)
         weights[~labelled] = -sigma
         shift = self._keep(X, weights, bias, centre)
         return problem.kernel.rounding(X, weights) + abs(shift) * 0.5 * max(self.prior_, 1.0 - self.prior_) / self.lam_
 
     def _add_rounding(self, rounding: float, trivial: float) -> None:
-        """Add to the gap what rounding may hide; it must be within the tolerance too."""
+        """Add the possible effect of rounding to the gap; it must be within the tolerance too."""
         self.converged_ &= bool(rounding <= self.tol * relative_scale(self.objective_, self.dual_gap_, trivial))
         self.dual_gap_ += float(rounding)

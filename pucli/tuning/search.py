@@ -337,9 +337,9 @@ def _degenerate(counts: Ints) -> list[str]:
     recall, share = found / labelled, called / unlabeled
     shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labelled validation rows"
     if recall < LEAST_RECALL or share < NEARLY_NONE:
-        return [f"the chosen point calls nearly nothing positive: {shown}"]
+        return [f"the chosen point predicts nearly no row positive: {shown}"]
     if share > 1.0 - NEARLY_NONE:
-        return [f"the chosen point calls nearly everything positive: {shown}"]
+        return [f"the chosen point predicts nearly every row positive: {shown}"]
     return []
 
 

@@ -22,9 +22,9 @@ def test_empty_pairs_are_no_pairs(empty):
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ({"must": [[0, 1, 2]]}, r"must must hold pairs of row numbers, shape \(m, 2\)"),
-        ({"cannot": [0, 1]}, "cannot must hold pairs of row numbers"),
-        ({"must": [[0.5, 1.0]]}, "must must hold pairs of row numbers"),
+        ({"must": [[0, 1, 2]]}, r"must must be pairs of row numbers, shape \(m, 2\)"),
+        ({"cannot": [0, 1]}, "cannot must be pairs of row numbers"),
+        ({"must": [[0.5, 1.0]]}, "must must be pairs of row numbers"),
         ({"must": [[0, 12]]}, "must has a row number outside 0 to 11"),
         ({"cannot": [[-1, 3]]}, "cannot has a row number outside 0 to 11"),
     ],

@@ -187,9 +187,9 @@ def test_progress_counts_the_points_of_the_grid():
         ([8, 10, 30, 100], None),
         ([0, 10, 0, 100], "one class only"),
         ([10, 10, 100, 100], "one class only"),
-        ([8, 10, 0, 100], "nearly nothing positive: 0 % of the unlabeled and 80 %"),
-        ([0, 10, 30, 100], "nearly nothing positive: 30 % of the unlabeled and 0 %"),
-        ([9, 10, 100, 100], "nearly everything positive"),
+        ([8, 10, 0, 100], "nearly no row positive: 0 % of the unlabeled and 80 %"),
+        ([0, 10, 30, 100], "nearly no row positive: 30 % of the unlabeled and 0 %"),
+        ([9, 10, 100, 100], "nearly every row positive"),
     ],
 )
 def test_a_choice_of_no_use_is_noted(counts, note):

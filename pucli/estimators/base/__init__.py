@@ -1,1 +1,1 @@
-"""What the estimators of a family share."""
+"""Base classes and functions that several estimators share."""

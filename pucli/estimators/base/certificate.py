@@ -1,4 +1,4 @@
-"""What a fit proves about its solution: attributes that every estimator has, kept in one place."""
+"""The certificate of a solution: attributes that every estimator has."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 
 class Certified:
-    """Base of everything that is fitted by a solver.
+    """Base of all estimators.
 
     Attributes
     ----------
     objective_ : float
-        Value of the documented objective at the solution; NaN where nothing is minimised.
+        Value of the documented objective at the solution; NaN if nothing is minimised.
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum; NaN for problems that are not convex.
     residual_ : float
         Size of the violation of stationarity; NaN for convex problems.
     n_iter_ : int
-        Iterations, at least 1.
+        Number of iterations, at least 1.
     converged_ : bool
-        Whether the tolerance was reached; where it was not, `fit` warns (ConvergenceWarning).
+        Whether the tolerance was reached; otherwise `fit` warns (ConvergenceWarning).
     """
 
     objective_: float
@@ -33,7 +33,7 @@ class Certified:
     converged_: bool
 
     def _keep_certificate(self, result: Any, *, scale: float = 1.0) -> None:
-        """Keep what a solver says about its solution; `scale` turns its objective into the documented one."""
+        """Set the attributes from a solver's result; `scale` turns its objective into the documented one."""
         self.objective_ = scale * float(result.objective)
         self.dual_gap_ = scale * float(getattr(result, "gap", np.nan))
         self.residual_ = float(getattr(result, "residual", np.nan))
@@ -41,7 +41,7 @@ class Certified:
         self.converged_ = bool(result.converged)
 
     def _advice(self) -> str:
-        """Return what a user can do about a fit that did not converge."""
+        """Return what a user can do if the fit did not converge."""
         return "raise max_iter, loosen tol, or scale the features"
 
     def _warn_unless_converged(self) -> None:

@@ -1,6 +1,6 @@
-"""What the deep density estimators share: training, sampling through the decoder, and likelihood by kernel density.
+"""Base of the deep density estimators: training, sampling through the decoder, and likelihood by kernel density.
 
-Training needs torch (`pip install 'pucli[deep]'`); a fitted model is NumPy arrays and needs it no more.
+Training needs torch (`pip install 'pucli[deep]'`); a fitted model consists of NumPy arrays and does not need it.
 """
 
 from __future__ import annotations
@@ -24,61 +24,61 @@ from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
 from pucli.solvers.result import Certificate
 
-# Training rows on which the bandwidth of `score_samples` is chosen, at most.
+# The most training rows on which the bandwidth of `score_samples` is chosen.
 VALIDATION_ROWS = 500
 
 
 class DeepDensity(Certified, BaseEstimator):
-    """Base: training through `pucli.deep.trainer`, sampling through the decoder, likelihood by kernel density.
+    """Base of the deep density estimators, trained by `pucli.deep.trainer`.
 
     Parameters
     ----------
     latent_dim : int, default=2
         Dimension h of the codes.
     hidden : sequence of int, default=(128, 128)
-        Units of the encoder's hidden layers; the decoder has them reversed.
+        Units of the encoder's hidden layers; the decoder has them in reverse order.
     output : {"linear", "sigmoid"}, default="linear"
-        Of the decoder; "sigmoid" is for rows in [0, 1].
+        Output of the decoder; "sigmoid" is for rows in [0, 1].
     batch_size : int, default=128
         Rows per step, at least 2; at most the number of rows is used.
     n_iterations : int, default=20000
-        Steps in all.
+        Total number of steps.
     learning_rate : float, default=1e-4
-        Of Adam.
+        Learning rate of Adam.
     betas : pair of float in [0, 1), default=(0.5, 0.9)
-        Of Adam.
+        Decay rates of Adam's moments.
     batch_norm : bool, default=False
         Whether to normalise the hidden layers.
     patience : int or None, default=None
-        Stop when the mean objective has not reached a new minimum for so many blocks; None: never.
+        Stop when the mean objective has not reached a new minimum for this many blocks; None means never.
     block : int, default=1000
         Iterations per entry of `history_`.
     checkpoint : path or None, default=None
-        File to write after every block, and to go on from if it exists. The same parameters, rows and seed are needed;
-        `n_iterations` may be raised.
+        File that is written after every block, and from which training resumes if it exists. Parameters, rows and seed
+        must be the same, but `n_iterations` may be larger.
     device : str, default="auto"
-        "auto" takes a GPU if there is one; else "cpu", "cuda", ...
+        "auto" (a GPU if there is one), "cpu", "cuda", ...
     report : callable or None, default=None
         Called after every block with the iteration and the mean objective; a true result stops the training.
     random_state : int, RandomState or None, default=None
-        Of weights, batches and codes.
+        Seed of weights, batches and codes.
 
     Attributes
     ----------
     history_ : ndarray
         Mean objective of every finished block.
     objective_ : float
-        Its last entry.
+        Last entry of `history_`.
     dual_gap_ : float
         NaN: the problem is not convex.
     residual_ : float
         Norm of the gradient at the last step.
     n_iter_ : int
-        Steps done.
+        Number of steps.
     stopped_early_ : bool
         Whether `patience` ended the training.
     converged_ : bool
-        Whether the steps asked for were done, or `patience` ended them; False where `report` stopped the training.
+        Whether all steps were done or `patience` ended the training; False if `report` stopped it.
     """
 
     _model = ""
@@ -151,7 +151,7 @@ class DeepDensity(Certified, BaseEstimator):
         Raises
         ------
         ValueError
-            A parameter out of its range, or a checkpoint of another or a longer run.
+            If a parameter is out of its range, or the checkpoint is that of another or a longer run.
         ImportError
             If torch is not installed.
         FloatingPointError
@@ -202,14 +202,14 @@ class DeepDensity(Certified, BaseEstimator):
                 converged=bool(self.stopped_early_ or done >= self.n_iterations),
             )
         )
-        # the bandwidth of `score` is chosen on these, drawn once so that it does not depend on what is scored
+        # the bandwidth of `score_samples` is chosen on these, drawn once so that it does not depend on the scored rows
         rng = np.random.default_rng(seed)
         self._validation = rows[np.sort(rng.choice(len(rows), min(len(rows), VALIDATION_ROWS), replace=False))]
         return self
 
     def _check_parameters(self, X: Floats) -> None:
         if not all(isinstance(size, Integral) and int(size) >= 1 for size in self.hidden):
-            raise ValueError(f"hidden must hold integers of at least 1, one for each layer; got {self.hidden!r}.")
+            raise ValueError(f"hidden must be integers of at least 1, one for each layer; got {self.hidden!r}.")
         if len(self.betas) != 2 or not all(isinstance(beta, Real) and 0 <= float(beta) < 1 for beta in self.betas):
             raise ValueError(f"betas must be two numbers in [0, 1); got {self.betas!r}.")
         if self.output == "sigmoid" and (X.min() < 0.0 or X.max() > 1.0):
@@ -219,7 +219,7 @@ class DeepDensity(Certified, BaseEstimator):
             )
 
     def sample(self, n_samples: int = 1, *, random_state: RandomState = None) -> Floats:
-        """Return rows of the learnt density, (n_samples, d): the decoder at codes of the prior."""
+        """Return rows drawn from the learnt density, (n_samples, d): decoded draws from the prior of the codes."""
         check_is_fitted(self)
         _check_count(n_samples)
         rng = check_random_state(random_state)
@@ -243,20 +243,20 @@ class DeepDensity(Certified, BaseEstimator):
     def score_samples(self, X: ArrayLike, *, n_samples: int = 10_000, random_state: RandomState = 0) -> Floats:
         """Return the log-likelihood of rows by kernel density on generated rows.
 
-        The bandwidth is the best of ten between 1e-3 and 10^1.5 for up to 500 of the training rows.
+        The bandwidth is the best of ten between 1e-3 and 10^1.5 on at most 500 of the training rows.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         n_samples : int, default=10000
-            Generated rows; the thesis has 100,000.
+            Number of generated rows; the thesis has 100,000.
         random_state : int, RandomState or None, default=0
-            Draws the generated rows.
+            Seed of the generated rows.
 
         Returns
         -------
         ndarray of shape (n,)
-            In nats.
+            Log-likelihood in nats.
         """
         check_is_fitted(self)
         _check_count(n_samples)

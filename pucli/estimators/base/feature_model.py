@@ -1,4 +1,4 @@
-"""What PU classifiers that are linear in features share: a linear model, one in an RKHS, or a sum of kernels."""
+"""Base of the PU classifiers that are linear in features: a linear model, one in an RKHS, or a sum of kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LANDMARKS = 500
 class FeatureModel(PUClassifier):
     """A score f(x) = phi(x)'coef + intercept, with phi(x) = x or low-rank features of the RBF kernel.
 
-    A subclass with ``form="thesis"`` keeps coefficients of the kernel at its landmarks instead.
+    With ``form="thesis"``, the coefficients are those of the kernel at the landmarks.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class FeatureModel(PUClassifier):
     width_ : float
         The width used.
     landmarks_ : ndarray of shape (r, m)
-        Rows that the kernel features are made of (RBF kernel only).
+        Rows that span the kernel features (RBF kernel only).
     landmark_factor_ : ndarray of shape (r, r)
         Triangular factor that turns kernel values at the landmarks into features.
     kernel_residual_ : float
-        The most that the features leave of a row's 1 on the diagonal of the kernel matrix; above 10,000 rows, of 2000
-        rows.
+        Largest diagonal entry of K - LL', with the kernel matrix K and the features L of the training rows; above
+        10,000 rows, of 2000 of them.
     """
 
     kernel: str
@@ -58,7 +58,7 @@ class FeatureModel(PUClassifier):
     _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}
 
     def _rows(self, X: Floats) -> Floats:
-        """Return the rows (phi(x_i), 1) of the training rows; keep what new rows need."""
+        """Return the features (phi(x_i), 1) of the training rows; keep what new rows need."""
         if self.kernel == "linear":
             return with_intercept(X)
         features = rbf_map(X, self.width_, self.max_rank)
@@ -68,11 +68,11 @@ class FeatureModel(PUClassifier):
         return with_intercept(features.L)
 
     def _in_blocks(self, X: Floats) -> bool:
-        """Whether the kernel has so many rows that its features are had block by block."""
+        """Return whether the kernel features are computed in blocks because there are many rows."""
         return self.kernel == "rbf" and len(X) > WHOLE_KERNEL_ROWS
 
     def _block_sums(self, X: Floats, labelled: Bools, edges: Edges | None = None) -> tuple[RowSums, Floats]:
-        """Return sums over all rows of the kernel's features and those of labelled rows; keep what new rows need."""
+        """Return sums over all rows of the kernel features, and the features of labelled rows; keep the landmarks."""
         rank = self.max_rank or LANDMARKS
         needed = 8 * (4 * rank * int(np.count_nonzero(labelled)) + 12 * rank * rank + 6 * BLOCK_ROWS * rank)
         check_memory(needed, f"{rank} landmarks for {len(X)} rows", "give a smaller --param max_rank or fewer --rows")
@@ -89,7 +89,7 @@ class FeatureModel(PUClassifier):
         return sums, Zp
 
     def _keep_coef(self, coef: Floats) -> None:
-        """Keep coefficients whose last one is the intercept."""
+        """Keep coefficients, the last of which is the intercept."""
         self.coef_, self.intercept_ = coef[:-1], float(coef[-1])
 
     def _score(self, X: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What generative classifiers share: a model of the labelled rows, one of all rows, and posteriors by Bayes' rule."""
+"""Base of the generative classifiers: a model of the labelled rows, one of all rows, and posteriors by Bayes' rule."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pucli.solvers.safe.families import Bernoulli, DiagonalGaussian, FixedGaussi
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a supervised covariance, in standardised features
-_FARTHEST = 3e7  # deviations of the labelled rows from which on an unlabeled row hides them: eps^(-1/2), with room
+_FARTHEST = 3e7  # from this many deviations of the labelled rows, an unlabeled row hides them: eps^(-1/2) and a margin
 
 
 Model: TypeAlias = SharedGaussian | SeparateModel
 
 
-# Where the labelled rows spread less on an axis than the first share of all rows, but not by rounding alone, unlabeled
-# rows are far away.
+# Unlabeled rows are far away if, along an axis, the spread of the labelled rows is below the first share of that of all
+# rows, but above rounding.
 _FAR_SHARE, _ROUNDING_SHARE = 1e-2, 1e-9
 
 
@@ -35,13 +35,13 @@ def _covariance(model: Model, k: int, mean: Floats) -> Floats:
 
 
 class _SingularCovarianceError(ValueError):
-    """A covariance of labelled rows is singular in the features as they are standardised."""
+    """A covariance of labelled rows is singular in the standardised features."""
 
 
 def spread(X: Floats, ridge: float) -> tuple[Floats, Floats]:
-    """Return the standard deviation per feature, 0 where it is rounding, and the scale in which to compute, both (d,).
+    """Return the standard deviation of each feature, 0 if it is rounding, and the scale to divide by, both (d,).
 
-    The scale is not below the root of the ridge, and that of a constant feature its size: no unit is preferred.
+    The scale is at least the root of the ridge. That of a constant feature is its size, so that units do not matter.
     """
     deviation, largest = X.std(axis=0), np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
     deviation[deviation <= 1e-12 * largest] = 0.0
@@ -67,10 +67,10 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     }
 
     def _standardise(self, X: Floats) -> None:
-        """Choose the affine map, by the rows of X, that makes the Newton equations well conditioned.
+        """Choose, from the rows of X, the affine map that makes the Newton equations well conditioned.
 
         Sets `centre_` (d,), `transform_` (d, d), and `jitter_` (d, d), the ridge in the new coordinates. Likelihoods
-        keep theirs.
+        stay in the original coordinates.
         """
         d = X.shape[1]
         self.centre_, self.transform_ = np.zeros(d), np.eye(d)
@@ -90,10 +90,10 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         self.jitter_ = self.ridge * self.transform_.T @ self.transform_
 
     def _fit_supervised(self, X: Floats, codes: Ints, by_all_rows: bool = True) -> tuple[Floats, Model, Parameters]:
-        """Return the rows in standardised features, the model of the labelled ones and their supervised fit.
+        """Return the standardised rows, the model of the labelled rows, and the supervised fit.
 
-        The features are standardised by all rows; by the labelled ones where unlabeled rows are so far away that the
-        labelled rows would all but coincide.
+        The features are standardised by all rows, or by the labelled rows alone if unlabeled rows are so far away that
+        the labelled rows would almost coincide.
         """
         labelled = codes >= 0
         self._standardise(X if by_all_rows else X[labelled])
@@ -114,7 +114,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         return inside, model, supervised
 
     def _prepare(self, X: Floats, codes: Ints) -> None:
-        """Set what `_model` needs of the labelled rows."""
+        """Set what `_model` needs to know about the labelled rows."""
 
     def _transform(self, X: Floats) -> Floats:
         return (X - self.centre_) @ self.transform_
@@ -139,7 +139,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         return X.T @ X + len(X) * self.jitter_
 
     def _supervised(self, model: Model, X: Floats, codes: Ints) -> Parameters:
-        """Return the supervised maximum likelihood fit; an error that a user can act on where there is none."""
+        """Return the supervised maximum likelihood fit; raise ValueError with a way out if it does not exist."""
         K = len(self.classes_)
         Z = np.eye(K)[codes].T @ model.features(X)
         if self.family in ("gaussian-full", "gaussian-diagonal"):
@@ -156,20 +156,20 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             ) from error
 
     def _has_far_rows(self, inside: Floats, labelled: Bools) -> bool:
-        """Tell whether unlabeled rows are so far away that moments about the mean of all rows lose digits."""
+        """Return whether unlabeled rows are so far away that moments about the mean of all rows lose digits."""
         if not isinstance(self.family, str) or self.family in ("bernoulli", "poisson") or labelled.all():
             return False
         all_rows, own = inside.std(axis=0), inside[labelled].std(axis=0)
         return bool(np.any((own < _FAR_SHARE * all_rows) & (own > _ROUNDING_SHARE * all_rows)))
 
     def _check_reach(self, inside: Floats) -> None:
-        """Raise where a row is so far from the labelled ones, in their deviations, that its square hides them."""
+        """Raise ValueError if a row is so many deviations from the labelled rows that its square hides them."""
         distance = np.abs(inside).max(axis=1)
         farthest = int(distance.argmax())
         if not distance[farthest] < _FARTHEST:
             raise ValueError(
-                f"row {farthest} is unlabeled and {distance[farthest]:.2g} standard deviations of the labelled rows "
-                "away from them, more orders of magnitude than double precision resolves: correct or leave out that "
+                f"row {farthest} is unlabeled and {distance[farthest]:.2g} standard deviations away from the labelled "
+                "rows, more orders of magnitude than double precision resolves: correct or leave out that "
                 "row."
             )
 
@@ -183,7 +183,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             )
 
     def _keep(self, parameters: Parameters, model: Model) -> None:
-        """Keep a fit as plain arrays, means and covariances in the units of the data."""
+        """Keep a fit as plain arrays, with means and covariances in the units of the data."""
         self.theta_, self.precision_ = parameters.theta, parameters.precision
         self.priors_ = parameters.prior
         d = len(self.centre_)
@@ -202,7 +202,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             self.covariance_ = np.array([back.T @ S @ back for S in inside])
 
     def log_joint(self, X: ArrayLike) -> Floats:
-        """Return log pi_k p_k(x) for each row of X (n, d) and class, (n, K), in nats."""
+        """Return log pi_k p_k(x) for each row of X (n, d) and each class, shape (n, K), in nats."""
         inside = self._transform(self._validate_predict(X))
         model = self._model(len(self.classes_))
         result: Floats = model.log_joint(self._parameters(), inside) + np.linalg.slogdet(self.transform_)[1]
@@ -235,9 +235,8 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     def log_likelihood(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of log pi_y p_y(x), the measure in which MCPL is safe; y (n,) has no -1.
 
-        With `ridge` > 0 it is averaged over a Gaussian disturbance of variance `ridge` of every feature, which
-        subtracts ridge/2 times the trace of the class's precision per row. With `pseudo_rows` > 0 the pseudo rows are
-        counted once.
+        With `ridge` > 0 it is averaged over Gaussian noise of variance `ridge` in every feature, which subtracts
+        ridge/2 times the trace of the class's precision per row. With `pseudo_rows` > 0 the pseudo rows count once.
         """
         joint = self.log_joint(X)
         pseudo = self._model(len(self.classes_)).log_prior(self._parameters())

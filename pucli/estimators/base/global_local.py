@@ -1,8 +1,8 @@
-"""What the GLPUAL family shares: which forms go with which kernels, and what the printed updates take."""
+"""Shared by the GLPUAL family: valid pairs of form and kernel, and defaults of the printed updates."""
 
 from __future__ import annotations
 
-# Updates of the printed kernel forms, and their penalty, where none is given.
+# Default number of updates of the printed kernel forms, and their default penalty.
 THESIS_ITERATIONS = 150
 THESIS_MU = 0.01
 

@@ -1,4 +1,4 @@
-"""What USMO and RampPU share: the class prior, the kernel, and f = sum of kernels + bias."""
+"""Base of USMO and RampPU: the class prior, the kernel, and f = sum of kernels + bias."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pucli.estimators.base.prior import PRIOR, PriorInObjective
 from pucli.estimators.base.scales import Rule, half_ridge_of_means, median_distance
 from pucli.kernels.functions import Kernel
 
-# Terms of the objective above this may overflow on the way.
+# Terms of the objective above this may overflow during the solution.
 LARGEST = 1e200
-# With the linear kernel, rows whose mean is farther from the origin than this many times their spread are centred.
+# With the linear kernel, rows are centred if their mean is farther from the origin than this many times their spread.
 FAR = 1e3
-# Rows that decide whether they are.
+# Number of rows on which this is decided.
 _CENTRE_ROWS = 1000
 
 
@@ -37,9 +37,9 @@ class KernelPU(PriorInObjective):
     coef_ : ndarray of shape (m,)
         Linear kernel only.
     support_vectors_ : ndarray of shape (s, m)
-        Rows of weight; not with the linear kernel.
+        Rows with a weight; not with the linear kernel.
     dual_coef_ : ndarray of shape (s,)
-        Their weights.
+        Weights of the support vectors.
     intercept_ : float
     prior_, lam_, width_ : float
         The values used.
@@ -75,7 +75,7 @@ class KernelPU(PriorInObjective):
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
 
     def _kernel(self, X: Floats) -> Kernel:
-        """Return the kernel; raise ValueError where its values, times dual variables of 1 / 2 lam, nearly overflow."""
+        """Return the kernel; raise ValueError if its values times dual variables of 1 / (2 lam) nearly overflow."""
         kernel = Kernel(self.kernel, self.width_, self.degree, self.coef0).check()
         with np.errstate(over="ignore"):
             if kernel.name == "rbf":
@@ -86,8 +86,8 @@ class KernelPU(PriorInObjective):
             largest *= dual * dual
         if not largest < LARGEST:
             raise ValueError(
-                f"the numbers of this fit overflow ({largest:.3g}): scale the features (each to unit variance, say), "
-                "or choose a lower degree, a greater width or a greater lam."
+                f"the numbers of this fit overflow ({largest:.3g}): scale the features (for example to unit variance), "
+                "or choose a lower degree, a larger width or a larger lam."
             )
         return kernel
 
@@ -100,9 +100,9 @@ class KernelPU(PriorInObjective):
         )
 
     def _centre(self, X: Floats) -> Floats | None:
-        """Return what to subtract from rows (n, m) that are far from the origin, shape (m,); None for other rows.
+        """Return the mean (m,) to subtract from rows (n, m) that are far from the origin; None for other rows.
 
-        With the linear kernel an offset only changes the bias, but inner products lose the digits that it takes.
+        With the linear kernel an offset only changes the bias, but it costs inner products digits.
         """
         if self.kernel != "linear":
             return None
@@ -112,9 +112,9 @@ class KernelPU(PriorInObjective):
         return centre if float(np.linalg.norm(centre)) > FAR * spread else None
 
     def _keep(self, X: Floats, weights: Floats, bias: float, centre: Floats | None = None) -> float:
-        """Keep f = sum_i weights_i k(x_i, .) + bias: as coefficients if linear, else as its rows of weight.
+        """Keep f = sum_i weights_i k(x_i, .) + bias, as coefficients if linear, else as the rows with a weight.
 
-        `centre` (m,) was subtracted from the rows. Returns by how much rounding of the intercept shifts f.
+        `centre` (m,) was subtracted from the rows. Returns the shift of f by rounding of the intercept.
         """
         self.intercept_ = float(bias)
         if self.kernel == "linear":

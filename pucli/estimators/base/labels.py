@@ -12,16 +12,16 @@ from pucli.data.labels import YES
 
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
-    """Return the one of two labels that marks labelled positives.
+    """Return the label that marks labelled positives.
 
     Parameters
     ----------
     labels : ndarray of shape (2,)
         The two labels, sorted.
     pos_label : one of the labels, or None
-        Taken if given. None takes the greater of two numbers or booleans, and of two words the one that means yes
-        (positive, pos, p, yes, y, true, t, labelled, labeled, 1; in upper or lower case). If neither word or both
-        mean yes, the later in the alphabet is taken, with a warning that names it.
+        If given, it is returned. None takes the greater of two numbers or booleans, and of two words the one that
+        means yes (positive, pos, p, yes, y, true, t, labelled, labeled, 1; in upper or lower case). If neither or both
+        of the words mean yes, the alphabetically later one is taken, with a warning that names it.
 
     Raises
     ------
@@ -44,8 +44,8 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
         return yes[0]
     chosen = max(numbers, key=float) if len(numbers) == 2 else labels[1]
     warnings.warn(
-        f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, and neither name says which of them marks the "
-        f"labelled positives: {_shown(chosen)} is taken. Set pos_label to say which.",
+        f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, and their names do not show which of them marks "
+        f"the labelled positives: {_shown(chosen)} is taken. Set pos_label to choose.",
         UserWarning,
         stacklevel=5,
     )

@@ -1,4 +1,4 @@
-"""Ranges of constructor parameters, in the form that scikit-learn validates, and the labels that `y` may hold."""
+"""Ranges of constructor parameters, in the form that scikit-learn validates, and the types of labels in `y`."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ FROM_TWO = NumberIn(Integral, 2, None, closed="left")
 
 
 def one_of(*names: str) -> StrOptions:
-    """Return the constraint of a parameter that takes one of these words."""
+    """Return the constraint of a parameter that must be one of these words."""
     return StrOptions(set(names))

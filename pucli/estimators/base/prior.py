@@ -1,4 +1,4 @@
-"""The class prior of estimators whose objective holds it: the parameter, and the estimate where it is not given."""
+"""The class prior in the objective of an estimator: the parameter, and the estimate if it is not given."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.prior.estimate import estimate_prior
 
 PRIOR = [PROPORTION, None]
-# An estimate is kept this far from 0 and 1, where the methods that use it are not defined.
+# An estimate is kept this far from 0 and 1, at which the methods that use it are not defined.
 MARGIN = 0.01
 
 
 class PriorInObjective(PUClassifier):
-    """Base of PU classifiers whose objective holds the prior of the unlabeled rows.
+    """Base of PU classifiers with the class prior of the unlabeled rows in their objective.
 
     Attributes
     ----------
@@ -31,24 +31,24 @@ class PriorInObjective(PUClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Labels read as classes (no positive among the unlabeled rows) are not what such a model fits: the accuracy
-        # that scikit-learn's checks ask for does not apply.
+        # Such a model does not fit labels taken as classes (no positive among the unlabeled rows), so the accuracy
+        # that scikit-learn's checks require does not apply.
         tags.classifier_tags.poor_score = True
         return tags
 
 
 def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState) -> float:
-    """Return the share of positives among the unlabeled rows: the one given, or the estimate by best bins (BBE).
+    """Return the share of positives among the unlabeled rows, as given or by best bin estimation (BBE).
 
     Parameters
     ----------
     prior : float or None
-        None estimates it, with a warning (EstimatedPriorWarning) that says what the kernel mean embedding (KM2) says.
+        None estimates it, with a warning (EstimatedPriorWarning) that also gives the kernel mean estimate (KM2).
     X : ndarray of shape (n, m)
     labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     random_state : int, RandomState or None
-        Draws folds, and the rows of the estimate where there are more than 800 of a kind.
+        Seed of the folds, and of the rows of the estimate if there are more than 800 of a kind.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     if prior is not None:
         return float(prior)
     found = float(np.clip(estimate_prior(X, labelled, "bbe", random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
-    # a seed of its own: the second opinion must not change what is drawn afterwards
+    # a separate seed, so that the second estimate does not change later draws
     other = estimate_prior(X, labelled, "km2", random_state=0).prior
     warnings.warn(
         f"no class prior is given: the estimate {found:.2g} of BBE is taken for the share of positives among the "

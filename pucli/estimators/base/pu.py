@@ -1,4 +1,4 @@
-"""What all positive-unlabeled classifiers share: the meaning of `y`, validation, and prediction by the sign of f."""
+"""Base of all PU classifiers: the meaning of `y`, validation, and prediction by the sign of f."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pucli.estimators.base.labels import positive_label
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.scales import Scaled
 
-# A model is degenerate if it calls fewer than this share of the unlabeled training rows positive, or more than one
-# minus it, or fewer than the second share of the labelled ones. A useful model may well miss half of the labelled
-# rows, but hardly nineteen in twenty.
+# A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
+# or above one minus it, or if that of the labelled training rows is below the second number. A useful model may miss
+# half of the labelled rows, but hardly 95 % of them.
 NEARLY_NONE = 0.005
 LEAST_RECALL = 0.05
-# Rows of each kind on which these shares are measured, evenly spaced over the training rows.
+# Number of rows of each kind on which these shares are measured, evenly spaced over the training rows.
 MEASURED_ROWS = 2000
 
 
@@ -38,11 +38,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The label of unlabeled rows, then that of labelled positives.
+        The label of unlabeled rows and the label of labelled positives, in this order.
     positive_share_ : float
-        Share of the unlabeled training rows that the model calls positive.
+        Share of the unlabeled training rows that are predicted positive.
     labelled_recall_ : float
-        Share of the labelled training rows that the model calls positive.
+        Share of the labelled training rows that are predicted positive.
     n_features_in_ : int
     """
 
@@ -58,7 +58,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, m)
             Rows, labelled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other one unlabeled rows.
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
 
         Returns
         -------
@@ -67,14 +67,15 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            A parameter out of its range, other than two labels, NaN or infinite values, or too few rows.
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
 
         Warns
         -----
         ConvergenceWarning
             If the tolerance is not reached.
         DegenerateModelWarning
-            If nearly no training row is called positive, or nearly every one.
+            If nearly no training row or nearly every one is predicted positive.
         """
         self._validate_params()
         rows, labelled = self._validate_fit(X, y)
@@ -86,11 +87,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     @property
     def _sparse_format(self) -> str | bool:
-        """Format in which the method takes sparse rows, False if it takes none."""
+        """The format in which the method takes sparse rows, or False if it takes none."""
         return False
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives, and keep what is found."""
+        """Fit to rows X (n, m), of which `labelled` (n,) are labelled positives, and set the attributes."""
         raise NotImplementedError
 
     def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
@@ -120,7 +121,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         return rows
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
-        """Set the shares of training rows that are called positive; warn where the model is of no use."""
+        """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
         shares = []
         for kind in (~labelled, labelled):
             rows = np.flatnonzero(kind)
@@ -146,7 +147,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            Above zero for rows that are called positive.
+            Above zero for rows that are predicted positive.
         """
         return self._score(self._validate_predict(X))
 
@@ -160,7 +161,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            The positive one of `classes_`, the second, where `decision_function` is above zero.
+            The second of `classes_`, the positive one, where `decision_function` is above zero.
         """
         score = self.decision_function(X)
         predictions: AnyArray = self.classes_[(score > 0).astype(int)]
@@ -174,22 +175,22 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
 
 def degeneracy(positive_share: float, labelled_recall: float) -> str:
-    """Return in words why a model with these shares on its training rows is of no use, or "" for one that may be.
+    """Return why a model with these shares on its training rows is degenerate, or "" if it is not.
 
     Parameters
     ----------
     positive_share : float
-        Share of the unlabeled rows that are called positive. Below 0.5 % or above 99.5 % it is degenerate.
+        Share of the unlabeled rows that are predicted positive. Below 0.5 % or above 99.5 % the model is degenerate.
     labelled_recall : float
-        Share of the labelled rows that are called positive. Below 5 % it is degenerate.
+        Share of the labelled rows that are predicted positive. Below 5 % the model is degenerate.
     """
     way_out = "Tune the parameters, give the class prior if the method takes one, or check the labels."
     if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
         return (
-            f"calls nearly nothing positive: {100 * positive_share:.2g} % of the unlabeled and "
+            f"predicts nearly no row positive: {100 * positive_share:.2g} % of the unlabeled and "
             f"{100 * labelled_recall:.2g} % of the labelled training rows. {way_out}"
         )
     if positive_share > 1.0 - NEARLY_NONE:
         share = f"{100 * positive_share:.4g} % of the unlabeled training rows"
-        return f"calls nearly everything positive: {share}. {way_out}"
+        return f"predicts nearly every row positive: {share}. {way_out}"
     return ""

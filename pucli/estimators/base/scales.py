@@ -1,13 +1,13 @@
-"""Parameters that suit the data: what "median", "balanced" and "scale" stand for.
+"""Defaults that depend on the data: the meaning of "median", "balanced" and "scale".
 
-Without tuning, a number that was right for one data set is wrong for the next: a kernel width has the units of the
-features, and a ridge competes with a sum of losses that grows with the rows. Three words stand for numbers that are
-computed from the rows and from the counts of labelled and unlabeled ones:
+No number suits every data set: a kernel width has the units of the features, and a ridge is weighed against a sum of
+losses that grows with the number of rows. Three words stand for numbers that are computed from the rows and from the
+numbers of labelled and unlabeled rows:
 
 * a width of "median" is the median distance between two rows, which grows with the root of the number of features;
-* a weight c_u of "balanced" makes the best constant f zero, so that neither kind of row has the greater say;
-* a ridge "scale" is that of a support vector machine with C = 1 and balanced class weights, and an L1 penalty "scale"
-  a twentieth of the one from which on no feature is left.
+* a weight c_u of "balanced" makes zero the best constant f, so that both kinds of rows have the same influence;
+* a ridge of "scale" is that of a support vector machine with C = 1 and balanced class weights, and an L1 penalty of
+  "scale" is a twentieth of the smallest one that removes all features.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pucli.solvers.surface.problem import shared
 
 # (estimator, X, labelled) -> number
 Rule: TypeAlias = Callable[[Any, Floats, Bools], float]
-# Rows between which distances are measured, evenly spaced over the training rows.
+# Number of rows between which distances are measured, evenly spaced over the training rows.
 MEASURED_ROWS = 1000
-# Share of the L1 penalty that leaves no feature.
+# Share of the smallest L1 penalty that removes all features.
 L1_SHARE = 0.05
 
 
 class Scaled:
-    """Base of estimators with parameters that a word may stand for.
+    """Base of estimators with parameters that may be a number or a word.
 
-    A parameter `name` in `_rules` is kept as ``name_`` by `_set_scales`: the number given, or what the word stands for.
+    For each parameter `name` in `_rules`, `_set_scales` sets ``name_``: the given number, or the number for the word.
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
@@ -43,21 +43,21 @@ class Scaled:
             setattr(self, f"{name}_", value)
 
     def scales(self, X: Floats, labelled: Bools, names: Collection[str] | None = None) -> dict[str, float]:
-        """Return the number for each parameter that may be a word.
+        """Return the number of each parameter that may be a word.
 
         Parameters
         ----------
         X : ndarray of shape (n, m)
             Training rows.
         labelled : ndarray of bool, shape (n,)
-            True for labelled positives.
+            Which rows are labelled positives.
         names : collection of str or None, default=None
-            Parameters of interest; None is all.
+            Parameters to return; None means all.
 
         Returns
         -------
         dict of str to float
-            Parameter -> the number given, or the one that its word stands for.
+            The given number or the number for the word, by parameter.
         """
         found: dict[str, float] = {}
         for name, rule in self._rules.items():
@@ -69,7 +69,7 @@ class Scaled:
 
 
 def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the median distance between two rows, 1 where most of them coincide; NaN if no kernel has a width."""
+    """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width."""
     if estimator.kernel != "rbf":
         return np.nan
     rows = X if X.shape[0] <= MEASURED_ROWS else X[np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)]
@@ -78,28 +78,28 @@ def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
 
 
 def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the c_u at which zero is the best constant f, for one loss on labelled and unlabeled rows."""
+    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss."""
     return float(estimator.c_p * np.count_nonzero(labelled) / np.count_nonzero(~labelled))
 
 
 def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the c_u at which zero is the best constant f: the slope there is 1 for the hinge, 2 for the square."""
+    """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square."""
     return 0.5 * balanced(estimator, X, labelled)
 
 
 def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of |g|^2 / 2 beside sums of losses with weight c_p: 2 c_p n_p / n."""
+    """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n."""
     return float(2.0 * estimator.c_p * np.count_nonzero(labelled) / X.shape[0])
 
 
 def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of |g|^2 / 2 beside mean losses: 1 / n."""
+    """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n."""
     result: float = 1.0 / X.shape[0]
     return result
 
 
 def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of |g|^2 beside mean losses: 1 / (2 n)."""
+    """Return the weight of |g|^2 if losses are averaged: 1 / (2 n)."""
     result: float = 0.5 / X.shape[0]
     return result
 
@@ -111,13 +111,13 @@ def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
 
 
 def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return a twentieth of the lam1 that leaves no coefficient."""
+    """Return a twentieth of the smallest lam1 at which all coefficients are zero."""
     gradient = _gradient_at_constant(estimator, X, labelled)
     return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
 
 
 def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return a twentieth of the lam1 that leaves no group of the quadratic surface."""
+    """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero."""
     gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
     return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
 
@@ -138,23 +138,23 @@ def _share(largest: float) -> float:
 def in_numbers(
     estimator: type[Any], params: Mapping[str, Any], tuned: Collection[str], X: Floats, labelled: Bools
 ) -> dict[str, Any]:
-    """Return `params` with a number for each word of an estimator's parameters, defaults included.
+    """Return `params` with each word, given or default, replaced by its number.
 
     Parameters
     ----------
     estimator : type
         Class of the estimator.
     params : mapping
-        Constructor parameters that are given.
+        Given constructor parameters.
     tuned : collection of str
-        Parameters that get their values elsewhere, and are left alone.
+        Parameters that are tuned, which are not changed.
     X : ndarray of shape (n, m)
     labelled : ndarray of bool, shape (n,)
 
     Returns
     -------
     dict
-        The same for estimators without such parameters.
+        `params` itself for estimators without such parameters.
     """
     if not issubclass(estimator, Scaled):
         return dict(params)

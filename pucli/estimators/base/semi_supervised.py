@@ -1,4 +1,4 @@
-"""What the semi-supervised classifiers share: `-1` marks an unlabeled row; what the fit proves, in words."""
+"""Base of the semi-supervised classifiers: `-1` marks an unlabeled row; the guarantee in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pucli.estimators.base.certificate import Certified
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
-    """Return the mask (n,) of the rows of y that are unlabeled: -1, or "-1" where labels are strings."""
+    """Return the mask (n,) of the unlabeled rows of y: -1, or "-1" if labels are strings."""
     y = np.asarray(y)
     if y.dtype.kind in "US":
         return np.asarray(y == np.asarray("-1", dtype=y.dtype))
@@ -25,7 +25,7 @@ def unlabeled_rows(y: ArrayLike) -> Bools:
 
 
 def check_no_missing_label(y: AnyArray) -> None:
-    """Raise ValueError for None or an empty string among the labels; NaN is scikit-learn's to refuse."""
+    """Raise ValueError for None or an empty string among the labels; scikit-learn refuses NaN."""
     if y.dtype.kind not in "USO":
         return
     for row, label in enumerate(y.tolist()):
@@ -37,7 +37,7 @@ def check_no_missing_label(y: AnyArray) -> None:
 
 
 def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
-    """Return the classes, sorted, and each row's position among them (n,), -1 for unlabeled rows."""
+    """Return the sorted classes, and the position of each row's label among them (n,), -1 for unlabeled rows."""
     labels = y[~unlabeled]
     if labels.dtype.kind == "O":
         labels = np.array(labels.tolist())
@@ -52,9 +52,9 @@ def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
 class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
-    `fit(X, y)` takes integer or string labels; `-1` (or "-1" among strings) marks an unlabeled row. Fitted without any
-    unlabeled row, every method is its supervised version; `supervised_only_` says so. None, NaN and empty strings are
-    errors: they are neither a class nor a mark.
+    `fit(X, y)` takes integer or string labels; `-1` (or "-1" among strings) marks an unlabeled row. Without unlabeled
+    rows, every method is its supervised version, and `supervised_only_` is True. None, NaN and empty strings are not
+    accepted as labels.
 
     Attributes
     ----------
@@ -63,12 +63,11 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     supervised_only_ : bool
         Whether no row was unlabeled.
     improvement_ : float
-        What the fit gains for certain over the supervised one, whatever the hidden labels are; NaN without such a
-        guarantee.
+        Guaranteed gain over the supervised fit, whatever the hidden labels are; NaN for methods without a guarantee.
     n_features_in_ : int
     """
 
-    _unit = ""  # what `improvement_` counts, for `guarantee_`
+    _unit = ""  # unit of `improvement_`, for `guarantee_`
 
     classes_: AnyArray
     supervised_only_: bool
@@ -92,8 +91,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            A parameter out of its range, NaN or infinite values, fewer than two classes among the labelled rows, more
-            than two where the method is binary, or rows that the model cannot be fitted to.
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
         -----
@@ -107,7 +106,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Floats, codes: Ints) -> None:
-        """Fit to rows X (n, D) with positions in `classes_` (n,), -1 for unlabeled rows, and keep what is found."""
+        """Fit to rows X (n, D) with positions in `classes_` (n,), -1 for unlabeled rows, and set the attributes."""
         raise NotImplementedError
 
     def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
@@ -155,7 +154,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         return codes
 
     def _fell_back(self) -> bool:
-        """Return whether a safe method returned the supervised fit because it could not improve on it for certain."""
+        """Return whether a safe method returned the supervised fit because no improvement is guaranteed."""
         return False
 
     def _advice(self) -> str:
@@ -164,7 +163,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
 
     @property
     def guarantee_(self) -> str:
-        """One sentence on what the fit proves against the supervised one, whatever the hidden labels are."""
+        """The guarantee against the supervised fit, whatever the hidden labels are, as a sentence."""
         check_is_fitted(self)
         if self.supervised_only_:
             return "no unlabeled rows: this is the supervised fit"

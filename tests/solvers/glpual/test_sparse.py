@@ -49,7 +49,7 @@ def test_the_estimator_takes_sparse_rows_and_scores_them_as_dense_ones():
         BLSSVM(kernel="rbf").fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:BLSSVM calls nearly nothing")
+@pytest.mark.filterwarnings("ignore:BLSSVM predicts nearly no row")
 def test_memory_is_that_of_the_non_zeros():
     n, m = 2000, 100_000
     random = np.random.default_rng(0)
