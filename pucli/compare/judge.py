@@ -212,10 +212,10 @@ def _friedman_words(ranking: Ranking) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as papers print it: .31, .004, < .001."""
+    """Return a p-value as papers print it: .31, .049, < .001."""
     if math.isnan(p):
         return "–"
     if p < 0.001:
         return "< .001"
-    text = f"{p:.3f}" if p < 0.01 else f"{p:.2f}"
+    text = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
     return text.removeprefix("0")

@@ -1,0 +1,273 @@
+"""Pages that are made of the code, so that they cannot go stale: methods, commands, metrics, protocols.
+
+They are written into the folder `generated` of the documentation before each build.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+from numpydoc.docscrape import ClassDoc
+
+KINDS = {
+    "pu": "Positives and unlabeled rows",
+    "semi-supervised": "Some labels of every class",
+    "density": "No labels: densities",
+    "clustering": "Clusters",
+}
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Have the pages written before Sphinx reads them, and docstrings made fit for reStructuredText."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("config-inited", lambda app, _: write_pages(Path(app.srcdir)), priority=1)
+    app.connect("autodoc-process-docstring", escaped, priority=1)
+    return {"parallel_read_safe": True}
+
+
+def write_pages(source: Path) -> None:
+    """Write all pages below `source`/generated."""
+    folder = source / "generated"
+    (folder / "methods").mkdir(parents=True, exist_ok=True)
+    (folder / "commands").mkdir(parents=True, exist_ok=True)
+    for path, text in {**methods(source), **commands(), **lists(), **api()}.items():
+        target = folder / path
+        if not target.is_file() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+
+
+def methods(source: Path) -> dict[str, str]:
+    """Return the page of each method, and their list."""
+    from pucli.methods import METHODS, estimator_class
+
+    advice = yaml.safe_load((source / "when.yaml").read_text(encoding="utf-8"))
+    pages, listed = (
+        {},
+        ["# Methods", "", "Which one to take: `pucli advise`, or `auto`, which needs to be told nothing.", ""],
+    )
+    for kind, title in KINDS.items():
+        own = [method for method in METHODS.values() if method.kind == kind]
+        listed += [
+            f"## {title}",
+            "",
+            "```{toctree}",
+            ":maxdepth: 1",
+            "",
+            *(f"methods/{m.name}" for m in own),
+            "```",
+            "",
+        ]
+        for method in own:
+            try:
+                made = estimator_class(method)
+            except ImportError:  # an extra that is not installed
+                made = None
+            pages[f"methods/{method.name}.md"] = method_page(method, made, advice[method.name])
+    return {"methods.md": "\n".join(listed), **pages}
+
+
+def method_page(method: Any, made: Any, advice: dict[str, str]) -> str:
+    """Return one page: what it is, when to take it, its objective, parameters, example."""
+    doc = ClassDoc(made) if made is not None else None
+    lines = [f"# {method.name}", ""]
+    if doc is not None:
+        lines += [*paragraph(doc["Summary"]), ""]
+    lines += [
+        f"**When to take it.** {advice['use']}",
+        "",
+        f"**When not.** {advice['not']}",
+        "",
+        f"Source: {method.source}. Learns from: {KINDS[method.kind].lower()}."
+        + (f" Class prior: {method.prior}." if method.prior else "")
+        + (f" Needs `pip install 'pucli[{method.extra}]'`." if method.extra else ""),
+        "",
+    ]
+    if doc is None:
+        return "\n".join([*lines, "Its parameters are shown where its optional package is installed.", ""])
+    lines += [*body(doc["Extended Summary"]), ""]
+    if method.kind in ("pu", "semi-supervised"):
+        lines += ["```sh", f"pucli train --method {method.name} --dataset breast-cancer", "```", ""]
+    lines += [f"From Python: `from {made.__module__} import {made.__name__}`.", ""]
+    for title in ("Parameters", "Attributes"):
+        if doc[title]:
+            lines += [f"## {title}", ""]
+            for item in doc[title]:
+                lines += [f"`{item.name}` : {escape(item.type)}", f": {' '.join(paragraph(item.desc)) or '–'}", ""]
+    if method.grid:
+        lines += ["## What `tune` tries", ""]
+        lines += [f"- `{name}`: `{values}`" for name, values in method.grid.items()] + [""]
+    if doc["Notes"]:
+        lines += ["## Notes", "", *body(doc["Notes"]), ""]
+    if doc["Examples"]:
+        lines += ["## Example", "", *examples(doc["Examples"]), ""]
+    if doc["References"]:
+        lines += ["## References", "", *body([line.replace(".. [", "[") for line in doc["References"]]), ""]
+    return "\n".join(lines)
+
+
+def examples(lines: list[str]) -> list[str]:
+    """Return doctest lines as blocks of code, and the words between them."""
+    found: list[str] = []
+    inside = False
+    for line in lines:
+        code = line.lstrip().startswith(">>>") or (inside and bool(line.strip()))
+        if code != inside:
+            found.append("```pycon" if code else "```")
+            if not code:
+                found.append("")
+            inside = code
+        found.append(line if code else escape(line))
+    return [*found, "```"] if inside else found
+
+
+def paragraph(lines: list[str]) -> list[str]:
+    """Return the lines of a docstring as Markdown text."""
+    return [escape(line.strip()) for line in lines if line.strip()]
+
+
+def body(lines: list[str]) -> list[str]:
+    """Return paragraphs of a docstring as Markdown; formulas and other indented blocks stay as they are."""
+    found: list[str] = []
+    block = False
+    for line in lines:
+        indented = line.startswith("    ")
+        if line.strip().startswith(".. "):
+            continue
+        if indented and not block:
+            found += ["", "```text"]
+        if block and line.strip() and not indented:
+            found += ["```", ""]
+        block = indented or (block and not line.strip())
+        found.append(line[4:] if indented else ("" if block else escape(line.replace("::", ":"))))
+    return [*found, "```"] if block else found
+
+
+def escape(text: str) -> str:
+    """Return text in which Markdown finds no formatting but code."""
+    parts = re.split(r"(``.+?``|`[^`]+`)", text)
+    return "".join(
+        part.replace("``", "`") if part.startswith("`") else re.sub(r"([\\*_|<>\[\]#$~])", r"\\\1", part)
+        for part in parts
+    )
+
+
+def commands() -> dict[str, str]:
+    """Return the page of each command, and their list."""
+    import typer
+
+    from pucli.cli.main import app, command_names
+
+    group = typer.main.get_command(app)
+    context = group.make_context("pucli", ["list", "--help"], resilient_parsing=True)
+    pages = {}
+    names = command_names()
+    for name in names:
+        pages[f"commands/{name}.md"] = command_page(name, group.get_command(context, name))
+    text = ["# Command line", "", "Every command has `--json`, `--quiet` and `--help`. Exit codes and outputs:"]
+    text += ["[](../exit_codes.md).", "", "```{toctree}", ":maxdepth: 1", ""]
+    text += [*(f"commands/{name}" for name in names), "```", ""]
+    return {**pages, "commands.md": "\n".join(text)}
+
+
+def command_page(name: str, command: Any) -> str:
+    """Return usage, options and examples of one command."""
+    import importlib
+
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    usage = " ".join(["pucli", name, *(p.metavar or p.name.upper() for p in arguments), "[OPTIONS]"])
+    lines = [f"# pucli {name}", "", *(escape(line) for line in inspect.cleandoc(command.help or "").splitlines()), ""]
+    lines += ["```text", usage, "```", ""]
+    for title, params in (("Arguments", arguments), ("Options", options)):
+        if params:
+            lines += [f"## {title}", ""]
+        for p in params:
+            words = ", ".join([*p.opts, *p.secondary_opts]) if title == "Options" else (p.metavar or p.name)
+            kind = "" if getattr(p, "is_flag", False) or title == "Arguments" else f" {_placeholder(p)}"
+            default = "" if p.default in (None, False, "", ()) or callable(p.default) else f" Default: `{p.default}`."
+            variable = f" Environment: `{p.envvar}`." if getattr(p, "envvar", None) else ""
+            lines += [f"`{words}{kind}`", f": {escape(p.help or '')}{default}{variable}", ""]
+    module = importlib.import_module(f"pucli.cli.commands.{name.replace('-', '_')}")
+    lines += ["## Examples", "", "```sh", *module.EXAMPLES.strip().splitlines(), "```", ""]
+    return "\n".join(lines)
+
+
+def _placeholder(option: Any) -> str:
+    """Return what stands for the value of an option; Typer has named its type in two ways."""
+    if option.metavar:
+        return str(option.metavar)
+    described = getattr(option, "type_descriptor", None)
+    kind = described.annotation.__name__ if described is not None else option.type.name
+    return {"str": "TEXT", "int": "INTEGER", "float": "NUMBER", "Path": "PATH"}.get(kind, kind.upper())
+
+
+def lists() -> dict[str, str]:
+    """Return the pages of metrics, protocols and data sets."""
+    from pucli.data import dataset_entry, dataset_names
+    from pucli.metrics import METRICS
+    from pucli.runner.cells import protocol_module, protocol_names
+
+    metrics = ["# Metrics", "", "| Name | Unit | Better | What it is |", "| --- | --- | --- | --- |"]
+    metrics += [f"| `{m.name}` | {m.unit} | {m.better or ''} | {escape(m.description)} |" for m in METRICS.values()]
+    protocols = ["# Protocols", "", "What happens in one cell of an experiment.", ""]
+    for name, package in protocol_names().items():
+        if not package:
+            lines = inspect.cleandoc(protocol_module(name).__doc__ or "").splitlines()
+            protocols += [f"## {name}", "", *(escape(line) for line in lines), ""]
+    data = ["# Data sets", "", "| Name | Title | Rows and columns | Licence |", "| --- | --- | --- | --- |"]
+    for name in dataset_names():
+        entry = dataset_entry(name)
+        data.append(f"| `{name}` | {escape(entry.title)} | {entry.selection} | {escape(entry.licence or '')} |")
+    return {
+        "metrics.md": "\n".join([*metrics, ""]),
+        "protocols.md": "\n".join([*protocols, ""]),
+        "data.md": "\n".join([*data, ""]),
+    }
+
+
+API = {
+    "pucli": "Everyday names",
+    "pucli.data": "Data",
+    "pucli.metrics": "Metrics and tests",
+    "pucli.tuning": "Tuning",
+    "pucli.compare": "Comparison",
+    "pucli.runner": "Running experiments",
+    "pucli.report": "Reports",
+    "pucli.plug_ins": "Plug-ins",
+    "pucli.new": "Files to start from",
+}
+
+
+def api() -> dict[str, str]:
+    """Return the API reference: every public function and class of the packages above, in reStructuredText."""
+    import importlib
+
+    lines = ["Python reference", "================", "", "The estimators are on the pages of :doc:`methods`.", ""]
+    for name, title in API.items():
+        module = importlib.import_module(name)
+        names = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n, None))]
+        if not names:
+            names = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == name and n[0] != "_"]
+        lines += [f"{title}: ``{name}``", "-" * (len(title) + len(name) + 6), ""]
+        for entry in names:
+            thing = getattr(module, entry)
+            directive = "autoclass" if isinstance(thing, type) else "autofunction"
+            if inspect.isfunction(thing) or isinstance(thing, type):
+                lines += [f".. {directive}:: {name}.{entry}", ""]
+    return {"api.rst": "\n".join(lines)}
+
+
+def escaped(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Escape what reStructuredText would read as references and substitutions: ``coef_``, ``|w|``."""
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...", ".. ")):
+            continue
+        parts = re.split(r"(``.+?``|`[^`]+`)", line)
+        lines[number] = "".join(
+            part if part.startswith("`") else re.sub(r"(?<=\w)_(?!\w)", r"\\_", part.replace("|", "\\|"))
+            for part in parts
+        )

@@ -1,0 +1,24 @@
+"""
+What labelled and unlabeled rows look like
+==========================================
+
+Two groups of positives on both sides of the negatives, of which a quarter is labelled.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+rng = np.random.default_rng(1)
+X = np.vstack([rng.normal((-3, 0), 0.8, (60, 2)), rng.normal((3, 0), 0.8, (60, 2)), rng.normal((0, 0), 0.9, (200, 2))])
+positive = np.arange(320) < 120
+labelled = positive & (rng.random(320) < 0.25)
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True)
+left.scatter(*X[~positive].T, s=12, c="tab:gray", label="negative")
+left.scatter(*X[positive].T, s=12, c="tab:orange", label="positive")
+right.scatter(*X[~labelled].T, s=12, c="tab:blue", label="unlabeled")
+right.scatter(*X[labelled].T, s=12, c="tab:orange", label="labelled")
+left.set_title("what is true")
+right.set_title("what is known")
+for axis in (left, right):
+    axis.legend()

@@ -1,0 +1,160 @@
+"""Every block of code in README.md and docs runs, or, where that takes long or needs the network, is parsed."""
+
+import itertools
+import os
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from pucli import declared
+from pucli.data import dataset_entry, dataset_names
+from pucli.methods import METHODS
+from tests.cli.test_basics import parse
+from tests.helpers import ROOT
+
+sybil = pytest.importorskip("sybil")
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser  # noqa: E402
+
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"generated", "gallery"} & set(path.parts)),
+]
+# what belongs to the machine and not to pucli
+NOT_OURS = {"pip", "python3", "pytest", "bash", "zcat", ".venv/bin/pip", ".venv/bin/python", ".venv/bin/pre-commit"}
+
+
+def write_files() -> None:
+    """Write the tables that the pages speak of."""
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(1.5, 1, (60, 3)), random.normal(-1.5, 1, (90, 3))])
+    rows = pd.DataFrame(X.round(3), columns=["age", "income", "visits"])
+    rows.insert(0, "customer", [f"C{number:05d}" for number in random.permutation(150)])
+    rows["zip"] = random.choice(["1010", "2020", "3030"], 150)
+    rows["notes"] = random.choice(["called twice", "wrote a letter", "came by"], 150)
+    rows.assign(bought=["yes" if row < 25 else "" for row in range(150)]).to_csv("customers.csv", index=False)
+    rows.assign(bought=["yes"] * 60 + ["no"] * 90).to_csv("checked.csv", index=False)
+    rows.to_csv("new.csv", index=False)
+    classes = np.where(np.arange(150) < 60, "a", "b")
+    known = np.arange(150) % 5 == 0
+    numbers = rows[["age", "income", "visits"]]
+    for name, column in (("patients.csv", "outcome"), ("flowers.csv", "species")):
+        numbers.assign(**{column: np.where(known, classes, "")}).to_csv(name, index=False)
+    numbers.assign(visits=numbers["visits"].where(np.arange(150) < 50)).to_csv("sensors.csv", index=False)
+
+
+def write_table() -> None:
+    """Write the experiment and the catalogue that the README names."""
+    from pucli.new import new_dataset, new_experiment
+
+    made = new_experiment("my-table", "written", methods=["gllc"])
+    content = yaml.safe_load((made.folder / "my-table.yaml").read_text())
+    content["split"]["repeats"] = 1
+    content["methods"]["gllc"]["grid"] = {"lam": [1.0]}
+    Path("my-table.yaml").write_text(yaml.safe_dump(content))
+    declared_there = new_dataset("points", "written").folder
+    Path("my-datasets.yaml").write_bytes((declared_there / "datasets.yaml").read_bytes())
+
+
+def too_long(page: Path, words: list[str]) -> bool:
+    """Return whether a command is parsed only."""
+    command, rest = words[0], set(words[1:])
+    if command in {"bench", "advise", "site"} or "--all" in rest or "--backend" in rest or "-" in rest:
+        return True
+    if command == "auto":  # the tutorial runs it
+        return page.name != "practitioner.md"
+    if command == "reproduce":
+        short = rest & {"--dry-run", "my-table.yaml"} or (
+            "smoke" in rest and page.name in {"cluster.md", "researcher.md"}
+        )
+        return not short
+    if command == "report" and words[1].startswith("table-"):  # writes beside the committed results
+        return True
+    if "nearest-mean" in rest and command != "new":  # needs pip; tests/cli/test_new.py runs it
+        return True
+    files = [name for name in dataset_names() if dataset_entry(name).files]
+    return not os.environ.get("PUCLI_MIRROR") and bool(rest.intersection(files))
+
+
+def commands(block: str):
+    """Yield the commands of a block: words, and the variables that stand before them."""
+    for line in block.replace("\\\n", " ").splitlines():
+        for part in line.split(" | ")[-1].split(" && "):
+            words = shlex.split(part, comments=True)
+            variables = dict(word.split("=", 1) for word in itertools.takewhile(lambda word: "=" in word, words))
+            if words[len(variables) :]:
+                yield variables, words[len(variables) :]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_code_of_a_page_runs(page, pucli, monkeypatch):
+    mirror = ROOT.parent / "shared" / "data" / "uci"
+    if mirror.is_dir():
+        monkeypatch.setenv("PUCLI_MIRROR", str(mirror))
+    monkeypatch.setattr(declared, "_named", [])
+    write_files()
+    ran = []
+
+    def shell(example):
+        for variables, words in commands(str(example.parsed)):
+            if words[0] in NOT_OURS:
+                continue
+            assert Path(words[0]).name == "pucli", f"{page.name}: {words[0]} is no command that is known"
+            if too_long(page, words[1:]):
+                parse(words[1:])
+                continue
+            if "my-table.yaml" in words and not Path("my-table.yaml").exists():
+                write_table()
+            if "new.parquet" in words:
+                pd.read_csv("new.csv").to_parquet("new.parquet")
+            with monkeypatch.context() as context:
+                for name, value in variables.items():
+                    context.setenv(name, value)
+                if "bought.model" in words and words[1] != "train" and not Path("bought.model").exists():
+                    known = (
+                        "--data",
+                        "customers.csv",
+                        "--label",
+                        "bought",
+                        "--positive",
+                        "yes",
+                        "--model",
+                        "bought.model",
+                    )
+                    assert pucli("train", "--method", "gllc", *known).code == 0
+                done = pucli(*words[1:])
+            assert done.code == 0, f"{page.name}: {' '.join(words)}\n{done.err}"
+            ran.append(words)
+
+    parsers = [CodeBlockParser(language="sh", evaluator=shell), PythonCodeBlockParser()]
+    document = sybil.Sybil(parsers=parsers).parse(page)
+    if page.name == "README.md":
+        table = pd.read_csv("customers.csv")
+        document.namespace |= {"bought": table.pop("bought").eq("yes"), "table": table}
+    for example in document.examples():
+        example.evaluate()
+
+
+def test_every_method_says_when_to_take_it_and_when_not():
+    advice = yaml.safe_load((ROOT / "docs" / "when.yaml").read_text())
+    assert set(advice) == set(METHODS)
+    assert all(set(entry) == {"use", "not"} and all(entry.values()) for entry in advice.values())
+
+
+def test_there_are_twelve_examples_and_each_has_a_title():
+    examples = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+    assert len(examples) >= 12
+    for path in examples:
+        title, line = path.read_text().splitlines()[1:3]
+        assert set(line) == {"="} and len(line) >= len(title), path.name
+
+
+def test_every_page_is_in_a_table_of_contents():
+    index = (ROOT / "docs" / "index.md").read_text()
+    for path in PAGES[1:]:
+        if path.name != "index.md":
+            assert path.relative_to(ROOT / "docs").with_suffix("").as_posix() in index
