@@ -1,4 +1,4 @@
-"""From stored cells to a table: published beside obtained, verdicts, tests between methods, figures, provenance."""
+"""Reports from stored cells: published and obtained figures, verdicts, tests between methods, plots, provenance."""
 
 from pucli.report.build import FORMATS, assemble, build_report, collect, largest_profile, table_csv
 from pucli.report.comparisons import Comparison, Ranking

@@ -1,4 +1,4 @@
-"""Build a report from stored cells, or from a committed cells.csv where there is no store, and write its files."""
+"""Build a report from stored cells, or from a committed cells.csv if there is no store, and write its files."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ def collect(
     formats: Iterable[str] = ("md", "csv", "tex"),
     figures: bool = True,
 ) -> Report:
-    """Build the report of what has been run, also while a run is writing to the store; see `build_report`.
+    """Build the report of an experiment from its finished cells, even during a run; see `build_report`.
 
     Parameters
     ----------
     experiment : Experiment
-        What was run.
+        The experiment.
     profile : str, optional
-        The profile that was run; the one with the most cells when omitted.
+        The profile; by default the one with the most finished cells.
     methods, datasets : sequence of str, optional
-        Only these.
+        Restrict the report to these.
     results_dir : str or Path, optional
-        Folder of all experiments; this one's is `results_dir`/<name>. Default: results.
+        Folder of all experiments, by default results; that of this experiment is `results_dir`/<name>.
     formats : iterable of str
-        Of md, csv, tex, html.
+        Any of md, csv, tex and html.
     figures : bool
-        Whether to draw.
+        Whether to draw figures.
 
     Returns
     -------
@@ -73,13 +73,13 @@ def collect(
     Raises
     ------
     UsageError
-        Nothing has been run and no profile is given; a store or a cells.csv that cannot be read.
+        No cell has been run and no profile is given, or the store or cells.csv cannot be read.
 
     Notes
     -----
-    The store, where there is one, is completed from cells.csv: a cell's key says all that its result depends on. So a
-    fresh clone shows the committed results. What cells.csv lacks (the details that some figures are drawn from) stays
-    as it lies in the folder; `Report.kept` names it.
+    Cells missing from the store are taken from cells.csv, since the key of a cell identifies everything on which its
+    result depends. A fresh clone therefore shows the committed results. Files that need more than cells.csv holds (the
+    details behind some figures) are kept as they are in the folder and named in `Report.kept`.
     """
     found = gather(experiment, profile=profile, methods=methods, datasets=datasets, results_dir=results_dir)
     return build_report(
@@ -95,7 +95,7 @@ def collect(
 
 
 class Gathered(NamedTuple):
-    """What is known of an experiment: the plan, the rows of its cells, and whether some come from cells.csv."""
+    """Known results of an experiment: the plan, the stored cells, and whether some come from cells.csv."""
 
     scope: Scope
     cells: list[Cell]
@@ -112,7 +112,7 @@ def gather(
     datasets: Sequence[str] | None = None,
     results_dir: str | Path | None = None,
 ) -> Gathered:
-    """Return what is known of an experiment, from its store and its cells.csv; parameters as those of `collect`."""
+    """Return the known results of an experiment, from its store and cells.csv; parameters as in `collect`."""
     folder = results_folder(experiment, results_dir)
     stored = read_rows(folder)
     known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
@@ -125,16 +125,16 @@ def gather(
 
 
 def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Path) -> str:
-    """Return the profile of which most cells are known.
+    """Return the profile with the most known cells.
 
     Parameters
     ----------
     experiment : Experiment
-        What was run.
+        The experiment.
     known : mapping
-        Key of a cell -> anything.
+        Map from the key of each known cell.
     folder : Path
-        Its results folder; a tie goes to the profile that the report there has.
+        Its results folder; ties go to the profile of the report there.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Pa
     Raises
     ------
     UsageError
-        Nothing has been run.
+        No cell has been run.
     """
     there = read_provenance(folder).get("profile")
     counts = {
@@ -153,14 +153,14 @@ def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Pa
     best = max(counts, key=lambda name: (counts[name], name == there), default="")
     if not best or not counts[best]:
         raise UsageError(
-            f"nothing of {experiment.name} has been run in {folder}; "
+            f"no cell of {experiment.name} has been run in {folder}; "
             f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it."
         )
     return best
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
-    """Return the content of a folder's provenance.json, {} where there is none that can be read."""
+    """Return the content of provenance.json in a folder, or {} if it cannot be read."""
     try:
         found = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -179,23 +179,23 @@ def build_report(
     figures: bool = True,
     from_csv: bool = False,
 ) -> Report:
-    """Aggregate the stored rows of a plan, and write table, figures and provenance.
+    """Aggregate the stored cells of a plan, and write the table, figures and provenance.
 
     Parameters
     ----------
     experiment, scope, cells
-        What was planned.
+        The plan.
     stored : mapping
-        Key -> stored row, see `pucli.runner.read_rows`. Cells without a row count as missing.
+        Map from key to stored row, see `pucli.runner.read_rows`. Cells without a row count as missing.
     folder : Path
-        Results folder of the experiment. Where it has a report from more cells, this one goes to a folder in it.
+        Results folder of the experiment. If it has a report of more cells, this report goes to a subfolder.
     formats : iterable of str
-        Of md, csv, tex, html; comparisons.csv, cells.csv and the provenance are always written.
+        Any of md, csv, tex and html; comparisons.csv, cells.csv and the provenance are always written.
     figures : bool
-        Whether to draw.
+        Whether to draw figures.
     from_csv : bool
-        Whether some rows come from cells.csv: then nothing is drawn from details that they lack, and cells.csv and the
-        provenance stay as they are where no row is new.
+        Whether some cells come from cells.csv. Figures that need their missing details are then not drawn, and
+        cells.csv and the provenance are kept if no cell is new.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def build_report(
     Raises
     ------
     UsageError
-        An unknown format; a published file with a mistake; a folder that cannot be written.
+        A format is unknown, a file of published figures is invalid, or the folder cannot be written.
     """
     formats = list(formats)
     for name in formats:
@@ -270,7 +270,7 @@ def _is_whole(experiment: Experiment, scope: Scope) -> bool:
 
 
 def keep_recorded(report: Report, provenance: Mapping[str, Any]) -> None:
-    """Add the figures and texts that the folder has from the run and that were not made anew, in the recorded order."""
+    """Add the recorded figures and texts of the folder that were not made again, in the recorded order."""
     for kind, made in (("figures", report.figures), ("texts", report.texts)):
         recorded = [(path, title) for path, title in provenance.get(kind, [])]
         kept = [(path, title) for path, title in recorded if (report.folder / path).is_file()]
@@ -290,13 +290,13 @@ def _source(experiment: Experiment) -> str:
 
 
 def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
-    """Return what holds for whole columns."""
-    told = [column for column in samples.columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
-    if not told:
+    """Return remarks on whole columns."""
+    given = [column for column in samples.columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
+    if not given:
         return []
     return [
-        f"{', '.join(told)}: told the true prior, the share of positives among all unlabeled rows of the split, those "
-        "for testing included; the other columns are not told."
+        f"These columns are given the true prior: {', '.join(given)}. It is the share of positives among all unlabeled "
+        "rows of the split, including the test rows; the other columns do not use it."
     ]
 
 
@@ -321,7 +321,7 @@ def _write_figure(report: Report, name: str, title: str, figure: Figure | None) 
 def _add_extras(
     report: Report, experiment: Experiment, cells: Sequence[Cell], stored: StoredRows, figures: bool
 ) -> None:
-    """Write what the experiment's protocol has beside the table."""
+    """Write the additional texts and figures of the protocol."""
     for extra in extras_of(experiment.protocol)(experiment, cells, stored):
         if isinstance(extra.content, str):
             report.files.append(write(report.folder / extra.path, extra.content))
@@ -336,7 +336,7 @@ def _write_tables(report: Report, formats: Sequence[str]) -> None:
 
 
 def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
-    """Return file name -> text of the tables in `formats`, and of comparisons.csv."""
+    """Return the texts of the tables in `formats` and of comparisons.csv, by file name."""
     found = {}
     if "md" in formats:
         found["table.md"] = report.markdown()
@@ -358,7 +358,7 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
 def _write_always(
     report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
 ) -> None:
-    """Write cells.csv and the provenance, unless all of it is what the folder has."""
+    """Write cells.csv and the provenance, unless nothing in the folder would change."""
     from pucli.report.made_with import made_with, made_with_page, to_text
 
     if from_csv and not any(row["provenance"] for row in stored.values()):
@@ -368,13 +368,13 @@ def _write_always(
     report.files += [
         write(report.folder / CELLS, cells_csv(cells, stored)),
         write(report.folder / "provenance.md", made_with_page(content)),
-        # last: its count of cells guards this report against a smaller one
+        # written last: its cell count protects this report from being replaced by a smaller one
         write(report.folder / PROVENANCE, to_text(content)),
     ]
 
 
 def table_csv(rows: Sequence[TableRow]) -> str:
-    """Return table.csv: one row for each published or obtained figure."""
+    """Return the text of table.csv, with one row per published or obtained figure."""
     return csv_text(
         TABLE_COLUMNS,
         (

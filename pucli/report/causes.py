@@ -1,8 +1,8 @@
-"""Why does a figure disagree? A small set of named causes, declared with their evidence or seen in the cells.
+"""Named causes of disagreement between obtained and published figures.
 
-A cause that an experiment declares (`notes`, with `cause`) wins; its text is the evidence. The others follow from what
-is at hand: the verdict itself, another form of the method that agrees, a profile that runs less than was published, a
-catalogue entry whose rows or columns are a guess. What is left is unexplained, and says so.
+A cause declared by an experiment (`notes`, with `cause`) has precedence; its text is the evidence. Other causes are
+inferred: from the verdict, from another form of the method that agrees, from a profile that runs less than was
+published, or from a catalogue entry whose rows or columns are a guess. Any other disagreement is unexplained.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ UNEXPLAINED = "unexplained"
 CAUSES = {
     SELECTION: "which rows or columns were used is a guess (`datasets.yaml` says from what); no others were tried",
     FORM: "another form of the method agrees, or the declared note says which",
-    TUNING: "points of the grid agree, the choice misses them",
+    TUNING: "points of the grid agree, but tuning does not choose them",
     SCORING: "the published figures follow another scoring",
     SPREAD: "the repeats spread too widely to tell",
     ONE_CLASS: "at least half of the models predict one class only",
-    NOT_STATED: "the result depends on something that the publication does not state",
+    NOT_STATED: "the result depends on a detail that the publication does not state",
     CONTRADICTION: "the published figures or text contradict each other",
-    IMPOSSIBLE: "the method as described cannot give the figure",
+    IMPOSSIBLE: "the method as described cannot produce the figure",
     REDUCED: "the profile runs less than was published (grid, repeats or iterations)",
     UNEXPLAINED: "no cause is known",
 }
 
 
 def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, guessed: bool) -> str:
-    """Return the cause that the cells and the catalogue give; "" where there is nothing to explain.
+    """Return the cause inferred from the cells and the catalogue, or "" if there is nothing to explain.
 
     Parameters
     ----------
     verdict : str
         Verdict of the row, with the names of agreeing variants.
     reduced : bool
-        Whether the row's cells are others than those of the whole experiment.
+        Whether the cells of the row differ from those of the whole experiment.
     fewer_repeats : bool
-        Whether there are fewer of them than in the whole experiment.
+        Whether the row has fewer cells than in the whole experiment.
     guessed : bool
-        Whether rows or columns of the data set are a guess.
+        Whether the rows or columns of the data set are a guess.
 
     Returns
     -------

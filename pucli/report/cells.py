@@ -1,8 +1,8 @@
-"""cells.csv: one row for each cell of the plan, whatever became of it; written, and read back where no store is.
+"""Writing and reading of cells.csv, which has one row for each planned cell and replaces a missing store.
 
-The file has all that a table needs. What it has not: the trials of the tuning and the details that figures are drawn
-from. Its columns, in this order: what the cell is; status; chosen parameters; metrics; seconds_*; the certificate;
-number of fits, flags, notes, error. A metric with the name of another column has `metric_` before it.
+The file has everything that a table needs, but neither the trials of tuning nor the details behind some figures. Its
+columns, in this order: the identity of the cell; status; chosen parameters; metrics; seconds_*; the certificate; number
+of fits, flags, notes, error. A metric with the name of another column has the prefix `metric_`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ TAIL = ("n_fits", "flags", "notes", "error")
 SECONDS = "seconds_"
 METRIC = "metric_"
 MISSING = "missing"
-# what separates flags, and notes, in their one column
+# separator of flags, and of notes, within their column
 SEPARATOR = "; "
 
 
 def cells_csv(cells: Sequence[Cell], stored: StoredRows) -> str:
-    """Return cells.csv, with every digit. Settings and parameters are JSON; repeats count from 0."""
+    """Return the text of cells.csv, with all digits. Settings and parameters are JSON; repeats count from 0."""
     metrics = _names(stored, "metrics")
     seconds = _names(stored, "seconds")
     certificate = _names(stored, "certificate")
@@ -60,7 +60,7 @@ def cells_csv(cells: Sequence[Cell], stored: StoredRows) -> str:
 
 
 def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
-    """Return the cells that a results folder's cells.csv has, as a store would; {} where there is no such file.
+    """Return the cells in cells.csv of a results folder, in the form of the store; {} if there is no such file.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
     Returns
     -------
     dict of str to StoredRow
-        Key -> row, without trials, details, time and provenance.
+        Map from key to row, without trials, details, time and provenance.
 
     Raises
     ------
     UsageError
-        The file lacks a column, or a row of it cannot be read.
+        The file lacks a column, or a row cannot be read.
     """
     path = folder / FILE
     wanted = None if keys is None else set(keys)
@@ -100,10 +100,10 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
 
 
 def _parts(columns: list[str], path: Path) -> dict[str, slice]:
-    """Return which columns hold metrics, seconds and the certificate."""
+    """Return the positions of the columns with metrics, seconds and the certificate."""
     for name in (*HEAD, *TAIL):
         if columns.count(name) != 1:
-            raise UsageError(f"{path}: the column {name!r} is {'missing' if name not in columns else 'there twice'}.")
+            raise UsageError(f"{path}: the column {name!r} is {'missing' if name not in columns else 'duplicated'}.")
     first, last = columns.index("params") + 1, columns.index("n_fits")
     timed = [i for i in range(first, last) if columns[i].startswith(SECONDS)]
     if not timed:
@@ -145,7 +145,7 @@ def _row(columns: list[str], parts: dict[str, slice], line: list[str], path: Pat
 
 
 def _values(columns: list[str], line: list[str], places: slice, prefix: str) -> Iterator[tuple[str, float]]:
-    """Yield name and number of the filled places; True and False stay what they are."""
+    """Yield the name and number of each filled column; True and False stay boolean."""
     for name, text in zip(columns[places], line[places], strict=True):
         if text:
             yield name.removeprefix(prefix), text == "True" if text in ("True", "False") else float(text)
@@ -156,7 +156,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _exact(value: Any) -> Any:
-    """Return a number as the shortest text that is read back as the same number, whole ones without a point."""
+    """Return a number as the shortest text that is read back exactly, integers without a decimal point."""
     if isinstance(value, float) and math.isfinite(value):
         return repr(value).removesuffix(".0")
     return value

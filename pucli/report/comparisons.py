@@ -1,4 +1,4 @@
-"""Differences between methods: over repeats in each row of the table, and over data sets."""
+"""Statistical tests of differences between methods, over repeats in each row of the table and over data sets."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pucli.runner.cells import json_values
 
 @dataclass(frozen=True)
 class Comparison:
-    """Wilcoxon signed-rank test of a - b over the repeats that both have.
+    """Wilcoxon signed-rank test of a - b over the repeats of both methods.
 
-    `p_adjusted` allows for the number of rows that the pair is tested in (Benjamini-Hochberg).
+    `p_adjusted` is adjusted for the number of rows in which the pair is tested (Benjamini-Hochberg).
     """
 
     dataset: str
@@ -39,9 +39,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Friedman test and Nemenyi ranks of the mean values over blocks (data sets, or settings of one data set).
+    """Friedman test and Nemenyi ranks of mean values over blocks (data sets, or settings of one data set).
 
-    `p` comes from the Wilcoxon test where there are two methods.
+    For two methods, `p` is that of the Wilcoxon test.
     """
 
     blocks: str
@@ -86,7 +86,7 @@ def compare_pairs(samples: Samples) -> list[Comparison]:
 
 
 def pairs(samples: Samples) -> list[tuple[str, str]]:
-    """Return the pairs of columns to compare, those that are in the plan."""
+    """Return the pairs of columns to compare that are in the plan."""
     columns = samples.columns
     declared = samples.experiment.comparisons
     if declared is None:
@@ -95,10 +95,10 @@ def pairs(samples: Samples) -> list[tuple[str, str]]:
 
 
 def rank_methods(samples: Samples) -> list[Ranking]:
-    """Rank the methods over data sets, for each setting; over settings where there is one data set.
+    """Rank the methods over data sets for each setting, or over settings if there is only one data set.
 
-    Only blocks in which every method has a mean count. Without two such blocks, two methods or a better side of
-    the metric there is no ranking.
+    Only blocks in which every method has a mean are used. A ranking needs two such blocks, two methods and a metric
+    with a better side.
     """
     metric = samples.experiment.metrics[0]
     columns = samples.columns

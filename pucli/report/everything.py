@@ -1,4 +1,4 @@
-"""The reports of all experiments, and the counts of their verdicts on the front page of the results."""
+"""Reports of all experiments, and the counts of their verdicts on the front page of the results."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ END = "<!-- verdicts: end -->"
 
 @dataclass(frozen=True)
 class Judged:
-    """One row of a table.csv that has a verdict; `primary` where it stands for a published figure.
+    """A row of a table.csv with a verdict.
 
-    That is so where its variant stands for the method, and the figure rests on its metric.
+    `primary` is true if the row represents a published figure: its variant represents the method, and its metric is the
+    one that was published.
     """
 
     experiment: str
@@ -47,18 +48,18 @@ def report_all(
     figures: bool = True,
     on_report: Callable[[Report], None] | None = None,
 ) -> list[Report]:
-    """Build the report of every experiment that has results, and bring the counts on the front page up to date.
+    """Build the report of every experiment with results, and update the counts on the front page.
 
     Parameters
     ----------
     results_dir : str or Path, optional
-        Folder of all experiments. Default: results.
+        Folder of all experiments, by default results.
     formats : iterable of str
-        Of md, csv, tex, html.
+        Any of md, csv, tex and html.
     figures : bool
-        Whether to draw.
+        Whether to draw figures.
     on_report : callable, optional
-        Called with each report as it is done.
+        Called with each finished report.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def report_all(
             on_report(reports[-1])
     if not reports:
         raise UsageError(
-            f"no declared experiment has results in {results}; `pucli reproduce EXPERIMENT --profile quick` makes some."
+            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
         )
     page = results / PAGE
     if page.is_file():
@@ -97,7 +98,7 @@ def judged_rows(results: Path) -> list[Judged]:
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
         primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
-        # the same printed figures may be held against several metrics; they rest on the first
+        # printed figures may be compared with several metrics, of which the first is the published one
         rests_on = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
         path = results / name / "table.csv"
         if not path.is_file():
@@ -136,7 +137,7 @@ def counts_text(rows: Sequence[Judged]) -> str:
 
 
 def with_counts(page: str, rows: Sequence[Judged]) -> str:
-    """Return the text of the front page with the counts between its marks; unchanged where it has none."""
+    """Return the front page with the counts between its marks, or unchanged if it has no marks."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

@@ -1,4 +1,4 @@
-"""What a protocol adds beside the table: texts and figures, made by the module `report` of the protocol's folder."""
+"""Texts and figures that a protocol adds to the table, made by the module `report` in the folder of the protocol."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Extra:
     Parameters
     ----------
     path : str
-        Where it goes in the results folder, e.g. ``harm.md``. That of a figure has no ending: ``figures/curves``.
+        Path in the results folder, e.g. ``harm.md``; for a figure without extension: ``figures/curves``.
     title : str
-        What the table's page calls it.
+        Title on the page of the table.
     content : str or matplotlib Figure
-        The text, or the drawn figure.
+        The text or the figure.
     """
 
     path: str
@@ -39,12 +39,12 @@ MakeExtras: TypeAlias = Callable[[Experiment, Sequence[Cell], StoredRows], list[
 
 
 def no_extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return nothing: for a protocol that has only the table."""
+    """Return no extras, for a protocol that has only the table."""
     return []
 
 
 def extras_of(protocol: str) -> MakeExtras:
-    """Return the function `extras` of the protocol's module `report`; `no_extras` where it has no such module."""
+    """Return the function `extras` of the module `report` of the protocol, or `no_extras` without such a module."""
     package = protocol_module(protocol).__package__
     if not package or importlib.util.find_spec(f"{package}.report") is None:
         return no_extras
@@ -53,5 +53,5 @@ def extras_of(protocol: str) -> MakeExtras:
 
 
 def done_rows(cells: Sequence[Cell], rows: StoredRows) -> list[tuple[Cell, StoredRow]]:
-    """Return the cells that are done, each with its stored row."""
+    """Return the finished cells, each with its stored row."""
     return [(cell, rows[cell.key]) for cell in cells if cell.key in rows and rows[cell.key]["status"] == "done"]

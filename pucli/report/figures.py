@@ -1,6 +1,6 @@
 """Figures: seconds by method, and box plots of paired differences (Wang 2024, Figures 3.5 and 3.6).
 
-Drawn without a display, and the same bytes for the same numbers.
+They are drawn without a display; the same numbers give the same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def render(figure: Figure) -> dict[str, bytes]:
 
 
 def timing(cells: Sequence[Cell], stored: StoredRows) -> Figure | None:
-    """Draw mean seconds for tuning, the one fit, and prediction, by method; None before a cell is done."""
+    """Draw the mean seconds of tuning, fitting and prediction by method; return None if no cell is finished."""
     seconds: dict[str, dict[str, list[float]]] = {}
     ways = set()
     for cell in cells:
@@ -69,7 +69,7 @@ def timing(cells: Sequence[Cell], stored: StoredRows) -> Figure | None:
 
 
 def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
-    """Draw a box for each data set of the differences a - b over repeats, sorted by median; None without any."""
+    """Draw one box per data set for the differences a - b over repeats, sorted by median; None without any."""
     wanted = setting_key(spec.setting, list(spec.setting))
     boxes = []
     for dataset in samples.datasets:

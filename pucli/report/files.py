@@ -1,4 +1,4 @@
-"""Write report files: whole or not at all, and never over a table that was made from more cells."""
+"""Atomic writing of report files, which never replaces a table made from more cells."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ PROVENANCE = "provenance.json"
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Replace `path` in one step, so that a reader never sees half of it."""
+    """Replace `path` atomically, so that readers never see an incomplete file."""
     with replacing(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
 def output_folder(folder: Path, profile: str, done: int) -> Path:
-    """Return where a report of `done` finished cells goes: `folder`, unless a bigger one is there.
+    """Return the folder for a report of `done` finished cells.
 
-    A report from fewer cells than the one in `folder` has (a quick run beside a full one, a part of the data sets)
-    goes to a folder of its own in it, named after the profile.
+    It is `folder`, unless that has a report of more cells (from a larger profile or more data sets); then it is a
+    subfolder named after the profile.
     """
     try:
         there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    # ten digits are more than any figure here means, and leave out the noise of the last bits
+    # ten digits exceed the precision of any figure here, and drop the noise of the last bits
     return f"{value:.10g}" if isinstance(value, float) else value
 
 

@@ -1,4 +1,4 @@
-"""The table as LaTeX (booktabs, longtable): one row for each data set and setting, one column for each method."""
+"""The table as LaTeX (booktabs, longtable), with one row per data set and setting and one column per method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SPECIAL = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
             "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
-# how the obtained figure stands to the published one
+# relation of the obtained figure to the published one
 _MARKS = {
     "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
     "degenerate": "1", "not reproduced": "n",
@@ -21,7 +21,7 @@ _MARKS = {
 
 
 def latex(report: Report) -> str:
-    r"""Return table.tex, to be read in with \input; it needs the packages booktabs and longtable."""
+    r"""Return table.tex, to be included with \input; it needs the packages booktabs and longtable."""
     parts = ["% Needs \\usepackage{booktabs,longtable}.", f"% {report.name}, profile {report.profile}"]
     for metric in dict.fromkeys(row.metric for row in report.rows):
         parts.append(_table(report, metric))
@@ -79,5 +79,5 @@ def _pm(mean: float, sd: float) -> str:
 
 
 def escape(text: str, *, keep: str = "") -> str:
-    """Return `text` with the characters that LaTeX reads as commands escaped, but for those in `keep`."""
+    """Return `text` with the special characters of LaTeX escaped, except those in `keep`."""
     return "".join(c if c in keep else _SPECIAL.get(c, c) for c in text)

@@ -1,4 +1,4 @@
-"""Provenance of a report: what was run, on which data, with which versions."""
+"""Provenance of a report: the plan, the data and the versions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ def made_with(
     stored: StoredRows,
     before: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the content of provenance.json; it has no paths and no names of machines.
+    """Return the content of provenance.json, which has no paths and no names of machines.
 
-    Rows that were read from cells.csv say nothing of how they were made; `before`, the provenance that lies beside that
-    file, does.
+    Rows from cells.csv have no provenance of their own; it is taken from `before`, the provenance beside that file.
     """
     before = before or {}
     rows = [stored[cell.key] for cell in cells if cell.key in stored]
@@ -45,7 +44,7 @@ def made_with(
         "reductions": scope.reductions,
         "cells": report.counts,
         "flags": report.flags,
-        # of every setting of every planned cell: two reports with the same number answer the same question
+        # hash of all planned cells: reports with the same hash have the same plan
         "plan_sha256": hashlib.sha256(canonical_json(sorted(cell.key for cell in cells)).encode()).hexdigest(),
         "first_finished": min(times, default=None),
         "last_finished": max(times, default=None),
@@ -68,7 +67,7 @@ def to_text(content: Mapping[str, Any]) -> str:
 
 
 def made_with_page(content: Mapping[str, Any]) -> str:
-    """Return provenance.md, the same for a reader."""
+    """Return the content as the text of provenance.md."""
     counts = content["cells"]
     parts = [
         f"# {content['experiment']}: provenance",
@@ -99,7 +98,7 @@ def made_with_page(content: Mapping[str, Any]) -> str:
 
 
 def _hashes(way: Mapping[str, Any]) -> str:
-    """Return the hashes of source and experiment, which older cells do not have."""
+    """Return the hashes of source and experiment, which older cells lack."""
     if "source_sha256" not in way:
         return ""
     return f"Source `{way['source_sha256'][:16]}`, experiment `{way['experiment_sha256'][:16]}`. "

@@ -1,4 +1,4 @@
-"""The table as Markdown that reads well in a terminal and on the web."""
+"""The table as Markdown that is readable in a terminal and on the web."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def markdown(report: Report) -> str:
 
 
 _LEGEND = """\
-Means and sample standard deviations over repeats. *Difference* is obtained less published, in published standard
-deviations; the *interval* is that of the difference, 90 %, in the unit of the table. With the standard error
+Means and sample standard deviations over repeats. *Difference* is the obtained minus the published mean, in published
+standard deviations; *interval* is its 90 % confidence interval, in the unit of the table. With the standard error
 sqrt(s_o^2/n_o + s_p^2/n_p) of the difference:
 
 - **reproduced**: the difference is within two standard errors, and its interval lies within the margin ({margins}).
-- **reproduced by a variant**: this form does not agree, the named one does.
+- **reproduced by a variant**: this form of the method does not agree, but the named one does.
 - **inconclusive**: within two standard errors, but the interval is too wide to tell.
 - **better**, **worse**: beyond two standard errors.
 - **degenerate**: at least half of the models predict one class only; such figures reproduce nothing.
 - **not reproduced**: no repeat gave a value, or the metric has no better side.
 
 Flags count finished cells: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
-converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats, in brackets allowing
-for the number of rows that the pair is tested in (Benjamini-Hochberg); repeats share rows of one data set, which
+converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats; in brackets, adjusted
+for the number of rows in which the pair is tested (Benjamini-Hochberg). The repeats share the rows of a data set, which
 makes p somewhat too small."""
 
 
@@ -113,7 +113,7 @@ def _cells(report: Report) -> list[str]:
     for metric in dict.fromkeys(row.metric for row in shown):
         unit = get_metric(metric).heading
         of_metric = [row for row in shown if row.metric == metric]
-        if len({row.dataset for row in of_metric}) == 1:  # then a setting is what a data set is elsewhere
+        if len({row.dataset for row in of_metric}) == 1:  # then rows are blocked by setting instead of data set
             parts += [f"### {unit}, {of_metric[0].dataset}", _table(of_metric, "setting")]
             continue
         for setting in dict.fromkeys(row.setting for row in of_metric):
@@ -122,12 +122,12 @@ def _cells(report: Report) -> list[str]:
     if not shown:
         parts.append("No cell has run yet.")
     if hidden:
-        parts.append(f"{hidden} rows without any run are left out here; `table.csv` has them.")
+        parts.append(f"{hidden} rows without finished cells are left out here; `table.csv` has them.")
     return parts
 
 
 def _table(rows: Sequence[TableRow], block: str) -> str:
-    """Write rows whose first column, the data set or the setting, is printed once for each block of methods."""
+    """Return a table whose first column, the data set or the setting, is printed once per block of methods."""
     lines, last = [], ""
     for row in rows:
         part = row.repeats != row.expected_repeats
@@ -213,19 +213,19 @@ def _ranks(report: Report) -> list[str]:
 
 
 def _ranking_text(ranking: Ranking) -> str:
-    text = f"{ranking.test} test that all are equal: p = {ranking.p:.3g}."
+    text = f"{ranking.test} test of equal performance: p = {ranking.p:.3g}."
     if len(ranking.columns) > 2:
         text += (
-            f" Nemenyi: average ranks that differ by more than {ranking.critical_difference:.2f} are different at the "
-            f"{ranking.alpha:.0%} level."
+            f" Nemenyi test at the {ranking.alpha:.0%} level: average ranks differ if they are more than "
+            f"{ranking.critical_difference:.2f} apart."
         )
     return text
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """Return a Markdown table padded to even columns; `align` has l or r for each column.
+    """Return a Markdown table with padded columns; `align` has l or r for each column.
 
-    A column that is empty in every row is left out.
+    Columns that are empty in every row are left out.
     """
     keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
     table = [[_escape(line[i]) for i in keep] for line in [list(header), *rows]]

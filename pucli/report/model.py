@@ -1,4 +1,4 @@
-"""What a report says, before it is written as Markdown, CSV, LaTeX or a page."""
+"""Content of a report, independent of the format in which it is written."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pucli.runner.cells import json_values
 
 @dataclass
 class Report:
-    """What a report says; `to_json` for --json.
+    """Content of a report.
 
     Parameters
     ----------
     name, title, source, profile : str
-        Of the experiment, and the profile that was run.
+        Name, title and source of the experiment, and the profile that was run.
     reductions : list of str
-        What the profile leaves out, in words.
+        Descriptions of what the profile leaves out.
     counts : dict of str to int
         Cells by state: total, done, failed, missing.
     flags : dict of str to int
-        Flag -> number of finished cells that carry it.
+        Number of finished cells with each flag.
     errors : list of str
         Failed cells with their errors.
     remarks : list of str
-        What a reader of the whole table must know.
+        Remarks on the whole table.
     rows : list of TableRow
         The table.
     summary : list of SummaryLine
@@ -37,13 +37,13 @@ class Report:
     comparisons, rankings : list
         Tests between methods.
     folder : Path
-        Where the files are.
+        Folder of the files.
     figures, texts : list of (str, str)
-        Path in the folder and title of the figures, and of texts that the protocol adds.
+        Path in the folder and title of the figures and of the texts that the protocol adds.
     kept : list of str
-        Those of them that were not made anew: cells.csv has not what they need.
+        Figures and texts that were not made again because cells.csv lacks the data.
     files : list of Path
-        What was written.
+        Files written.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Report:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How often each verdict was given, variants not told apart."""
+        """Return the number of rows with each verdict, whichever variant it names."""
         return count_verdicts(self.rows)
 
     @property
     def causes(self) -> dict[str, int]:
-        """How often each cause of a disagreement was given."""
+        """Return the number of rows with each cause of disagreement."""
         return count_causes(self.rows)
 
     def markdown(self) -> str:

@@ -1,4 +1,4 @@
-"""The report as one web page that needs no network and no other file: tables, tests, ranks, figures drawn in."""
+"""The report as a self-contained web page with tables, tests, ranks and figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def page(report: Report) -> str:
     Parameters
     ----------
     report : Report
-        What it says; its figures have been written to its folder.
+        The report; its figures have already been written to its folder.
 
     Returns
     -------

@@ -17,9 +17,9 @@ from pucli.runner.experiment import Experiment, Published, base_name
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """One published mean, in the unit of the table (per cent for fractions); `sd` NaN where none is given.
+    """A published mean, in the unit of the table (per cent for fractions); `sd` is NaN if not given.
 
-    `rounding` is half a unit of the last printed digit; `text` is what stands there in place of a number.
+    `rounding` is half a unit of the last printed digit; `text` is the printed text if it is not a number.
     """
 
     dataset: str
@@ -36,13 +36,13 @@ class PublishedFigure:
 def read_published(experiment: Experiment, parameters: Sequence[str]) -> list[PublishedFigure]:
     """Return all published figures of an experiment whose cells have the scenario `parameters`.
 
-    `method` is the part of a label before the slash where the experiment has the method, else the published name;
-    `setting` holds the parameters that are columns of the file.
+    `method` is the part of the column name before the slash if the experiment has the method, otherwise the published
+    name; `setting` holds the parameters that are columns of the file.
 
     Raises
     ------
     UsageError
-        A file or a column is missing, or a figure is not a number; the message names file, row and column.
+        A file or a column is missing, or a figure is not a number; the message names the file, row and column.
     """
     return [figure for source in experiment.published for figure in _read(experiment, source, parameters)]
 
@@ -65,7 +65,7 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
     sd = _column(source.sd, [f"{source.metric}_sd", "sd"], columns, source.file, needed=bool(source.sd))
     method = _column(source.method, [], columns, source.file)
     parameters = [key for key in parameters if key in columns]
-    # trailing zeros are lost in a number, so the column's longest fraction tells how many digits were printed
+    # numbers lose trailing zeros, so the printed precision is the longest fraction in the column
     digits = max((len(row[mean].strip().partition(".")[2]) for row in rows), default=0)
     datasets = _dataset_names(experiment)
     labels = _method_names(experiment)
@@ -75,7 +75,7 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
     for number, row in enumerate(rows, start=2):
         name = row.get(source.dataset) or experiment.dataset_names[0]
         name = source.rename.get(name, name)
-        said = source.rename.get(row[method], row[method])
+        published_name = source.rename.get(row[method], row[method])
         scale = 1.0 if source.percent else get_metric(source.metric).scale
         text = row[mean].strip()
         value = _number(text)
@@ -86,9 +86,9 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
             PublishedFigure(
                 dataset=datasets.get(name.lower(), name),
                 setting=setting_key(row, parameters),
-                method=labels.get(said.lower(), said),
+                method=labels.get(published_name.lower(), published_name),
                 metric=source.metric,
-                # a word in place of a number ("failure") is kept as it is
+                # a word in place of a number ("failure") is kept
                 mean=math.nan if isinstance(value, str) else value * scale,
                 sd=spread * scale,
                 repeats=source.repeats or experiment.split.repeats,
@@ -119,7 +119,7 @@ def _column(declared: str, usual: list[str], columns: list[str], file: str, *, n
 
 
 def _dataset_names(experiment: Experiment) -> dict[str, str]:
-    """Names in any case, and names as publications print them -> names here."""
+    """Return a map from lower-case names, and names printed in publications, to names in the catalogue."""
     from pucli.data import dataset_entry
 
     names = {}

@@ -1,4 +1,4 @@
-"""A t-SNE map of labelled and unlabeled rows, for a look at how the labelled ones lie."""
+"""A t-SNE map of labelled and unlabeled rows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pucli.arrays import Bools, Floats
 from pucli.data.atomic import replacing
 from pucli.data.preprocessing import Standardiser
 
-# More rows than this are drawn at random.
+# Larger data sets are subsampled at random to this number of rows.
 LARGEST_MAP = 3000
 ENDINGS = (".png", ".svg", ".pdf")
 
 
 def write_row_map(path: Path, X: Floats, labelled: Bools, *, title: str, seed: int = 0) -> int:
-    """Write the map to a file and return how many rows it shows.
+    """Write the map to a file and return the number of rows shown.
 
     Parameters
     ----------
     path : Path
-        The file; its ending is one of `ENDINGS`.
+        The file; its extension is one of `ENDINGS`.
     X : array of shape (n, m)
         Rows; features are standardised first.
     labelled : array of shape (n,)
-        Which rows are labelled positives; they are drawn as triangles.
+        Mask of the labelled positives, which are drawn as triangles.
     title : str
-        Title of the picture.
+        Title of the figure.
     seed : int
-        Of t-SNE, and of the rows drawn where there are more than 3000.
+        Seed of t-SNE, and of the subsample if there are more than 3000 rows.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def write_row_map(path: Path, X: Floats, labelled: Bools, *, title: str, seed: i
 
     chosen = np.sort(np.random.default_rng(seed).permutation(len(X))[:LARGEST_MAP])
     rows, marked = Standardiser().fit_transform(X[chosen]), labelled[chosen]
-    # the usual range, as far as so many rows have so many neighbours
+    # the usual perplexity, limited by the number of rows
     perplexity = min(float(np.clip(len(rows) / 8, 5, 50)), 0.5 * len(rows))
     start = "random" if rows.shape[1] < 2 else "pca"
     points = TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(rows)

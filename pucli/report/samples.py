@@ -1,4 +1,4 @@
-"""The stored rows of a plan, found by data set, setting and column."""
+"""The stored rows of a plan, indexed by data set, setting and column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Group: TypeAlias = tuple[str, SettingKey, str]
 
 
 class Status(NamedTuple):
-    """Cells of a group that failed, that carry a flag, and whose predictions are all of one class."""
+    """Numbers of cells of a group that failed, that have a flag, and that predict only one class."""
 
     failed: int
     flagged: int
@@ -30,7 +30,7 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """The stored rows of a plan, found by (data set, setting, column).
+    """The stored rows of a plan, indexed by (data set, setting, column).
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class Samples:
     parameters : list of str
         All scenario parameters.
     keys : list of str
-        Those that take several values in the whole experiment: they make a setting of the table.
+        Those with several values in the whole experiment, which make up a setting of the table.
     cells : dict
-        Group -> its cells, one for each repeat.
+        Map from each group to its cells, one per repeat.
     stored : mapping of str to mapping
-        Key of a cell -> its stored row.
+        Map from the key of a cell to its stored row.
     whole : dict
-        Group -> keys of its cells in the whole experiment.
+        Map from each group to the keys of its cells in the whole experiment.
     """
 
     experiment: Experiment
@@ -63,7 +63,7 @@ class Samples:
         stored: StoredRows,
         whole: Sequence[Cell] | None = None,
     ) -> Samples:
-        """Group the cells of a plan; `whole` are those of the whole experiment, planned here when omitted."""
+        """Group the cells of a plan; `whole` are those of the whole experiment, by default planned here."""
         from pucli.runner.plan import plan
 
         values: dict[str, set[str]] = {}
@@ -81,7 +81,7 @@ class Samples:
         return cls(experiment, list(values), keys, grouped, stored, planned)
 
     def values(self, dataset: str, setting: SettingKey, column: str, metric: str) -> dict[int, float]:
-        """Return repeat -> value in the table's unit, of the cells that are done and have one."""
+        """Return the values of the finished cells by repeat, in the unit of the table."""
         scale = get_metric(metric).scale
         found = {}
         for cell in self.cells.get((dataset, setting, column), []):
@@ -92,27 +92,27 @@ class Samples:
         return found
 
     def lacks(self, dataset: str, setting: SettingKey, column: str, metric: str) -> bool:
-        """Whether all cells are done and none has the metric: the method has no such thing."""
+        """Return whether all cells are finished and none has the metric, which the method does not support."""
         rows = [self.stored.get(cell.key) for cell in self.cells.get((dataset, setting, column), [])]
         return all(row is not None and row["status"] == "done" and row["metrics"].get(metric) is None for row in rows)
 
     @property
     def datasets(self) -> list[str]:
-        """Data sets in the order of the plan."""
+        """Return the data sets in the order of the plan."""
         return list(dict.fromkeys(dataset for dataset, _, _ in self.cells))
 
     @property
     def settings(self) -> list[SettingKey]:
-        """Settings in the order of the plan."""
+        """Return the settings in the order of the plan."""
         return list(dict.fromkeys(setting for _, setting, _ in self.cells))
 
     @property
     def columns(self) -> list[str]:
-        """Columns in the order of the plan."""
+        """Return the columns in the order of the plan."""
         return list(dict.fromkeys(column for _, _, column in self.cells))
 
     def status(self, group: Group) -> Status:
-        """Return how many cells of a group failed, are flagged, and predict one class."""
+        """Return the numbers of cells of a group that failed, are flagged, and predict only one class."""
         failed = flagged = one_class = 0
         for cell in self.cells[group]:
             row = self.stored.get(cell.key)
@@ -123,15 +123,15 @@ class Samples:
         return Status(failed, flagged, one_class)
 
     def is_reduced(self, group: Group) -> bool:
-        """Whether the cells are not those of the whole experiment: coarser grids, fewer iterations or repeats."""
+        """Return whether the cells differ from those of the whole experiment (grids, iterations or repeats)."""
         return {cell.key for cell in self.cells.get(group, [])} != set(self.whole.get(group, []))
 
     def has_fewer_repeats(self, group: Group) -> bool:
-        """Whether a group has fewer cells than in the whole experiment."""
+        """Return whether a group has fewer cells than in the whole experiment."""
         return len(self.cells.get(group, [])) < len(self.whole.get(group, []))
 
     def is_guessed(self, dataset: str) -> bool:
-        """Whether the catalogue calls the choice of the data set's rows or columns a guess."""
+        """Return whether the catalogue marks the selection of rows or columns as guessed."""
         return _selection(dataset) == "guessed"
 
 
@@ -147,12 +147,12 @@ def _selection(dataset: str) -> str:
 
 
 def sample(values: Sequence[float]) -> Sample:
-    """Return mean and sample standard deviation."""
+    """Return the mean and the sample standard deviation."""
     if not values:
         return Sample(math.nan, math.nan, 0)
     return Sample(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
 def setting_text(setting: SettingKey) -> str:
-    """Return a setting in words, e.g. "label_frequency=0.5"."""
+    """Return a setting as text, e.g. "label_frequency=0.5"."""
     return ", ".join(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in setting)

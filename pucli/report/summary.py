@@ -1,4 +1,4 @@
-"""One line for each column and setting: mean over data sets, and how often it agrees with what is published."""
+"""Summary with one line per column and setting: mean over data sets and counts of verdicts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pucli.runner.cells import json_values
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """Means over `rows` rows of the table, and counts of their verdicts; `setting` is "" for all settings together."""
+    """Means over `rows` rows of the table and counts of their verdicts; `setting` is "" for all settings together."""
 
     column: str
     setting: str
@@ -30,7 +30,7 @@ class SummaryLine:
 
     @property
     def heading(self) -> str:
-        """What the means are of."""
+        """Return the heading of the means."""
         metric = get_metric(self.metric)
         return f"{metric.heading}, {self.rows} rows" if metric.unit else metric.heading
 
@@ -43,8 +43,8 @@ class SummaryLine:
 def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
     """Return the summary in the order of the table.
 
-    The means are over rows that have both figures where any is published, else over all obtained ones. Settings are
-    put together where each has one data set only.
+    The means are over the rows with both figures if any is published, otherwise over all obtained figures. Settings are
+    combined if each has only one data set.
     """
     run = [row for row in rows if row.verdict != NOT_RUN]
     together = len({row.dataset for row in run}) <= 1
@@ -72,11 +72,11 @@ def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
 
 
 def count_verdicts(rows: Sequence[TableRow]) -> dict[str, int]:
-    """Return how often each verdict was given, in the order of `VERDICTS`, variants not told apart."""
+    """Return the number of rows with each verdict, whichever variant it names, in the order of `VERDICTS`."""
     counts = Counter(row.verdict.partition(":")[0] for row in rows if row.verdict)
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def count_causes(rows: Sequence[TableRow]) -> dict[str, int]:
-    """Return how often each cause of a disagreement was given, the most frequent first."""
+    """Return the number of rows with each cause of disagreement, the most frequent first."""
     return dict(Counter(row.cause for row in rows if row.cause).most_common())

@@ -1,4 +1,4 @@
-"""The table's rows: repeats aggregated, published figures beside them, verdicts, causes and notes."""
+"""Rows of the table: aggregated repeats with published figures, verdicts, causes and notes."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ Place = tuple[str, SettingKey, str, str]
 
 @dataclass
 class TableRow:
-    """One published or obtained figure, in the metric's unit; numbers are NaN where there is none.
+    """A published or obtained figure, in the unit of the metric; missing numbers are NaN.
 
     Parameters
     ----------
     dataset, setting : str
-        Where; the setting in words.
+        The data set, and the setting as text.
     method, variant : str
-        What stands before and after the slash of `column`, the method's name in the experiment.
+        The parts of `column` before and after the slash.
     metric : str
         Name of a registered metric.
     obtained_mean, obtained_sd : float
-        Over repeats; the standard deviation is that of a sample.
+        Mean and sample standard deviation over repeats.
     repeats, expected_repeats, failed, flagged : int
-        Cells with a value, in the plan, that failed, and with a flag.
+        Numbers of cells with a value, of planned cells, of failed cells and of cells with a flag.
     published_mean, published_sd : float
         As printed.
     difference_in_sd : float
-        Obtained less published mean in published standard deviations.
+        Obtained minus published mean, in published standard deviations.
     difference_low, difference_high : float
-        Interval of obtained less published mean, see `pucli.report.verdict`.
+        Confidence interval of the obtained minus the published mean, see `pucli.report.verdict`.
     verdict, cause, note : str
         The cause is that of a disagreement, see `pucli.report.causes`.
     primary : bool
-        Whether this variant stands for its method.
+        Whether this variant represents its method.
     column : str
-        The method's name in the experiment.
+        The name of the method in the experiment.
     """
 
     dataset: str
@@ -81,7 +81,7 @@ class TableRow:
 
 
 def table_rows(samples: Samples) -> list[TableRow]:
-    """Return all rows: obtained ones in the order of the plan, then published ones that no method here stands for."""
+    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment."""
     experiment = samples.experiment
     published = _by_place(read_published(experiment, samples.parameters), samples.keys)
     rows: list[TableRow] = []
@@ -103,9 +103,9 @@ def table_rows(samples: Samples) -> list[TableRow]:
 
 
 def count_flags(cells: Sequence[Cell], rows: StoredRows) -> dict[str, int]:
-    """Return how many finished cells carry each flag."""
+    """Return the number of finished cells with each flag."""
     keys = {cell.key for cell in cells}
-    # equally frequent flags by name: whatever the order in which cells finished
+    # ties are sorted by name, so that the order of the cells does not matter
     counts = Counter(flag for key in keys if key in rows for flag in rows[key]["flags"])
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
@@ -151,7 +151,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
 
 
 def _by_variants(rows: list[TableRow]) -> None:
-    """Mark primary variants that do not agree where another one does: "reproduced by a variant: which"."""
+    """Set the verdict "reproduced by a variant: NAME" for primary variants if only another variant agrees."""
     for row in rows:
         if row.primary and row.verdict not in ("", REPRODUCED, NOT_RUN):
             agreeing = [
@@ -167,7 +167,7 @@ def _by_variants(rows: list[TableRow]) -> None:
 
 
 def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place], samples: Samples) -> list[TableRow]:
-    """Rows for published methods that the experiment does not have, where its data set and setting are in the plan."""
+    """Return rows for published methods missing in the experiment, for planned data sets and settings."""
     here = {(dataset, setting) for dataset, setting, _ in samples.cells}
     declared = {base_name(column) for column in samples.experiment.methods}
     rows = []
@@ -211,7 +211,7 @@ def _by_place(figures: Sequence[PublishedFigure], keys: list[str]) -> dict[Place
 
 
 def _order(rows: list[TableRow], samples: Samples) -> None:
-    """Sort by setting, data set, method: the rows that a reader compares stand together."""
+    """Sort by setting, data set and method, so that rows to compare are adjacent."""
     settings, datasets = samples.settings, samples.datasets
     columns = {column: number for number, column in enumerate(samples.columns)}
     metrics = samples.experiment.metrics
@@ -227,7 +227,7 @@ def _order(rows: list[TableRow], samples: Samples) -> None:
 
 
 def _explain(row: TableRow, samples: Samples) -> None:
-    """Add the declared notes that fit the row, and the cause of a disagreement."""
+    """Add the declared notes that apply to the row, and the cause of a disagreement."""
     group = (row.dataset, row.setting_key, row.column)
     row.cause = automatic_cause(
         row.verdict,
@@ -261,7 +261,7 @@ def _fitting(row: TableRow, experiment: Experiment) -> list[KnownNote]:
 
 
 def _stands_for_all(method: str, row: TableRow, experiment: Experiment) -> bool:
-    """Whether the method of a note is the row's, and no column of its own: then it stands for all variants."""
+    """Return whether a note names the method of the row, but not a column, and so applies to all variants."""
     return method == row.method and method not in experiment.methods
 
 

@@ -1,15 +1,15 @@
-"""Does an obtained mean agree with a published one? The verdict is a statement of equivalence.
+"""Verdicts on the agreement of an obtained and a published mean, based on equivalence tests.
 
-Let d be obtained less published, s its standard error sqrt(s_o^2 / n_o + s_p^2 / n_p), and let the interval be d -+ t s
-with the 95 % point t of Student's distribution (degrees of freedom by Welch and Satterthwaite): the 90 % interval,
-which two one-sided tests at the 5 % level compare with a margin (Schuirmann 1987). The margin is the metric's, see
-`pucli.metrics.registry`. Half a unit of the last printed digit is always granted.
+Let d be the obtained minus the published mean, s = sqrt(s_o^2 / n_o + s_p^2 / n_p) its standard error, and d -+ t s its
+90 % confidence interval, where t is the 95 % quantile of Student's distribution (degrees of freedom by Welch and
+Satterthwaite). Two one-sided tests at the 5 % level compare this interval with a margin (Schuirmann 1987), which is
+that of the metric (`pucli.metrics.registry`). Half a unit of the last printed digit is always allowed.
 
     reproduced      |d| <= 2 s, and the interval lies within the margin
     inconclusive    |d| <= 2 s, but the interval is too wide to tell
-    better, worse   |d| > 2 s, by the metric's better side
+    better, worse   |d| > 2 s, according to the better side of the metric
     not reproduced  |d| > 2 s and the metric has no better side, or no repeat gave a value
-    degenerate      at least half of the repeats predict one class only, whatever the figures say
+    degenerate      at least half of the repeats predict one class only, whatever the figures
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ NOT_RUN = "not run"
 VERDICTS = (REPRODUCED, BY_VARIANT, BETTER, WORSE, INCONCLUSIVE, DEGENERATE, NOT_REPRODUCED, NOT_RUN)
 
 STANDARD_ERRORS = 2.0
-# two one-sided tests at this level; the interval holds 1 - 2 LEVEL
+# level of the two one-sided tests; the confidence level of the interval is 1 - 2 LEVEL
 LEVEL = 0.05
-# share of repeats that predict one class from which on a row is degenerate
+# minimum share of repeats with one predicted class for a row to be degenerate
 DEGENERATE_SHARE = 0.5
-# the flag that a cell has when its predictions on the test rows are all of one class
+# the flag of a cell that predicts only one class on the test rows
 ONE_CLASS = "one class predicted"
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Mean and sample standard deviation of `n` repeats; `sd` is NaN where it is not known."""
+    """Mean and sample standard deviation of `n` repeats; `sd` is NaN if unknown."""
 
     mean: float
     sd: float
@@ -49,18 +49,18 @@ class Sample:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What `judge` finds.
+    """Result of `judge`.
 
     Parameters
     ----------
     verdict : str
         One of `VERDICTS`.
     difference_in_sd : float
-        Obtained less published mean in published standard deviations; NaN without one.
+        Obtained minus published mean, in published standard deviations; NaN without one.
     low, high : float
-        Ends of the interval of the difference, in the unit of the means; NaN where there is none.
+        Confidence interval of the difference, in the unit of the means; NaN if there is none.
     remark : str
-        What a reader of the verdict must know.
+        Remark on the verdict.
     """
 
     verdict: str
@@ -71,19 +71,19 @@ class Judgement:
 
 
 def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float = 0.0, one_class: int = 0) -> Judgement:
-    """Return the verdict on an obtained mean; see the module's text.
+    """Return the verdict on an obtained mean; see the module docstring.
 
     Parameters
     ----------
     obtained, published : Sample
-        In the unit of tables. A standard deviation that is missing on one side (a single repeat, none printed) is taken
-        from the other side, and the remark says so.
+        In the unit of the table. A missing standard deviation (a single repeat, or none printed) is taken from the
+        other sample, as stated in the remark.
     metric : str
         Name of a registered metric.
     rounding : float
         Half a unit of the last digit of the published mean.
     one_class : int
-        Repeats whose predictions are all of one class.
+        Number of repeats that predict only one class.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float =
 
 
 def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, str]:
-    """Return both samples with a standard deviation, and what was assumed for that."""
+    """Return both samples with standard deviations, and the assumption made."""
     if math.isnan(obtained.sd) and math.isnan(published.sd):
         return (
             Sample(obtained.mean, 0.0, obtained.n),
@@ -133,13 +133,13 @@ def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, 
 
 
 def _quantile(variances: tuple[float, float], repeats: tuple[int, int]) -> float:
-    """Return the upper `LEVEL` point of Student's distribution for variances of two means; 0 where both are 0."""
+    """Return the upper `LEVEL` quantile of Student's distribution for the variances of two means; 0 if both are 0."""
     from scipy.special import stdtrit
 
     total = sum(variances)
     if total == 0:
         return 0.0
-    # a side of one repeat has the other's standard deviation, and no degrees of freedom of its own
+    # a sample of one repeat has the standard deviation of the other, and no degrees of freedom of its own
     own = [v**2 / (n - 1) for v, n in zip(variances, repeats, strict=True) if n > 1]
     freedom = total**2 / sum(own) if sum(own) > 0 else max(1.0, max(repeats) - 1.0)
     return float(stdtrit(freedom, 1 - LEVEL))

@@ -109,7 +109,7 @@ def test_cells_that_are_run_later_join_the_committed_ones(ran):
 
 def test_nothing_run_says_what_to_do(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
-    with pytest.raises(UsageError, match=r"nothing of small has been run in .*; `pucli reproduce small"):
+    with pytest.raises(UsageError, match=r"no cell of small has been run in .*; `pucli reproduce small"):
         collect(load_experiment(tmp_path / "small.yaml"), results_dir=tmp_path)
 
 

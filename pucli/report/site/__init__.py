@@ -1,4 +1,4 @@
-"""A static site of all results: no server, no network, opens from the file system, readable without JavaScript."""
+"""A static site of all results, which needs neither a server nor a network and is readable without JavaScript."""
 
 from pucli.report.site.write import write_site
 

@@ -14,17 +14,17 @@ BAR_STEP = 7.0
 
 
 def critical_difference(ranking: Ranking) -> str:
-    """Return the diagram: a scale of average ranks, one leader for each method, bars over those not told apart.
+    """Return a diagram of average ranks, with bars over methods that do not differ significantly.
 
     Parameters
     ----------
     ranking : Ranking
-        Average ranks, and their critical difference (NaN for two methods: then there are no bars).
+        Average ranks and their critical difference (NaN for two methods, which gives no bars).
 
     Returns
     -------
     str
-        An SVG element in the colour of the text around it.
+        An SVG element in the colour of the surrounding text.
     """
     order = sorted(range(len(ranking.ranks)), key=lambda i: ranking.ranks[i])
     k = len(order)
@@ -63,7 +63,7 @@ def critical_difference(ranking: Ranking) -> str:
 
 
 def joined(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]:
-    """Return first and last rank of each largest group of sorted `ranks` that lies within the critical difference."""
+    """Return the first and last of each maximal group of sorted `ranks` within the critical difference."""
     found: list[tuple[float, float]] = []
     if not math.isfinite(critical):
         return found

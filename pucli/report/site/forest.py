@@ -1,4 +1,4 @@
-"""Published beside obtained as one picture: for each data set both means with their standard deviations, as SVG."""
+"""Forest plot, as SVG, of the published and obtained means of each data set with their standard deviations."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ ACROSS = 4
 
 
 def forest(lines: Sequence[tuple[str, Sequence[TableRow | None]]], columns: Sequence[str]) -> str:
-    """Return the picture, "" where nothing is published: a panel for each column, a line for each data set.
+    """Return the plot, with one panel per column and one line per data set, or "" without published figures.
 
     Parameters
     ----------
     lines : sequence of (str, sequence of TableRow or None)
-        Name of the data set or setting, and its row for each column.
+        Name of the data set or setting, and its table row for each column.
     columns : sequence of str
         Names of the columns.
 
     Returns
     -------
     str
-        An SVG element. A ring is the published mean, a dot the obtained one in the colour of its verdict.
+        An SVG element. A ring is the published mean, and a dot, in the colour of the verdict, the obtained mean.
     """
     shown = [i for i in range(len(columns)) if any(_both(rows[i]) for _, rows in lines)]
     if not shown:
@@ -56,7 +56,7 @@ def forest(lines: Sequence[tuple[str, Sequence[TableRow | None]]], columns: Sequ
 
 
 class _Scale:
-    """From figures to places along a panel."""
+    """Map from values to horizontal positions in a panel."""
 
     def __init__(self, rows: Sequence[TableRow]) -> None:
         ends = [
@@ -71,12 +71,12 @@ class _Scale:
         self.low, self.high = low, high if high > low else low + 1.0
 
     def x(self, value: float) -> float:
-        """Return the place of a value, at the edge where it lies beyond."""
+        """Return the position of a value, clipped to the panel."""
         share = (value - self.low) / (self.high - self.low)
         return PANEL * min(max(share, 0.0), 1.0)
 
     def axis(self, left: float, top: float, height: float) -> list[str]:
-        """Return the line under a panel with its two ends."""
+        """Return the axis of a panel with its limits."""
         y = top + height
         return [
             f'<path d="M{left:.1f} {top:.1f}V{y:.1f}H{left + PANEL:.1f}" {OUTLINE} opacity=".35"/>',

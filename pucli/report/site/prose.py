@@ -1,4 +1,4 @@
-"""The Markdown that this project writes, as HTML: headings, paragraphs, lists, tables, code, emphasis, links."""
+"""HTML from the Markdown of this project: headings, paragraphs, lists, tables, code, emphasis, links."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def to_html(text: str, link: Callable[[str], str] = str) -> str:
     Parameters
     ----------
     text : str
-        Markdown of the kind that reports and results/README.md are written in; tags in it are shown as text.
+        Markdown as used in reports and results/README.md; HTML tags are escaped.
     link : callable, optional
-        From the target of a link to the one in the site, "" for a link that is dropped.
+        Function from the target of a link to its target in the site, or "" to drop the link.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def _block(block: str, link: Callable[[str], str]) -> str:
     if lines[0].startswith("    "):
         return f"<pre>{escape(block)}</pre>"
     listed = next((i for i, line in enumerate(lines) if line.startswith(("- ", "| "))), 0)
-    if listed:  # a list or a table that follows its sentence without a blank line
+    if listed:  # a list or table without a blank line before it
         before, after = "\n".join(lines[:listed]), "\n".join(lines[listed:])
         return _block(before, link) + "\n" + _block(after, link)
     return f"<p>{_inline(' '.join(lines), link)}</p>"
@@ -72,7 +72,7 @@ def _table(lines: list[str], link: Callable[[str], str]) -> str:
 
 
 def _inline(text: str, link: Callable[[str], str]) -> str:
-    """Return one line with code, links and emphasis; what stands in code is left as it is."""
+    """Return a line with code, links and emphasis; code is left unchanged."""
     parts = re.split(r"(`[^`]+`)", text.replace("\\|", "|"))
     return "".join(
         f"<code>{escape(part[1:-1])}</code>" if part.startswith("`") and len(part) > 1 else _plain(part, link)

@@ -1,4 +1,4 @@
-"""Templates: how figures, verdicts and ranks are shown; and the page of one experiment, alone or in the site."""
+"""Templates of figures, verdicts and ranks, and the page of an experiment, standalone or within the site."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from pucli.report.verdict import NOT_RUN
 from pucli.runner.cells import Cell
 from pucli.runner.store import StoredRows
 
-# how the obtained figure stands to the published one
+# relation of the obtained figure to the published one
 SIGNS = {
     "reproduced": "=", "reproduced by a variant": "≈", "better": "▲", "worse": "▼", "inconclusive": "?",
     "degenerate": "◌", "not reproduced": "≠", "not run": "–",
 }  # fmt: skip
 SHORT = {"reproduced by a variant": "by a variant", "not reproduced": "differs"}
-# the repeats of more cells than this stay in cells.csv
+# pages of experiments with more cells do not show single repeats
 MOST_CELLS = 5000
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as in print: a line for each data set or setting, a column for each method."""
+    """A table as in print, with one line per data set or setting and one column per method."""
 
     title: str
     first: str
@@ -44,7 +44,7 @@ class Grid:
 
     @property
     def picture(self) -> str:
-        """Published beside obtained, drawn."""
+        """Return the forest plot of published and obtained means."""
         return forest(self.lines, self.columns)
 
 
@@ -58,17 +58,17 @@ class Pair:
 
     @property
     def ahead(self) -> int:
-        """Rows in which the first has the greater mean."""
+        """Return the number of rows in which the first method has the larger mean."""
         return sum(row.test.mean_difference > 0 for row in self.rows)
 
     @property
     def behind(self) -> int:
-        """Rows in which the second has the greater mean."""
+        """Return the number of rows in which the second method has the larger mean."""
         return sum(row.test.mean_difference < 0 for row in self.rows)
 
     @property
     def significant(self) -> int:
-        """Rows that differ at the 5 % level after adjustment."""
+        """Return the number of rows that differ at the 5 % level after adjustment."""
         return sum(row.p_adjusted < 0.05 for row in self.rows)
 
 
@@ -93,7 +93,7 @@ def environment() -> Environment:
 
 
 def asset(name: str) -> str:
-    """Return a file beside the templates: style.css, script.js."""
+    """Return a file in the folder of the templates: style.css or script.js."""
     return (files("pucli.report.site") / "templates" / name).read_text(encoding="utf-8")
 
 
@@ -107,9 +107,9 @@ def render(template: str, *, root: str = "", standalone: bool = False, **values:
     root : str
         Path from the page to the folder of the site, "" or "../".
     standalone : bool
-        Whether style and script stand in the page, which then belongs to no site.
+        Whether to embed style and script, for a page outside of a site.
     **values
-        What the template shows.
+        Values for the template.
 
     Returns
     -------
@@ -140,13 +140,13 @@ def experiment_page(
     Parameters
     ----------
     report : Report
-        What it says.
+        The report.
     figures : sequence of mapping
-        Each with a title, and either the path or the drawing (an SVG element).
+        Figures, each with a title and either a path or an SVG element.
     cells, stored
-        The plan and its rows, for the repeats behind each figure.
+        The plan and its stored rows, for the repeats behind each figure.
     downloads, made : sequence of (str, str)
-        Path and name of files beside the page; facts of how it was made.
+        Path and name of files for download; facts about the provenance.
     root, standalone
         See `render`.
 
@@ -199,7 +199,7 @@ def pairs(comparisons: Sequence[Comparison]) -> list[Pair]:
 
 
 def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
-    """Return every row with the words it is found by and, where there are not too many, its repeats."""
+    """Return every row with its search words and, if there are not too many cells, its repeats."""
     groups: dict[tuple[str, str, str], list[Cell]] = {}
     if len(cells) <= MOST_CELLS:
         keys = [key for row in report.rows for key, _ in row.setting_key]
@@ -215,12 +215,13 @@ def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[di
 
 
 def legend(report: Report) -> str:
-    """Return how verdicts and causes are meant, in one paragraph."""
+    """Return a paragraph that explains verdicts and causes."""
     text = (
-        "Means and sample standard deviations over repeats. The interval is that of obtained less published, 90 %. "
-        "= reproduced: within two standard errors, and the interval lies within the metric's margin. ≈ by a variant: "
-        "another form of the method is. ▲ better, ▼ worse: beyond two standard errors. ? inconclusive: the interval is "
-        "too wide to tell. ◌ degenerate: at least half of the models predict one class only."
+        "Means and sample standard deviations over repeats. The interval is the 90 % confidence interval of the "
+        "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
+        "margin of the metric. ≈ by a variant: another form of the method agrees. ▲ better, ▼ worse: beyond two "
+        "standard errors. ? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
+        "predict one class only."
     )
     causes = "; ".join(f"{cause}: {CAUSES[cause]}" for cause in CAUSES if cause in report.causes)
     return f"{text} Causes: {causes}." if causes else text

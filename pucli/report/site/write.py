@@ -1,4 +1,4 @@
-"""Write the site: a front page, a page for each experiment, method and data set, and the ranks."""
+"""Write the site: a front page, one page per experiment, method and data set, and the ranks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 
-# a drawing above this goes into the site as PNG, where that is smaller
+# larger drawings go into the site as PNG if that is smaller
 LARGEST_SVG = 120_000
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
 
@@ -39,7 +39,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table: the page that its first cell leads to ("" for none), and the cells."""
+    """A line of a table: the page to which its first cell links ("" for none), and the cells."""
 
     link: str
     cells: Sequence[Any]
@@ -65,11 +65,11 @@ def write_site(
     Parameters
     ----------
     out : str or Path
-        The folder; what pages it has from before is replaced, other files stay.
+        The folder; existing pages are replaced, other files are kept.
     results_dir : str or Path, optional
-        Folder of all experiments. Default: results.
+        Folder of all experiments, by default results.
     on_page : callable, optional
-        Called with the name of each experiment as its page is written.
+        Called with the name of each experiment before its page is written.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def write_site(
     Raises
     ------
     UsageError
-        No declared experiment has results; the folder cannot be written.
+        No declared experiment has results, or the folder cannot be written.
     """
     out = Path(out)
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
@@ -94,7 +94,7 @@ def write_site(
             on_page(name)
     if not shown:
         raise UsageError(
-            f"no declared experiment has results in {results}; `pucli reproduce EXPERIMENT --profile quick` makes some."
+            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
         )
     reports = [one.report for one in shown]
     verdicts = _by_publication(shown, results)
@@ -111,7 +111,7 @@ def write_site(
 
 
 def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[Path]]:
-    """Write README.md of the results and the benchmarks; return whether there is a story, and the benchmarks."""
+    """Write the pages of README.md and the benchmarks; return whether README.md exists, and the benchmarks."""
     written, speed = [], []
     for path in sorted((results / "bench").glob("*.md")):
         text = path.read_text(encoding="utf-8")
@@ -126,7 +126,7 @@ def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[
 
 
 def _in_site(target: str, out: Path) -> str:
-    """Return where a link of results/README.md leads in the site, "" where there is no such page."""
+    """Return the target in the site of a link in results/README.md, or "" if there is no such page."""
     if target.startswith("http"):
         return target
     folder, _, file = target.partition("/")
@@ -135,7 +135,7 @@ def _in_site(target: str, out: Path) -> str:
 
 
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
-    """Write the page of one experiment with its drawings and downloads."""
+    """Write the page of an experiment with its drawings and downloads."""
     found = gather(experiment, results_dir=results)
     report = assemble(experiment, found.scope, found.cells, found.rows, found.folder)
     provenance = read_provenance(found.folder)
@@ -174,7 +174,7 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
 
 
 def _drawing(png: Path) -> Path:
-    """Return the SVG beside a PNG, unless it is large and the PNG is not."""
+    """Return the SVG beside a PNG, unless it is large and the PNG is smaller."""
     svg = png.with_suffix(".svg")
     if not svg.is_file() or (svg.stat().st_size > LARGEST_SVG and png.stat().st_size < svg.stat().st_size):
         return png
@@ -295,7 +295,7 @@ def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
 
 
 def _used(report: Report, dataset: str) -> list[Line]:
-    """Return a line for each setting and metric: the column with the best mean, and the verdicts."""
+    """Return one line per setting and metric, with the best column and the verdicts."""
     from pucli.metrics import get_metric
 
     found = []
