@@ -82,6 +82,7 @@ ROWS = {
     "columns": (OWN, f"{OWN} --columns"),
 }
 TRAIN = LEARNERS["train"].format(rows=OWN)
+BLSSVM = TRAIN.replace("gllc", "blssvm")
 EVALUATE = "evaluate --model own.model --data true.csv --label really"
 TUNE = LEARNERS["tune"].format(rows=OWN)
 RBF = "tune --method svc-naive --data scaled.csv --label bought --positive yes --grid C=1,10"
@@ -112,6 +113,9 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("train", "tune"): Effect(TRAIN, f"{TRAIN} --tune --param sigma=1 --param c_u=0.1", view="params"),
     ("train", "folds"): Effect(f"{TRAIN} --tune", f"{TRAIN} --tune --cv 90", refused="cannot fill 90 folds"),
     ("train", "standardise"): Effect(TRAIN, f"{TRAIN} --raw"),
+    ("train", "backend"): Effect(BLSSVM, f"{BLSSVM} --backend dask", refused="only Parquet files are read in blocks"),
+    ("train", "scheduler"): Effect(TRAIN, f"{TRAIN} --scheduler tcp://localhost:1", refused="add --backend dask"),
+    ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="belongs to --backend dask"),
     ("predict", "model"): Effect(
         "predict --model own.model --data new.csv", "predict --model other.model --data new.csv"
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -21,6 +22,7 @@ pucli train --method glpual --dataset wifi
 pucli train --method glpual --data customers.csv --label bought --positive yes --model bought.model
 pucli train --method glpual --dataset wifi --param kernel=rbf --param width=2 --param lam=0.1
 pucli train --method gllc --dataset wifi --split wifi-splits.json --repeat 3 --tune
+pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend dask --model bought.model
 """
 
 
@@ -37,6 +39,27 @@ def command(
     ] = False,
     folds: opt.Folds = 4,
     standardise: opt.Standardise = True,
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend",
+            help="local, or dask: blssvm on Parquet files ('folder/*.parquet'), block by block on the workers.",
+            autocompletion=completion.words("local", "dask"),
+        ),
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions",
+            metavar="DIR",
+            help="With --backend dask: the workers write the predictions of each file to a file of its name here.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Train a method and report the quality of the fit.
 
@@ -45,6 +68,7 @@ def command(
     rows count as unlabeled. For semi-supervised methods, the column holds the class, or an empty cell or -1 if the
     class is unknown. Density models need no labels.
     """
+    from pucli.cli.block_training import check_backend, train_in_blocks
     from pucli.cli.columns import show_columns
     from pucli.methods import get_method
     from pucli.models import check_storable, seeded
@@ -56,6 +80,10 @@ def command(
     _check_kind(entry, tune)
     params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
+    if check_backend(backend, scheduler, predictions):
+        how: dict[str, Any] = {"tune": tune, "folds": folds, "standardise": standardise}
+        train_in_blocks(out, entry, where, params, scheduler=scheduler, model=model, predictions=predictions, **how)
+        return
     rows = _rows(out, entry, where, sparse=not tune)
     if model is not None:
         check_storable(method, params, rows)

@@ -1,0 +1,1 @@
+"""Training on blocks of rows that no one machine holds."""

@@ -1,0 +1,313 @@
+"""BLS-SVM trained on blocks of rows, wherever a runner computes them.
+
+The model needs sums over the rows alone (`pucli.solvers.glpual.sums`), so the client holds a few small matrices and
+never the rows. Three passes: moments for the standardisation, sums for the fit, a histogram of the scores for the
+prior and the cut. A grid is chosen from with two more: held-out blocks are all sums less those of the fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from pucli.arrays import Floats
+from pucli.backends.blocks import (
+    HIGHEST_SCORE,
+    LOWEST_SCORE,
+    SCORE_BINS,
+    Block,
+    Columns,
+    Moments,
+    RowMap,
+    ScoreHistogram,
+    counts,
+    moments,
+    row_sums,
+    rows_at,
+    score_histogram,
+)
+from pucli.data.encoding import TableEncoder
+from pucli.errors import UsageError
+from pucli.estimators.base.feature_model import LANDMARKS
+from pucli.estimators.base.scales import MEASURED_ROWS, median_distance
+from pucli.estimators.svm import BLSSVM
+from pucli.kernels.low_rank import LANDMARK_ROWS, landmarks_of
+from pucli.methods import get_method
+from pucli.persistence import SavedModel, make_pipeline
+from pucli.solvers.glpual.sums import RowSums, solve_squares_from_sums
+from pucli.solvers.prior.best_bin import CONFIDENCE, DELTA, GAMMA
+from pucli.tuning.grids import expand
+from pucli.tuning.scorers import Rule, choose, score_counts
+
+METHOD = "blssvm"
+
+
+class Mergeable(Protocol):
+    """A result of blocks that adds up."""
+
+    def plus(self, other: Self) -> Self:
+        """Return the result of both."""
+        ...
+
+
+M = TypeVar("M", bound=Mergeable)
+
+
+class Runner(Protocol):
+    """Computes a function of each block, and adds the results up in the order of the blocks."""
+
+    def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
+        """Return the sum of the results."""
+        ...
+
+
+class HereRunner:
+    """Computes one block after the other in this process."""
+
+    def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
+        """Return the sum of the results."""
+        found = function(blocks[0])
+        for block in blocks[1:]:
+            found = found.plus(function(block))
+        return found
+
+
+@dataclass(frozen=True)
+class BlockModel:
+    """A model that was trained on blocks.
+
+    Attributes
+    ----------
+    estimator : BLSSVM
+        Fitted.
+    features : RowMap
+        From raw rows to the columns of the model.
+    columns : Columns
+    labels : dict of str to int
+        How often each label occurs.
+    standardised : bool
+    prior, cut : float
+        Share of positives among the unlabeled rows by the best bin of the training scores, and the score above which
+        that share of them lies.
+    """
+
+    estimator: BLSSVM
+    features: RowMap
+    columns: Columns
+    labels: dict[str, int]
+    standardised: bool
+    prior: float
+    cut: float
+
+    @property
+    def coef(self) -> Floats:
+        """Coefficients (r,) of the columns, the intercept last."""
+        return np.append(self.estimator.coef_, self.estimator.intercept_)
+
+    @property
+    def words(self) -> list[str]:
+        """What the files call unlabeled rows and positives."""
+        others = [label for label in self.labels if label != self.columns.positive]
+        rest = others[0] if len(others) == 1 and others[0] else f"not {self.columns.positive}"
+        return [rest, self.columns.positive]
+
+    def to_save(self, data: str) -> SavedModel:
+        """Return the model as a model file holds it."""
+        pipeline = make_pipeline(self.estimator, standardise=self.standardised)
+        if self.standardised:
+            scaler = pipeline[0]
+            scaler.mean_, scaler.scale_, scaler.constant_ = self.features[:3]
+            scaler.n_features_in_ = len(self.columns.features)
+        names = list(self.columns.features)
+        about = {"file": data, "label": self.columns.label, "positive": self.columns.positive}
+        metadata = {
+            "kind": "pu",
+            "label_column": self.columns.label,
+            "words": dict(zip("01", self.words, strict=True)),
+            "data": about,
+            "id_columns": [],
+            "denominator": "unlabeled",
+            "preprocessing": "standardise" if self.standardised else "none",
+        }
+        return SavedModel(pipeline, METHOD, names, metadata, encoder=TableEncoder.of_numbers(names))
+
+
+def train_on_blocks(
+    runner: Runner,
+    blocks: Sequence[Block],
+    columns: Columns,
+    params: Mapping[str, Any],
+    *,
+    standardise: bool = True,
+    grid: Mapping[str, Any] | None = None,
+    folds: int = 4,
+) -> BlockModel:
+    """Train BLS-SVM on blocks of rows.
+
+    Parameters
+    ----------
+    runner : Runner
+        Where the blocks are computed.
+    blocks : sequence of Block
+    columns : Columns
+    params : mapping
+        Constructor parameters of `pucli.estimators.BLSSVM`.
+    standardise : bool
+        Whether features are scaled to zero mean and unit variance first.
+    grid : mapping, optional
+        Parameter (lam, c_u, c_p) -> values to choose from by held-out blocks.
+    folds : int
+        Folds of the choice; blocks are dealt to them in turn.
+
+    Raises
+    ------
+    UsageError
+        A parameter is wrong, one kind of row is missing, or there are fewer blocks than folds.
+    """
+    model = BLSSVM(**params)
+    try:
+        model._validate_params()
+    except ValueError as error:
+        raise UsageError(f"{METHOD}: {error}") from error
+    known = runner.total(partial(moments, columns=columns), blocks)
+    columns = columns._replace(positive=columns.positive or _greater(known.labels))
+    n_p = known.labels.get(columns.positive, 0)
+    if n_p in (0, known.n):
+        raise UsageError(
+            f"label column {columns.label!r}: {n_p} of {known.n} rows have the label {columns.positive!r}; PU learning "
+            "needs labelled positives and unlabeled rows."
+        )
+    model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
+    features = _row_map(runner, blocks, columns, known, model, standardise)
+    sum_up = partial(row_sums, columns=columns, features=features)
+    chosen = {}
+    if grid:
+        chosen = _choose(runner, blocks, columns, features, model, grid, folds)
+        model.set_params(**chosen)
+    sums = runner.total(sum_up, blocks)
+    _set_ridge(model, sums)
+    found = solve_squares_from_sums(sums, model.lam_, model.c_p, model.c_u_)
+    model._keep_coef(found.coef)
+    model._keep_certificate(found)
+    if not standardise and model.kernel == "linear":
+        model.intercept_ -= float(features.mean @ model.coef_)
+        features = features._replace(mean=np.zeros(len(features.mean)))
+    return _with_cut(runner, blocks, BlockModel(model, features, columns, known.labels, standardise, np.nan, np.nan))
+
+
+def _greater(labels: Mapping[str, int]) -> str:
+    """Return the greater of two labels that are numbers."""
+    try:
+        return max((label for label in labels if label), key=float)
+    except ValueError:
+        raise UsageError(f"--positive names the label that marks positives: one of {', '.join(labels)}.") from None
+
+
+def _row_map(
+    runner: Runner, blocks: Sequence[Block], columns: Columns, known: Moments, model: BLSSVM, standardise: bool
+) -> RowMap:
+    """Return the map to the columns of the model; sets its width and landmarks."""
+    m = len(columns.features)
+    deviation = np.sqrt(known.squares / known.n)
+    constant = (known.high == known.low) | (deviation == 0)
+    features = RowMap(known.mean, np.where(constant, 1.0, deviation), constant)
+    if not standardise:
+        # centred for a linear model, whose intercept takes that back: products of far columns lose digits
+        centre = known.mean if model.kernel == "linear" else np.zeros(m)
+        features = RowMap(centre, np.ones(m), np.zeros(m, dtype=bool))
+    model.width_ = np.nan
+    if model.kernel != "rbf":
+        return features
+    model.width_ = float(model.width) if not isinstance(model.width, str) else np.nan
+    numbers = [
+        np.linspace(0, known.n - 1, min(known.n, size)).astype(np.int64) for size in (MEASURED_ROWS, LANDMARK_ROWS)
+    ]
+    wanted = np.unique(np.concatenate(numbers))
+    some = runner.total(partial(rows_at, columns=columns, numbers=wanted), blocks)
+    order = np.argsort(some.numbers)
+    rows = features.standardised(some.X[order])
+    if np.isnan(model.width_):
+        model.width_ = median_distance(model, rows[np.searchsorted(wanted, numbers[0])], np.zeros(0, dtype=bool))
+    candidates = rows[np.searchsorted(wanted, numbers[1])]
+    found = landmarks_of(candidates, model.width_, model.max_rank or LANDMARKS)
+    model.landmarks_, model.landmark_factor_ = candidates[found.pivots], found.factor
+    features = features._replace(landmarks=model.landmarks_, factor=found.factor, width=model.width_)
+    left = 1.0 - (features(some.X[order])[:, :-1] ** 2).sum(axis=1)
+    model.kernel_residual_ = max(float(left.max()), 0.0)
+    return features
+
+
+def _set_ridge(model: BLSSVM, sums: RowSums) -> None:
+    """Set lam_ and c_u_: the numbers given, or what their words stand for (`pucli.estimators.base.scales`)."""
+    n_p, n_u = sums.n_labelled, sums.n_unlabeled
+    model.lam_ = 2.0 * model.c_p * n_p / (n_p + n_u) if isinstance(model.lam, str) else float(model.lam)
+    model.c_u_ = model.c_p * n_p / n_u if isinstance(model.c_u, str) else float(model.c_u)
+
+
+def _choose(
+    runner: Runner,
+    blocks: Sequence[Block],
+    columns: Columns,
+    features: RowMap,
+    model: BLSSVM,
+    grid: Mapping[str, Any],
+    folds: int,
+) -> dict[str, Any]:
+    """Return the point of the grid with the best PUF on held-out blocks."""
+    if len(blocks) < folds:
+        raise UsageError(
+            f"{len(blocks)} blocks cannot fill {folds} folds; use --cv {max(len(blocks), 2)} or smaller row groups."
+        )
+    points = expand(grid)
+    parts = [list(blocks[fold::folds]) for fold in range(folds)]
+    fold_sums = [runner.total(partial(row_sums, columns=columns, features=features), part) for part in parts]
+    total = fold_sums[0]
+    for one in fold_sums[1:]:
+        total = total.plus(one)
+    table = np.empty((len(points), 1, folds, 4), dtype=np.int64)
+    for fold, (part, held_out) in enumerate(zip(parts, fold_sums, strict=True)):
+        rest = RowSums(total.G_p - held_out.G_p, total.G_u - held_out.G_u, total.G_r)
+        coefs = []
+        for point in points:
+            trial = BLSSVM(**{**model.get_params(), **point})
+            _set_ridge(trial, total)
+            coefs.append(solve_squares_from_sums(rest, trial.lam_, trial.c_p, trial.c_u_).coef)
+        count = partial(counts, columns=columns, features=features, coefs=np.array(coefs))
+        table[:, 0, fold] = runner.total(count, part).table
+    entry = get_method(METHOD)
+    rule = Rule("puf", "unlabeled", entry.regularisation, entry.ridge)
+    return points[choose(points, score_counts(table, rule), rule)]
+
+
+def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
+    """Return the model with the prior, the cut and the shares of positives that a histogram of its scores gives."""
+    score = partial(score_histogram, columns=model.columns, features=model.features, coef=model.coef)
+    found = runner.total(score, blocks)
+    zero = round(-LOWEST_SCORE / (HIGHEST_SCORE - LOWEST_SCORE) * SCORE_BINS)
+    model.estimator.positive_share_ = float(found.unlabeled[zero:].sum() / found.unlabeled.sum())
+    model.estimator.labelled_recall_ = float(found.labelled[zero:].sum() / found.labelled.sum())
+    prior, cut = prior_and_cut(found)
+    return BlockModel(model.estimator, model.features, model.columns, model.labels, model.standardised, prior, cut)
+
+
+def prior_and_cut(scores: ScoreHistogram) -> tuple[float, float]:
+    """Return the best bin estimate of the prior (`pucli.solvers.prior.best_bin`) and the score that it is cut at.
+
+    Thresholds are the lower ends of the bins. Scores of training rows serve for held-out ones: with thousands of rows
+    for each coefficient they hardly differ.
+    """
+    n_p, n_u = int(scores.labelled.sum()), int(scores.unlabeled.sum())
+    q_p = np.cumsum(scores.labelled[::-1]) / n_p
+    q_u = np.cumsum(scores.unlabeled[::-1]) / n_u
+    log_term = 0.5 * np.log(4.0 / DELTA)
+    width = np.sqrt(log_term / n_p) + np.sqrt(log_term / n_u)
+    q = np.maximum(q_p, 0.5 / n_p)
+    best = int(np.argmin((q_u + CONFIDENCE * (1.0 + GAMMA) * width) / q))
+    prior = float(min(1.0, q_u[best] / q[best]))
+    place = int(np.searchsorted(q_u, prior))
+    step = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
+    return prior, HIGHEST_SCORE - step * (min(place, SCORE_BINS - 1) + 1)
