@@ -201,6 +201,7 @@ def test_another_catalogue_is_named(pucli, table, tmp_path):
     assert done.code == 0, done.err
     named = ("report", "my-table.yaml", "--datasets", "elsewhere/datasets.yaml")
     assert pucli(*named).code == 0
+    assert pucli("status", *named[1:]).code == 0
     assert "nowhere.yaml: no such file" in pucli(*named[:2], "--datasets", "nowhere.yaml").err
 
 

@@ -39,6 +39,7 @@ ORDER = [
     "compare",
     "split",
     "reproduce",
+    "status",
     "report",
     "new",
     "bench",

@@ -4,18 +4,22 @@ from pucli.report.build import FORMATS, assemble, build_report, collect, largest
 from pucli.report.comparisons import Comparison, Ranking
 from pucli.report.everything import report_all
 from pucli.report.model import Report
+from pucli.report.status import Failure, Status, status
 from pucli.report.table import TableRow
 
 __all__ = [
     "FORMATS",
     "Comparison",
+    "Failure",
     "Ranking",
     "Report",
+    "Status",
     "TableRow",
     "assemble",
     "build_report",
     "collect",
     "largest_profile",
     "report_all",
+    "status",
     "table_csv",
 ]

@@ -192,6 +192,11 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("report", "method"): Effect("report small.yaml", "report small.yaml --method glpual"),
     ("report", "dataset"): Effect("report small.yaml", "report small.yaml --dataset wine", refused="wine"),
     ("report", "results"): Effect("report small.yaml", "report small.yaml --results elsewhere", refused="elsewhere"),
+    ("status", "experiment"): Effect("status small.yaml", "status large.yaml", refused="large"),
+    ("status", "profile"): Effect("status small.yaml", "status small.yaml --profile full"),
+    ("status", "method"): Effect("status small.yaml", "status small.yaml --method glpual"),
+    ("status", "dataset"): Effect("status small.yaml", "status small.yaml --dataset wine", refused="wine"),
+    ("status", "results"): Effect("status small.yaml", "status small.yaml --results elsewhere", refused="elsewhere"),
     ("schema", "what"): Effect("schema experiment", "schema datasets"),
     ("new", "kind"): Effect("new experiment mine", "new dataset yours", view="files"),
     ("new", "name"): Effect("new experiment mine", "new experiment yours"),
@@ -235,6 +240,8 @@ SHOWN = {
     **{("compare", name): "test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
     ("compare", "methods"): "test_compare.py::test_page_and_latex",
     ("compare", "mirror"): "test_compare.py::test_a_mirror_is_asked",
+    ("status", "watch"): "test_status.py::test_it_watches_until_all_is_done",
+    ("status", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
     **{("new", name): "test_new.py::test_a_data_set_of_ones_own_table" for name in ("data", "label", "positive")},
     **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
@@ -311,7 +318,7 @@ def prepare(pucli, line: str, tmp_path: Path) -> None:
             assert pucli(*words.split(), "--model", name).code == 0
     if "splits.json" in line:
         assert pucli("split", "wine", "--seed", 5, "--repeats", 4, "--out", "splits.json").code == 0
-    if line.startswith("report"):
+    if line.startswith(("report", "status")):
         assert pucli("reproduce", "small.yaml", "--profile", "smoke").code == 0
 
 
@@ -368,6 +375,7 @@ BASE = {
     "split": "split wine",
     "reproduce": REPRODUCE,
     "report": "report small.yaml",
+    "status": "status small.yaml",
     "schema": "schema experiment",
     "new": "new experiment mine",
     "compare": "compare gllc blssvm --dataset wine --repeats 2",

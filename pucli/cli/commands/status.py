@@ -1,0 +1,97 @@
+"""``pucli status``: what of an experiment is done, what failed and why, and what is left."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pucli.cli import completion
+from pucli.cli import options as opt
+from pucli.cli.output import Output, duration
+
+if TYPE_CHECKING:
+    from pucli.report import Status
+
+EXAMPLES = """
+pucli status table-3.3
+pucli status table-3.3 --dataset wifi --json
+pucli status my-table.yaml --profile quick --watch 10
+"""
+# cells that are named for one reason of failure
+NAMED = 3
+
+
+def command(
+    out: Output,
+    experiment: opt.ExperimentName,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            help="The profile that was run.",
+            autocompletion=completion.profiles,
+            show_default="the largest that was run",
+        ),
+    ] = None,
+    method: opt.Methods = None,
+    dataset: opt.Datasets = None,
+    catalogue: opt.Catalogue = None,
+    watch: Annotated[
+        float | None,
+        typer.Option("--watch", metavar="SECONDS", min=1, help="Look again every so often, until all is done."),
+    ] = None,
+    results: opt.Results = Path("results"),
+) -> int:
+    """Show what is done, what failed and why, and what is left.
+
+    Runs nothing, and may be used while `pucli reproduce` is running. Exit code 1 says that some cell failed.
+    """
+    from pucli.report import status
+    from pucli.runner import load_experiment
+
+    declared = load_experiment(experiment, datasets=catalogue)
+    out.if_interrupted = "Nothing was changed."
+    while True:
+        found = status(declared, profile=profile, methods=method, datasets=dataset, results_dir=results)
+        if watch is None or found.left + found.failed == 0:
+            break
+        out.remark(_summary(found))
+        time.sleep(watch)
+    out.document(found.to_json())
+    _print(out, found)
+    return 1 if found.failed else 0
+
+
+def _summary(found: Status) -> str:
+    text = f"{found.experiment}, profile {found.profile}: {found.done} of {found.total} cells done"
+    text += f", {found.failed} failed" if found.failed else ""
+    if found.left:
+        text += f", {found.left} left"
+    if found.left + found.failed and found.seconds_left is not None:
+        text += f", about {duration(found.seconds_left)} of one processor"
+    return text
+
+
+def _print(out: Output, found: Status) -> None:
+    out.text(_summary(found))
+    out.text(f"{duration(found.seconds)} so far" + (f"; the last cell finished {found.last}" if found.last else ""))
+    unfinished = [row for row in found.rows if row["left"] or row["failed"]]
+    if unfinished:
+        out.text()
+        keys = ["dataset", "method", "cells", "done", "failed", "left"]
+        out.table(["data set", *keys[1:]], [[row[key] for key in keys] for row in unfinished])
+    for failure in found.failures:
+        out.text()
+        out.text(f"{len(failure.cells)} failed: {failure.reason}")
+        for cell in failure.cells[:NAMED]:
+            out.text(f"  {cell}")
+        if len(failure.cells) > NAMED:
+            out.text(f"  and {len(failure.cells) - NAMED} more (--json has all)")
+    if found.flags:
+        out.text()
+        out.text("of those done: " + ", ".join(f"{count} {flag}" for flag, count in found.flags.items()))
+    if found.failures:
+        out.remark(f"`pucli reproduce {found.experiment} --only-failed` tries them again.")

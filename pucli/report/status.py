@@ -1,0 +1,158 @@
+"""What of an experiment is done, what failed and why, and what is left, without running anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pucli.report.build import gather
+from pucli.runner.experiment import Experiment
+from pucli.runner.pace import Pace
+from pucli.runner.plan import describe
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A reason for which cells failed.
+
+    Parameters
+    ----------
+    reason : str
+        What the method or the protocol said.
+    cells : list of str
+        Which cells, in words.
+    """
+
+    reason: str
+    cells: list[str]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where an experiment stands.
+
+    Parameters
+    ----------
+    experiment, profile : str
+        Names.
+    folder : Path
+        Its results folder.
+    total, done, failed, left : int
+        Cells: planned, with a result, failed, and neither.
+    seconds : float
+        That the done cells took, of one processor.
+    seconds_left : float or None
+        For the cells without a result, judged by those like them; None where a kind has not run yet.
+    last : str
+        When the last cell finished (UTC), "" where none has, or where only cells.csv is there.
+    rows : list of dict
+        For each data set and column: cells, done, failed, left, seconds.
+    failures : list of Failure
+        Why cells failed, the most frequent reason first.
+    flags : dict
+        Done cells with a flag, e.g. "not converged", by flag.
+    """
+
+    experiment: str
+    profile: str
+    folder: Path
+    total: int
+    done: int
+    failed: int
+    left: int
+    seconds: float
+    seconds_left: float | None
+    last: str
+    rows: list[dict[str, Any]]
+    failures: list[Failure]
+    flags: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the status as JSON values."""
+        return {**asdict(self), "folder": str(self.folder)}
+
+
+def status(
+    experiment: Experiment,
+    *,
+    profile: str | None = None,
+    methods: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    results_dir: str | Path | None = None,
+) -> Status:
+    """Return what is done, what failed and why, and what is left.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    profile : str, optional
+        Default: the one of which most cells are known.
+    methods, datasets : sequence of str, optional
+        Only these.
+    results_dir : path, optional
+        Folder of all experiments. Default: results.
+
+    Returns
+    -------
+    Status
+        From the store and from cells.csv.
+
+    Raises
+    ------
+    UsageError
+        Nothing of the experiment has been run there.
+    """
+    found = gather(experiment, profile=profile, methods=methods, datasets=datasets, results_dir=results_dir)
+    cells = {cell.key: cell for cell in found.cells}
+    table: dict[tuple[str, str], dict[str, Any]] = {}
+    reasons: dict[str, list[str]] = {}
+    flags: Counter[str] = Counter()
+    pace, seconds, expected = Pace(found.rows), 0.0, []
+    for cell in cells.values():
+        line = table.setdefault(
+            (cell.dataset, cell.method),
+            {
+                "dataset": cell.dataset,
+                "method": cell.method,
+                "cells": 0,
+                "done": 0,
+                "failed": 0,
+                "left": 0,
+                "seconds": 0.0,
+            },
+        )
+        stored = found.rows.get(cell.key)
+        state = stored["status"] if stored is not None else ""
+        kind = {"done": "done", "failed": "failed"}.get(state, "left")
+        line["cells"] += 1
+        line[kind] += 1
+        if stored is not None:
+            spent = sum(stored["seconds"].values())
+            line["seconds"] += spent
+            seconds += spent
+            flags.update(stored["flags"] if kind == "done" else [])
+        if stored is not None and kind == "failed":
+            reasons.setdefault(stored["error"] or "no reason is known", []).append(describe(cell))
+        if kind != "done":
+            expected.append(pace.seconds(cell))
+    known = [value for value in expected if value is not None]
+    times = [row["finished"] for row in found.rows.values() if row["finished"]]
+    return Status(
+        experiment=experiment.name,
+        profile=found.scope.profile_name,
+        folder=found.folder,
+        total=len(cells),
+        done=sum(line["done"] for line in table.values()),
+        failed=sum(line["failed"] for line in table.values()),
+        left=sum(line["left"] for line in table.values()),
+        seconds=seconds,
+        seconds_left=sum(known) if len(known) == len(expected) else None,
+        last=max(times, default=""),
+        rows=list(table.values()),
+        failures=[Failure(reason, where) for reason, where in sorted(reasons.items(), key=lambda item: -len(item[1]))],
+        flags=dict(flags.most_common()),
+    )

@@ -1,0 +1,75 @@
+"""pucli status: what is done, what failed and why, in one place."""
+
+import sys
+
+import pytest
+import yaml
+
+MODULE = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+class Fragile(ClassifierMixin, BaseEstimator):
+    def __init__(self, rows=20):
+        self.rows = rows
+
+    def fit(self, X, y):
+        if np.sum(y) > self.rows:
+            raise ValueError(f"more than {self.rows} labelled rows")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X)[:, 0] > 0).astype(int)]
+"""
+
+
+@pytest.fixture
+def fragile(tmp_path, monkeypatch):
+    """Write an experiment of which some cells fail."""
+    (tmp_path / "fragile.py").write_text(MODULE)
+    experiment = {
+        "title": "Some fail",
+        "data": {"names": ["wine", "breast-cancer"]},
+        "split": {"label_frequencies": [0.5], "repeats": 2, "seed": 1, "unlabeled_train": 0.7},
+        "methods": {"fragile": {"estimator": "fragile:Fragile"}, "gllc": {"method": "gllc", "grid": {}}},
+    }
+    (tmp_path / "some.yaml").write_text(yaml.safe_dump(experiment))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield "some.yaml"
+    sys.modules.pop("fragile", None)
+
+
+def test_what_failed_and_why(pucli, fragile):
+    assert pucli("reproduce", fragile, "--max-cells", 7).code == 1
+    done = pucli("status", fragile)
+    assert done.code == 1
+    assert "some, profile full: " in done.out and "of 8 cells done" in done.out
+    assert "failed: ValueError: more than 20 labelled rows" in done.out
+    assert "breast-cancer (label_frequency 0.5) fragile, repeat 1" in done.out
+    assert "--only-failed" in done.err
+    document = pucli("status", fragile, "--json").document
+    assert document["done"] + document["failed"] + document["left"] == document["total"] == 8
+    assert sum(len(failure["cells"]) for failure in document["failures"]) == document["failed"] > 0
+
+
+def test_nothing_has_run(pucli, fragile):
+    done = pucli("status", fragile)
+    assert done.code == 2 and "nothing of some has been run" in done.err
+
+
+def test_it_watches_until_all_is_done(pucli, fragile, monkeypatch):
+    part = ("reproduce", fragile, "--method", "gllc")
+    assert pucli(*part, "--max-cells", 1).code == 0
+    looked = []
+
+    def wait(seconds):
+        looked.append(seconds)
+        from pucli.runner import load_experiment, run
+
+        run(load_experiment(fragile), methods=["gllc"])
+
+    monkeypatch.setattr("pucli.cli.commands.status.time.sleep", wait)
+    done = pucli("status", fragile, "--method", "gllc", "--watch", "3")
+    assert (done.code, looked) == (0, [3.0])
+    assert "4 of 4 cells done" in done.out
