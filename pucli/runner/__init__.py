@@ -1,4 +1,4 @@
-"""From a declared experiment to stored results: cells, processes, store.
+"""Running of declared experiments: planning of cells, processes, storing of results.
 
 experiment = load_experiment("table-3.1")
 run(experiment, profile="quick", n_jobs=2)

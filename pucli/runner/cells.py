@@ -1,4 +1,4 @@
-"""Cells: the smallest pieces of an experiment, each with a key that says all its result depends on."""
+"""Cells, the units of work of an experiment; the key of a cell identifies everything that determines its result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-# Raise it when the meaning of a stored result changes: then every cell is computed anew.
+# Increase it when the meaning of a stored result changes; every cell is then computed again.
 RESULT_FORMAT = 1
 PROTOCOLS = "pucli.protocols"
 
@@ -22,7 +22,7 @@ Shared = TypeVar("Shared")
 
 @dataclass(frozen=True)
 class Cell:
-    """One data set, setting, repeat and method.
+    """A combination of data set, setting, repeat and method.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ class Cell:
     repeat : int
         Counted from 0.
     method : str
-        The experiment's column.
+        The column of the experiment.
     declared : mapping
         Everything that determines the result, as JSON values; `key` is its hash.
     group : str
-        Cells of one group see the same rows, and run in one worker one after the other.
+        Cells of a group use the same rows and run in sequence in one worker.
     n_fits : int, default=1
-        Fits that the cell takes, without a refinement whose length is not known in advance.
+        Number of fits of the cell, without a refinement of unknown length.
     open_ended : bool, default=False
-        Whether such a refinement follows.
+        Whether such a refinement follows the grid.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class Cell:
 
     @property
     def protocol(self) -> str:
-        """Name of the protocol that planned the cell and runs it."""
+        """Return the name of the protocol that planned the cell and runs it."""
         return str(self.declared["protocol"][0])
 
 
 @dataclass
 class CellResult:
-    """What a protocol returns for a cell; every value is a JSON value, numbers may be NaN.
+    """Result of a cell, as returned by a protocol; all values are JSON values, and numbers may be NaN.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ class CellResult:
     params : dict
         The chosen constructor parameters.
     trials : dict
-        Every trial of the tuning, by column: name -> list.
+        All trials of tuning, as a list per column.
     certificate : dict
-        objective, dual_gap, residual, n_iter, converged, as far as the method has them.
+        Those of objective, dual_gap, residual, n_iter and converged that the method has.
     seconds : dict
         tune, fit, predict.
     status : str, default="done"
@@ -89,13 +89,13 @@ class CellResult:
     error : str, default=""
         Why the cell failed.
     notes : list of str
-        What a reader should know, in words.
+        Remarks on the result.
     flags : list of str
         Short words that the table counts, e.g. "not converged".
     n_fits : int, default=0
-        Fits of the tuning.
+        Number of fits in tuning.
     details : dict
-        Further values that a protocol wants kept, e.g. curves.
+        Further values for the protocol, e.g. curves.
     """
 
     metrics: dict[str, float] = field(default_factory=dict)
@@ -113,26 +113,26 @@ class CellResult:
 
 @dataclass
 class Context:
-    """What the cells of a group share in their worker.
+    """Resources that the cells of a group share in their worker.
 
     Parameters
     ----------
     mirror : str or None, default=None
-        Folder or address to take data files from first.
+        Folder or address to try first for data files.
     offline : bool or None, default=None
-        Whether nothing may be downloaded.
+        Whether downloads are forbidden.
     cache : dict
-        Lives as long as the group; `shared` keeps here what its cells share.
+        Values shared by the cells of the group, see `shared`.
     catalogues, folders : tuple of str
-        Catalogues that the user named, and folders of his modules, for workers that are processes of their own.
+        Catalogues and folders of modules given by the user, for worker processes.
     """
 
     def fresh(self) -> Context:
-        """Return the same for another group."""
+        """Return a copy with an empty cache, for another group."""
         return replace(self, cache={})
 
     def enter(self) -> None:
-        """Have catalogues and modules found in this process."""
+        """Make the catalogues and modules available in this process."""
         from pucli.declared import add_catalogue
         from pucli.plug_ins import add_module_folder
 
@@ -148,19 +148,19 @@ class Context:
     folders: tuple[str, ...] = ()
 
     def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
-        """Return what the cells of a group share: data, split, graphs.
+        """Return the values shared by the cells of a group: data, split, graphs.
 
         Parameters
         ----------
         cell : Cell
             Any cell of the group.
         prepare : callable
-            Makes it from the first cell of the group and this context; what earlier groups shared is dropped.
+            Function of the first cell of the group and this context; shared values of earlier groups are dropped.
 
         Returns
         -------
         Shared
-            What `prepare` returned.
+            The result of `prepare`.
         """
         if cell.group not in self.cache:
             self.cache.clear()
@@ -170,12 +170,12 @@ class Context:
 
 
 def key_of(declared: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what is declared, written in one canonical way (sorted keys, shortest numbers)."""
+    """Return the SHA-256 of `declared` in canonical form (sorted keys, shortest numbers)."""
     return hashlib.sha256(canonical_json({"result_format": RESULT_FORMAT, **declared}).encode()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:
-    """Return JSON with sorted keys; 1.0 and 1 are the same number, as they are in YAML."""
+    """Return JSON with sorted keys; 1.0 and 1 are the same number, as in YAML."""
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -203,7 +203,7 @@ def json_values(value: Any) -> Any:
 
 
 def protocol_names() -> dict[str, str]:
-    """Return the names of all protocols, each with the package that has it ("" for our own)."""
+    """Return the names of all protocols, each with the package that provides it ("" for pucli)."""
     from pucli.plug_ins import offers
 
     own = _own_protocols()
@@ -213,7 +213,7 @@ def protocol_names() -> dict[str, str]:
 
 
 def protocol_module(name: str) -> types.ModuleType:
-    """Return the module of a protocol, ours or that of an installed package; the error suggests the nearest names."""
+    """Return the module of a protocol, of pucli or of an installed package; the error suggests the nearest names."""
     from pucli.errors import unknown
 
     own = _own_protocols()
@@ -226,7 +226,7 @@ def protocol_module(name: str) -> types.ModuleType:
 
 
 def _own_protocols() -> list[str]:
-    # by name: the layer above, which this one does not import
+    # by name, because this layer must not import the one above
     package = importlib.import_module(PROTOCOLS)
     return [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
 

@@ -1,4 +1,4 @@
-"""What a run would do: cells, fits and time, judged by what has run."""
+"""Dry runs: the cells, fits and estimated time of a run."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from pucli.runner.store import read_rows
 
 @dataclass(frozen=True)
 class DryRun:
-    """What would run.
+    """Description of a run that has not started.
 
     Parameters
     ----------
     experiment, profile : str
         Names.
     reductions : list of str
-        What the profile leaves out.
+        Descriptions of what the profile leaves out.
     folder : Path
         Results folder of the experiment.
     total, done, failed, left : int
-        Cells planned, done, failed before, and without a result.
+        Numbers of cells planned, done, failed before, and without a result.
     fits : int
-        That are left.
+        Number of fits left.
     fits_at_least : bool
-        Whether more may follow, of refinements whose length is not known.
+        Whether refinements of unknown length may add more fits.
     seconds : float or None
-        By the clock; None where nothing like it has run.
+        Estimated wall-clock time; None if no similar cell has run.
     seconds_known_for : int
-        Cells that `seconds` was judged by.
+        Number of cells with an estimate of their time.
     n_jobs : int
-        Processes.
+        Number of processes.
     rows : list of dict
         The same for each data set and column.
     """
@@ -71,14 +71,14 @@ def dry_run(
     n_jobs: int = 1,
     results_dir: str | Path | None = None,
 ) -> DryRun:
-    """Return what `run` would do: cells done and left, fits, and how long, judged by what has run.
+    """Return the cells, fits and estimated time of `run`, without running it.
 
     Parameters
     ----------
     experiment : Experiment
         The declared experiment.
     profile, methods, datasets
-        Which cells, see `pucli.runner.plan`.
+        Selection of cells, see `pucli.runner.plan`.
     n_jobs : int, default=1
         Worker processes.
     results_dir : path, optional
@@ -131,7 +131,7 @@ def dry_run(
         left=total - done,
         fits=fits,
         fits_at_least=open_ended,
-        # unjudged cells are taken to be like the judged ones
+        # cells without an estimate are assumed to take as long as the others
         seconds=seconds / judged * (total - done) / n_jobs if judged else (0.0 if total == done else None),
         seconds_known_for=judged,
         n_jobs=n_jobs,

@@ -1,6 +1,6 @@
-"""Run groups of cells: in this process, in worker processes (joblib's loky), or on Dask workers.
+"""Execution of groups of cells: in this process, in worker processes (joblib's loky), or on Dask workers.
 
-Each process has one BLAS thread, whatever the backend, so that a cell's result does not depend on where it runs.
+Each process uses one BLAS thread, so that the result of a cell does not depend on where it runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BACKENDS = ("loky", "dask")
 
 @dataclass(frozen=True)
 class Finished:
-    """One cell on its way to the store; the trials are compressed where they were made."""
+    """A finished cell before it is stored; trials are compressed in the worker."""
 
     cell: Cell
     result: CellResult
@@ -35,20 +35,20 @@ class Finished:
 def execute(
     groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str, scheduler: str | None = None
 ) -> Generator[Finished, None, None]:
-    """Yield finished cells as they come; closing the iterator stops the workers.
+    """Yield cells as they finish; closing the iterator stops the workers.
 
     Parameters
     ----------
     groups : sequence of sequence of Cell
-        Cells of a group run one after the other in one process.
+        Cells of a group run in sequence in one process.
     context : Context
-        Where data files may come from.
+        Sources of data files.
     n_jobs : int
-        Worker processes.
+        Number of worker processes.
     backend : {"loky", "dask"}
         Processes of this machine, or a Dask cluster.
     scheduler : str, optional
-        Address of the Dask scheduler; default DASK_SCHEDULER_ADDRESS, else `n_jobs` local workers.
+        Address of the Dask scheduler; by default DASK_SCHEDULER_ADDRESS, or `n_jobs` local workers if that is not set.
 
     Yields
     ------
@@ -58,7 +58,7 @@ def execute(
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
     if scheduler and backend != "dask":
-        raise UsageError("--scheduler is the address of a Dask scheduler; add --backend dask.")
+        raise UsageError("--scheduler needs --backend dask.")
     if backend == "dask":
         yield from _on_dask(groups, context, n_jobs, scheduler)
     elif n_jobs == 1 or len(groups) <= 1:
@@ -82,8 +82,8 @@ def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
             yield from finished
     except TerminatedWorkerError:
         raise RunError(
-            "a worker process was killed, most often for want of memory. The finished cells are kept: run the same "
-            "command again with fewer processes (--n-jobs) to go on."
+            "a worker process was killed, probably for lack of memory. Finished cells are kept; run the same "
+            "command again with fewer processes (--n-jobs) to continue."
         ) from None
     finally:
         with contextlib.suppress(Exception):
@@ -93,7 +93,7 @@ def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) ->
 def _on_dask(
     groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int, scheduler: str | None
 ) -> Iterator[Finished]:
-    """Submit the groups to a scheduler, or to local workers where none is named."""
+    """Submit the groups to a scheduler, or to local workers if none is given."""
     try:
         from distributed import Client, as_completed
     except ImportError as error:
@@ -112,7 +112,7 @@ def _on_dask(
             f"no Dask scheduler at {address}: {error}; check --scheduler or DASK_SCHEDULER_ADDRESS."
         ) from None
     with client:
-        # pure=False: equal cells of two runs are two pieces of work; a dead worker's group is tried elsewhere
+        # pure=False: equal cells of two runs are separate tasks; the group of a dead worker is tried elsewhere
         futures = [client.submit(run_group, group, context, 0, pure=False) for group in groups]
         try:
             for future in as_completed(futures):
@@ -123,7 +123,7 @@ def _on_dask(
 
 
 def run_group(group: Sequence[Cell], context: Context, parent: int) -> list[Finished]:
-    """Run the cells of one group in a worker, which leaves Ctrl-C to the parent (process number `parent`)."""
+    """Run the cells of a group in a worker, in which only the parent (process `parent`) handles Ctrl-C."""
     if parent and parent != os.getpid():
         ignore_interrupts(parent)
         _end_with(parent)
@@ -133,7 +133,7 @@ def run_group(group: Sequence[Cell], context: Context, parent: int) -> list[Fini
 
 @functools.cache
 def _end_with(parent: int) -> None:
-    """End this worker when its parent is gone: after a kill nobody would take its results."""
+    """End this worker when its parent has ended, since nobody would receive its results."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -144,7 +144,7 @@ def _end_with(parent: int) -> None:
 
 
 def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
-    # libraries that are loaded later escape the limit on threads
+    # the limit on threads does not apply to libraries that are loaded later
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
@@ -153,7 +153,7 @@ def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
         warm_up = getattr(protocol, "warm_up", None)
         with threadpool_limits(limits=1):
             if warm_up is not None:
-                # a method that cannot even warm up says why in its cell
+                # if warming up fails, the cell fails too and records the reason
                 with contextlib.suppress(Exception):
                     warm_up(cell)
             try:
@@ -166,7 +166,7 @@ def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
 
 
 def _describe(error: Exception) -> str:
-    """Say what failed and where, without the machine's paths."""
+    """Describe the error and its location, without paths of the machine."""
     text = " ".join(str(error).split()) or "no message"
     if isinstance(error, PucliError):
         return text

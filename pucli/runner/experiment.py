@@ -1,7 +1,7 @@
-"""The declared experiment: what the keys of a file in `experiments/` mean.
+"""The schema of declared experiments, which are the files in `experiments/`.
 
-The models forbid unknown keys; `pucli.runner.loading` turns their complaints into messages with the path of the key
-and the nearest right one.
+Unknown keys are forbidden; `pucli.runner.loading` turns validation errors into messages with the path of the key and
+the nearest valid key.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ Cause = Literal[
     "cannot be produced as described",
 ]
 
-# As a method's `prior`: the share of positives among the unlabeled rows of each split, which the experiment knows.
+# Value of the parameter `prior`: the share of positives among the unlabeled rows of each split.
 TRUE_PRIOR = "true"
 
 
 class Strict(BaseModel):
-    """A declared section: unknown keys are errors, and numbers are not made from text."""
+    """Declared section in which unknown keys are errors and text is not converted to numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Source(Strict):
-    """Where the experiment was published."""
+    """Publication of the experiment."""
 
     document: str
     table: str = ""
@@ -50,51 +50,52 @@ class Source(Strict):
 
 
 class Data(Strict):
-    """The data sets of an experiment: declared ones by `names`, or one generator with `parameters`."""
+    """Data sets of an experiment: declared ones by `names`, or one generator with `parameters`."""
 
     names: list[str] = Field(default=[], description="data sets of datasets.yaml")
-    generate: str = Field(default="", description="a generated data set of datasets.yaml, drawn anew for each repeat")
+    generate: str = Field(default="", description="a generated data set of datasets.yaml, drawn again for each repeat")
     parameters: dict[str, Any] = Field(
-        default={}, description="of the generator; a list is a scenario parameter: one setting for each value"
+        default={}, description="parameters of the generator; a list is a scenario parameter with one setting per value"
     )
     standardise: Literal["train", "none"] = Field(
-        default="train", description="train: mean and standard deviation of the training rows; none: as they come"
+        default="train",
+        description="train: by mean and standard deviation of the training rows; none: not standardised",
     )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Data:
         if bool(self.names) == bool(self.generate):
-            raise ValueError("give either names (declared data sets) or generate (a generated one)")
+            raise ValueError("give either names (declared data sets) or generate (a generated data set)")
         if self.parameters and not self.generate:
-            raise ValueError("parameters belong to generate; declared data sets take none")
+            raise ValueError("parameters need generate; declared data sets have none")
         if len(set(self.names)) < len(self.names):
             raise ValueError("a data set is named twice")
         return self
 
 
 class SplitPlan(Strict):
-    """How rows are divided, and how often."""
+    """Splitting of the rows and number of repeats."""
 
     scenario: str = Field(default="case-control", description="case-control or single-training-set")
-    label_frequencies: list[float] = Field(default=[], description="one setting for each")
+    label_frequencies: list[float] = Field(default=[], description="label frequencies, with one setting for each")
     repeats: int = Field(ge=1)
     seed: int = Field(ge=0)
     unlabeled_train: float | None = Field(
-        default=None, gt=0, lt=1, description="case-control: fraction of the unlabeled rows that is for training"
+        default=None, gt=0, lt=1, description="case-control: fraction of the unlabeled rows used for training"
     )
     train: float | None = Field(
-        default=None, gt=0, lt=1, description="single-training-set: fraction of the rows that is for training"
+        default=None, gt=0, lt=1, description="single-training-set: fraction of the rows used for training"
     )
 
 
 class Greedy(Strict):
-    """Refinement after the grid: each parameter in turn up and down by `step`, until nothing improves."""
+    """Refinement after the grid: move each parameter in turn up and down by `step` until nothing improves."""
 
     step: float = Field(gt=0, lt=1)
 
 
 class TuningOverride(Strict):
-    """Tuning settings that one method has different from the rest."""
+    """Tuning settings of a method that differ from those of the experiment."""
 
     folds: int | None = Field(default=None, ge=2)
     cv_repeats: int | None = Field(default=None, ge=1)
@@ -102,35 +103,37 @@ class TuningOverride(Strict):
     denominator: Literal["unlabeled", "all"] | None = None
     greedy: Greedy | Literal[False] | None = Field(default=None, description="{step: 0.1}, or false for none")
     stay_on_grid: dict[str, list[Any]] = Field(
-        default={}, description="parameter -> values of its grid that the refinement does not move"
+        default={}, description="parameter -> values of its grid that the refinement keeps"
     )
     route: Literal["auto", "generic", "path"] | None = None
 
 
 class Tuning(Strict):
-    """How hyper-parameters are chosen; validation rows only, labelled or unlabeled, never their true labels."""
+    """Choice of parameters on labelled and unlabeled validation rows, without true labels."""
 
     folds: int = Field(default=4, ge=2)
     cv_repeats: int = Field(default=1, ge=1)
-    score: str = Field(default="puf", description="the selection rule, a name of pucli.tuning.RULES")
+    score: str = Field(default="puf", description="selection rule, a name of pucli.tuning.RULES")
     denominator: Literal["unlabeled", "all"] | None = Field(
-        default=None, description="of PUF; by the scenario when omitted (case-control: unlabeled, else all)"
+        default=None, description="denominator of PUF; default by scenario (case-control: unlabeled, otherwise all)"
     )
     greedy: Greedy | Literal[False] = False
     route: Literal["auto", "generic", "path"] = "auto"
 
 
 class MethodEntry(Strict):
-    """One column of the table. Keys that are not listed here are parameters of the method."""
+    """A column of the table. All other keys are parameters of the method."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    method: str = Field(description="a name of `pucli list methods`, or module:Class, also under the key estimator")
-    grid: dict[str, Any] | None = Field(default=None, description="parameter -> values; the method's own when omitted")
+    method: str = Field(description="a name of `pucli list methods`, or module:Class; the key may also be estimator")
+    grid: dict[str, Any] | None = Field(
+        default=None, description="parameter -> values; by default the grid of the method"
+    )
     coarse_grid: dict[str, Any] | None = Field(default=None, description="the grid of profiles with `grid: coarse`")
     tuning: TuningOverride = TuningOverride()
     published: str = Field(
-        default="", description="the method's name in the published table, if the column has another"
+        default="", description="name of the method in the published table, if it differs from the column"
     )
 
     @model_validator(mode="before")
@@ -144,7 +147,7 @@ class MethodEntry(Strict):
 
     @property
     def params(self) -> dict[str, Any]:
-        """Constructor parameters that this entry fixes."""
+        """Return the constructor parameters that this entry fixes."""
         return dict(self.model_extra or {})
 
 
@@ -152,44 +155,46 @@ class Published(Strict):
     """A file of published figures and the meaning of its columns."""
 
     file: str = Field(description="under experiments/published, or a path relative to the experiment file")
-    dataset: str = Field(default="dataset", description="column of the data set's name; not needed with one data set")
+    dataset: str = Field(default="dataset", description="column of the data set names; not needed with one data set")
     method: str = "method"
-    metric: str = Field(default="f1", description="which of our metrics the figures are")
-    mean: str = Field(default="", description="column of the mean; <metric>_mean or mean when omitted")
-    sd: str = Field(default="", description="column of the standard deviation; <metric>_sd or sd when omitted")
-    percent: bool = Field(default=True, description="whether the figures are per cent of what the metric is")
-    repeats: int | None = Field(default=None, ge=1, description="behind a published mean; those declared when omitted")
+    metric: str = Field(default="f1", description="metric of the figures")
+    mean: str = Field(default="", description="column of the mean; by default <metric>_mean or mean")
+    sd: str = Field(default="", description="column of the standard deviation; by default <metric>_sd or sd")
+    percent: bool = Field(default=True, description="whether the figures are in per cent")
+    repeats: int | None = Field(
+        default=None, ge=1, description="number of repeats behind a published mean; by default those declared"
+    )
     rename: dict[str, str] = Field(default={}, description="data set or method in the file -> name here")
 
 
 class KnownNote(Strict):
-    """A known explanation; it is printed beside the cells that it fits."""
+    """A known explanation, printed beside the figures to which it applies."""
 
     text: str
     dataset: str | None = None
     setting: dict[str, Any] = {}
-    method: str | None = Field(default=None, description="a column; or what stands before the / of several")
+    method: str | None = Field(default=None, description="a column, or the part before the / of several columns")
     metric: str | None = None
-    verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; always when empty")
-    cause: Cause | None = Field(default=None, description="why the figures disagree; the text is the evidence")
+    verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; by default all")
+    cause: Cause | None = Field(default=None, description="cause of the disagreement; the text is the evidence")
 
 
 class FigureSpec(Strict):
     """A declared figure."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="file name without ending")
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="file name without extension")
     kind: Literal["paired-difference"] = Field(
-        description="paired-difference: box plots of a - b over repeats, a box for each data set, sorted by median"
+        description="paired-difference: box plots of a - b over repeats, one box per data set, sorted by median"
     )
     a: str
     b: str
     metric: str = "f1"
-    setting: dict[str, Any] = Field(default={}, description="which setting, if there are several")
+    setting: dict[str, Any] = Field(default={}, description="the setting, if there are several")
     title: str = ""
 
 
 class Profile(Strict):
-    """What a profile changes. An empty one is the whole experiment."""
+    """Changes made by a profile. An empty profile is the whole experiment."""
 
     description: str = ""
     data: list[str] | None = None
@@ -200,15 +205,15 @@ class Profile(Strict):
     methods: list[str] | None = None
     folds: int | None = Field(default=None, ge=2)
     cv_repeats: int | None = Field(default=None, ge=1)
-    greedy: bool = Field(default=True, description="false leaves the greedy refinement out")
+    greedy: bool = Field(default=True, description="false omits the greedy refinement")
     stay_on_grid: dict[str, list[Any]] = Field(
-        default={}, description="parameter -> values of a grid that the refinement does not move, for every method"
+        default={}, description="parameter -> values of a grid that the refinement keeps, for every method"
     )
     options: dict[str, Any] = {}
 
 
 class Experiment(Strict):
-    """One file of `experiments/`."""
+    """A declared experiment, which is a file in `experiments/`."""
 
     title: str
     source: Source | None = None
@@ -221,34 +226,35 @@ class Experiment(Strict):
     )
     defaults: dict[str, dict[str, Any]] = Field(
         default={},
-        description="method -> parameters that its columns have unless they set or tune them",
+        description="method -> default parameters of its columns",
     )
     primary: dict[str, str] = Field(
-        default={}, description="name -> column of the variant that stands for it; the first one when omitted"
+        default={}, description="name -> column of the variant that represents it; by default the first"
     )
-    metrics: list[str] = Field(default=["f1"], min_length=1, description="what the table shows")
+    metrics: list[str] = Field(default=["f1"], min_length=1, description="metrics of the table")
     published: list[Published] = []
-    comparisons: list[list[str]] | None = Field(default=None, description="pairs of columns to test; all when omitted")
+    comparisons: list[list[str]] | None = Field(default=None, description="pairs of columns to test; by default all")
     notes: list[KnownNote] = []
     figures: list[FigureSpec] = []
-    options: dict[str, Any] = Field(default={}, description="what the protocol takes beyond all this")
+    options: dict[str, Any] = Field(default={}, description="options of the protocol")
     reuses: list[str] = Field(
-        default=[], description="experiments whose finished cells count here too, where all their settings agree"
+        default=[],
+        description="experiments whose finished cells are reused here if everything that determines them agrees",
     )
     profiles: dict[str, Profile] = Field(default={"full": Profile()})
 
-    # set by the loader: file name without ending, and the file
+    # set by the loader: file name without extension, and the file
     _name: str = ""
     _path: Path | None = None
 
     @property
     def name(self) -> str:
-        """Name on the command line."""
+        """Return the name on the command line."""
         return self._name
 
     @property
     def path(self) -> Path | None:
-        """The declared file, None for an experiment made in Python."""
+        """Return the declared file, or None for an experiment made in Python."""
         return self._path
 
     @field_validator("published", mode="before")
@@ -259,10 +265,10 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _references(self) -> Experiment:
-        """Every column that is mentioned exists."""
+        """Check that every column mentioned exists."""
         for pair in self.comparisons or []:
             if len(pair) != 2:
-                raise ValueError(f"comparisons: each is a pair of columns, got {pair}")
+                raise ValueError(f"comparisons: expected pairs of columns, got {pair}")
         mentioned = [column for pair in self.comparisons or [] for column in pair]
         mentioned += [column for figure in self.figures for column in (figure.a, figure.b)]
         mentioned += list(self.primary.values())
@@ -295,19 +301,19 @@ class Experiment(Strict):
 
     @property
     def dataset_names(self) -> list[str]:
-        """Data sets of the experiment, declared or generated."""
+        """Return the data sets of the experiment, declared or generated."""
         return self.data.names or [self.data.generate]
 
     def primary_column(self, base: str) -> str:
-        """Column of the variant that stands for `base` in the table."""
+        """Return the column of the variant that represents `base` in the table."""
         return self.primary.get(base) or next(column for column in self.methods if base_name(column) == base)
 
 
 def base_name(column: str) -> str:
-    """Return the part of a column's name before the slash."""
+    """Return the part of a column name before the slash."""
     return column.partition("/")[0]
 
 
 def variant_name(column: str) -> str:
-    """Return the part of a column's name after the slash, "" if there is none."""
+    """Return the part of a column name after the slash, or "" if there is none."""
     return column.partition("/")[2]

@@ -1,4 +1,4 @@
-"""Read declared experiments; every mistake becomes a message with the file, the path of the key, and the way out."""
+"""Reading of declared experiments, with errors that name the file, the path of the key and the remedy."""
 
 from __future__ import annotations
 
@@ -26,20 +26,19 @@ def experiment_names() -> list[str]:
 def load_experiment(
     name_or_path: str | Path, *, check_methods: bool = True, datasets: str | Path | None = None
 ) -> Experiment:
-    """Return the experiment of that name, or of a file that ends in .yaml or .yml.
+    """Return the experiment with this name or in this .yaml or .yml file.
 
     Parameters
     ----------
     name_or_path : a name of `experiment_names`, or the path of a file.
-    check_methods : also check data sets against the catalogue, and parameters and grids against the constructors,
+    check_methods : whether to check data sets against the catalogue, and parameters and grids against the constructors,
         which imports the estimators.
-    datasets : a catalogue whose data sets the experiment may use too; so may it those of a ``datasets.yaml`` beside its
-        file.
+    datasets : a further catalogue for the experiment, in addition to a ``datasets.yaml`` beside its file.
 
     Raises
     ------
     UsageError
-        No such experiment, or a mistake in the file; the message has the file and the path of the key.
+        There is no such experiment, or the file is invalid; the message names the file and the path of the key.
     """
     text = str(name_or_path)
     declared = experiment_files()
@@ -61,7 +60,7 @@ def load_experiment(
 
 
 def _take_what_lies_beside(experiment: Experiment, folder: Path) -> None:
-    """Have the catalogue and the modules in the folder of an experiment's file found."""
+    """Make the catalogue and the modules in the folder of an experiment file available."""
     if (folder / CATALOGUE).is_file():
         add_catalogue(folder / CATALOGUE)
     for entry in experiment.methods.values():
@@ -86,7 +85,7 @@ def experiment_schema() -> dict[str, Any]:
     """Return the JSON schema of an experiment file, for editors."""
     schema = Experiment.model_json_schema()
     schema["title"] = "pucli experiment"
-    # `published` may also be a file name, or one mapping
+    # `published` may also be a file name or a single mapping
     published = schema["properties"]["published"]
     one = published["items"]
     schema["properties"]["published"] = {
@@ -97,7 +96,7 @@ def experiment_schema() -> dict[str, Any]:
 
 
 def _explain(item: Any, content: Any) -> str:
-    """Say what is wrong at which key."""
+    """Describe a validation error and the path of its key."""
     loc = [part for part in item["loc"] if not _is_union_tag(part, item["loc"], content)]
     where = ".".join(str(part) for part in loc)
     if item["type"] == "extra_forbidden":
@@ -117,7 +116,7 @@ def _explain(item: Any, content: Any) -> str:
 
 
 def _is_union_tag(part: Any, loc: Sequence[Any], content: Any) -> bool:
-    """Tell the parts that pydantic adds for unions ("Greedy", "literal[False]") from keys of the file."""
+    """Return whether a part of a location was added by pydantic for a union ("Greedy", "literal[False]")."""
     if not isinstance(part, str) or not (part[:1].isupper() or part.startswith("literal[")):
         return False
     for step in loc:
@@ -149,7 +148,7 @@ def _fields_at(loc: Sequence[Any]) -> list[str]:
 
 
 def _check_data(experiment: Experiment, file: str) -> None:
-    """Check the data sets' names, and the parameters of a generator by drawing once."""
+    """Check the names of the data sets, and the parameters of a generator by drawing once."""
     from pucli.data import dataset_entry, load_dataset
 
     data = experiment.data
@@ -157,7 +156,7 @@ def _check_data(experiment: Experiment, file: str) -> None:
         for name in experiment.dataset_names:
             entry = dataset_entry(name)
             if bool(entry.generator) != bool(data.generate):
-                raise UsageError(f"{name!r} is {'' if entry.generator else 'not '}a generated set")
+                raise UsageError(f"{name!r} is {'' if entry.generator else 'not '}a generated data set")
         if data.generate:
             first = {key: value[0] if isinstance(value, list) else value for key, value in data.parameters.items()}
             load_dataset(data.generate, parameters=first)
@@ -206,7 +205,7 @@ def _check_methods(experiment: Experiment, file: str) -> None:
 
 
 def _parameters(name: str, key: str, column: str) -> list[str]:
-    """Return the constructor parameters of a method; `key` and `column` are places in the file, for messages."""
+    """Return the constructor parameters of a method; `key` and `column` locate errors in the file."""
     from pucli.methods import constructor_defaults, get_method
 
     try:
@@ -223,7 +222,7 @@ def _parameters(name: str, key: str, column: str) -> list[str]:
 
 
 def _check_name(method: str, where: str, key: str, known: list[str], choices: list[str]) -> None:
-    """Raise UsageError for a parameter that the method does not have, with the nearest of `choices`."""
+    """Raise UsageError, with the nearest of `choices`, for a parameter that the method does not have."""
     if key not in known:
         near = difflib.get_close_matches(key, choices, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"{method} has {', '.join(known)}."
@@ -231,7 +230,7 @@ def _check_name(method: str, where: str, key: str, known: list[str], choices: li
 
 
 def _check_value(method: str, where: str, key: str, value: Any) -> None:
-    """Raise UsageError for a value that the method's constructor does not take."""
+    """Raise UsageError for a value that the constructor of the method does not accept."""
     from pucli.methods import check_value
 
     if (key, value) != ("prior", TRUE_PRIOR):
@@ -242,7 +241,7 @@ def _check_value(method: str, where: str, key: str, value: Any) -> None:
 
 
 def _check_grid(method: str, where: str, grid: Mapping[str, Any], known: list[str]) -> None:
-    """Raise UsageError for a parameter, a series or a value of a grid that the method does not take."""
+    """Raise UsageError for a parameter, series or value of a grid that the method does not accept."""
     from pucli.tuning.grids import resolve
 
     for key, given in grid.items():

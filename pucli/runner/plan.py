@@ -1,4 +1,4 @@
-"""The cells of an experiment: which there are, where their results go, and how they are divided into parts."""
+"""Planning of cells: the list of cells, their results folder and their division into parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plan(
     methods: Sequence[str] | None = None,
     datasets: Sequence[str] | None = None,
 ) -> list[Cell]:
-    """Return the cells of an experiment under a profile.
+    """Plan the cells of an experiment under a profile.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def plan(
     profile : str, default="full"
         Name of one of its profiles.
     methods, datasets : sequence of str, optional
-        Only these: columns, or what stands before their slash; data sets.
+        Restrict the plan to these data sets, and to these columns or names before the slash.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def results_folder(experiment: Experiment, results_dir: str | Path | None = None
 
 
 def describe(cell: Cell) -> str:
-    """Return a cell in words: data set, setting, method, repeat (counted from 1)."""
+    """Describe a cell: data set, setting, method, repeat (counted from 1)."""
     setting = ", ".join(f"{key} {value}" for key, value in cell.setting.items())
     return f"{cell.dataset}{f' ({setting})' if setting else ''} {cell.method}, repeat {cell.repeat + 1}"
 
@@ -52,25 +52,25 @@ def describe(cell: Cell) -> str:
 def planned_scope(
     experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
 ) -> Scope:
-    """Return what `profile` leaves of `experiment`, narrowed to `methods` and `datasets`."""
+    """Return the scope of `experiment` under `profile`, restricted to `methods` and `datasets`."""
     return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
 
 
 def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
-    """Return the cells that the experiment's protocol plans."""
+    """Return the cells planned by the protocol of the experiment."""
     cells: list[Cell] = protocol_module(experiment.protocol).cells(experiment, planned)
     return cells
 
 
 def part_of(cells: Sequence[Cell], shard: tuple[int, int]) -> list[Cell]:
-    """Return one part of a plan: cells that share their rows stay together, and parts are of about the same size.
+    """Return one part of a plan; parts have similar sizes, and cells that share rows stay together.
 
     Parameters
     ----------
     cells : sequence of Cell
         The plan.
     shard : (int, int)
-        Number of the part, counted from 1, and how many parts there are.
+        Number of the part, counted from 1, and number of parts.
 
     Returns
     -------
@@ -80,10 +80,10 @@ def part_of(cells: Sequence[Cell], shard: tuple[int, int]) -> list[Cell]:
     Raises
     ------
     UsageError
-        A number outside 1..parts.
+        The number of the part is not in 1..parts.
     """
     number, parts = shard
     if not 1 <= number <= parts:
-        raise UsageError(f"shard {number}/{parts}: the first number counts from 1 to the second.")
+        raise UsageError(f"shard {number}/{parts}: the first number must be between 1 and the second.")
     groups = {group: place for place, group in enumerate(dict.fromkeys(cell.group for cell in cells))}
     return [cell for cell in cells if groups[cell.group] % parts == number - 1]

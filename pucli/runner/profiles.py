@@ -1,7 +1,7 @@
-"""Profiles: the same experiment made smaller, in declared steps that the table names.
+"""Profiles, which are declared reductions of an experiment that the table names.
 
-Coarse grids: every parameter with more than three values keeps the first, the middle and the last of them, in the
-order in which they are declared; a method with a `coarse_grid` takes that instead.
+In coarse grids, every parameter with more than three values keeps the first, the middle and the last, in declared
+order; a method with a `coarse_grid` uses that instead.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ COARSE_VALUES = 3
 
 
 def get_profile(experiment: Experiment, name: str) -> Profile:
-    """Return the profile called `name`; the error suggests the nearest names."""
+    """Return the profile `name`; the error suggests the nearest names."""
     if name not in experiment.profiles:
         raise unknown(f"profile of {experiment.name}", name, experiment.profiles)
     return experiment.profiles[name]
 
 
 def coarse(values: list[Any]) -> list[Any]:
-    """Return the first, the middle and the last of `values`; all of them if there are no more than three."""
+    """Return the first, the middle and the last of `values`, or all if there are at most three."""
     if len(values) <= COARSE_VALUES:
         return list(values)
     last = len(values) - 1
@@ -46,7 +46,7 @@ def resolved_grid(entry: MethodEntry, profile: Profile) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is to be run: an experiment under a profile, narrowed to some methods and data sets."""
+    """An experiment under a profile, restricted to some methods and data sets."""
 
     profile_name: str
     profile: Profile
@@ -56,13 +56,13 @@ class Scope:
     label_frequencies: list[float]
     repeats: int
     reductions: list[str] = field(default_factory=list)
-    narrowed: bool = False  # to data sets that were named
+    narrowed: bool = False  # restricted to named data sets
 
 
 def scope(
     experiment: Experiment, profile: str, methods: list[str] | None = None, datasets: list[str] | None = None
 ) -> Scope:
-    """Return what `profile` leaves of `experiment`, narrowed to `methods` (columns or names) and `datasets`."""
+    """Return the scope of `experiment` under `profile`, restricted to `methods` (columns or names) and `datasets`."""
     chosen = get_profile(experiment, profile)
     split = experiment.split
     everything = experiment.dataset_names + _generated(experiment)
@@ -104,11 +104,11 @@ def tuning_settings(
 ) -> dict[str, Any]:
     """Return the tuning settings of one method under a profile, as plain JSON values.
 
-    Where a refinement follows, `stay_on_grid` has the values of `grid` that the method's entry or the profile holds.
+    If a refinement follows, `stay_on_grid` has the values of `grid` that the entry of the method or the profile keeps.
     """
     own = entry.tuning
     tuning = experiment.tuning
-    # a profile's reduction wins over the method's own setting
+    # a reduction by the profile overrides the setting of the method
     folds = profile.folds or own.folds or tuning.folds
     repeats = profile.cv_repeats or own.cv_repeats or tuning.cv_repeats
     greedy = own.greedy if own.greedy is not None else tuning.greedy
@@ -129,7 +129,7 @@ def tuning_settings(
 
 
 def data_settings(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return one dict for each combination of the listed `parameters`; single values belong to all of them."""
+    """Return one dict per combination of the listed `parameters`; single values are part of all of them."""
     settings: list[dict[str, Any]] = [{}]
     for key, values in parameters.items():
         values = values if isinstance(values, list) else [values]
@@ -145,13 +145,13 @@ def _dataset(experiment: Experiment, name: str) -> str:
 
 
 def _generated(experiment: Experiment) -> list[str]:
-    """Return the generated sets that a protocol's options name beside the declared ones."""
+    """Return the generated data sets named in the options of a protocol, in addition to the declared ones."""
     named = experiment.options.get("generated", [])
-    return list(named) if isinstance(named, list) else []  # the protocol deep has a number there
+    return list(named) if isinstance(named, list) else []  # in the protocol deep, it is a number
 
 
 def _columns(experiment: Experiment, names: list[str]) -> list[str]:
-    """Return the columns that `names` stand for: a column itself, or a name with all its variants."""
+    """Return the columns for `names`, each of which is a column or the name of all its variants."""
     known = dict.fromkeys([*experiment.methods, *map(base_name, experiment.methods)])
     for name in names:
         if name not in known:

@@ -1,4 +1,4 @@
-"""What a result was made with: versions, processor, source, threads. No paths, no names of machines or users."""
+"""Provenance of results: versions, processor, source, threads; without paths and names of machines or users."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pucli.runner.experiment import Experiment
 
 _PACKAGES = ["numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl"]
 _PACKAGE = Path(__file__).resolve().parents[1]
-# what a table depends on; results are what a run writes, so they do not count as changes
+# what a table depends on; results are written by runs, so they do not count as changes
 _SOURCES = ("pucli", "datasets.yaml", "experiments")
 
 
@@ -34,8 +34,7 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
     Returns
     -------
     dict
-        JSON values. `source_sha256` and `experiment_sha256` survive a rewriting of the history, which `commit` does
-        not.
+        JSON values. Unlike `commit`, `source_sha256` and `experiment_sha256` stay valid if the history is rewritten.
     """
     import pucli
 
@@ -62,7 +61,7 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
 
 
 def foreign(experiment: Experiment) -> dict[str, str]:
-    """Return package -> version of the plug-ins that an experiment uses; of a ``module:Class`` the hash of its file."""
+    """Return the versions of the plug-in packages of an experiment; for a ``module:Class``, the hash of its file."""
     from pucli.data import load_catalogue
     from pucli.declared import CATALOGUE, offered_folders
     from pucli.methods import get_method
@@ -91,24 +90,24 @@ def foreign(experiment: Experiment) -> dict[str, str]:
 
 
 def source_sha256(package: Path = _PACKAGE) -> str:
-    """Return a hash of the package's Python files: of each path in the package and its bytes, in order."""
+    """Return a hash of the paths and contents of all Python files of the package, in order."""
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py"), key=lambda path: path.relative_to(package).as_posix()):
         name, content = path.relative_to(package).as_posix().encode(), path.read_bytes()
-        # lengths, so that no two sets of files run into the same bytes
+        # lengths, so that different sets of files cannot give the same bytes
         digest.update(f"{len(name)} {len(content)} ".encode() + name + content)
     return digest.hexdigest()
 
 
 def experiment_sha256(experiment: Experiment) -> str:
-    """Return the hash of the declared file, or of what is declared for an experiment that was made in Python."""
+    """Return the hash of the declared file, or of the declaration of an experiment made in Python."""
     if experiment.path is not None and experiment.path.is_file():
         return hashlib.sha256(experiment.path.read_bytes()).hexdigest()
     return hashlib.sha256(canonical_json(experiment.model_dump(mode="json")).encode()).hexdigest()
 
 
 def cpu_name() -> str:
-    """Return the processor's name as the system gives it."""
+    """Return the name of the processor as reported by the system."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -120,7 +119,7 @@ def cpu_name() -> str:
 
 def blas() -> str:
     """Return the linear algebra libraries in use, e.g. "openblas 0.3.29"."""
-    import scipy.linalg  # noqa: F401  loads its own copy
+    import scipy.linalg  # noqa: F401  loads its own BLAS
     from threadpoolctl import threadpool_info
 
     loaded = [item for item in threadpool_info() if item["user_api"] == "blas"]
@@ -129,7 +128,7 @@ def blas() -> str:
 
 
 def commit(root: Path = _PACKAGE.parent) -> str:
-    """Return the commit of the checkout that the package lies in, "+changes" where files differ from it."""
+    """Return the commit of the checkout that contains the package, with "+changes" if files differ from it."""
     if not (root / ".git").exists():
         return "not a checkout"
     try:
@@ -140,16 +139,16 @@ def commit(root: Path = _PACKAGE.parent) -> str:
 
 
 def check_committed(folder: Path, *, allow_changes: bool = False, root: Path = _PACKAGE.parent) -> None:
-    """Raise UsageError where a committed table would be written by code that is not.
+    """Raise UsageError if a committed table would be overwritten by uncommitted code.
 
     Parameters
     ----------
     folder : Path
-        Where the table goes. Only folders with files that are committed in the package's own checkout are guarded.
+        Folder of the table. Only folders with files committed in the checkout of the package are protected.
     allow_changes : bool, default=False
-        Write it all the same; its provenance then says "+changes".
+        Allow it; the commit in the provenance then ends in "+changes".
     root : Path
-        The checkout; that of the package.
+        The checkout, by default that of the package.
 
     Raises
     ------
@@ -168,8 +167,8 @@ def check_committed(folder: Path, *, allow_changes: bool = False, root: Path = _
     if changed:
         first = changed.splitlines()[0].split(maxsplit=1)[-1]
         raise UsageError(
-            f"{folder.relative_to(root)} holds a committed table, and {first} differs from the last commit: the table "
-            "would name code that nobody can get. Commit first, give another folder with --results, or add "
+            f"{folder.relative_to(root)} holds a committed table, and {first} differs from the last commit: the new "
+            "table could not be traced to a commit. Commit first, give another folder with --results, or add "
             "--allow-changes."
         )
 

@@ -1,4 +1,4 @@
-"""Run an experiment: plan its cells, execute those without a result, store each as it finishes."""
+"""Running of an experiment: plan its cells, execute those without a result, and store each as it finishes."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class Interrupted(PucliError):
 
 @dataclass(frozen=True)
 class Event:
-    """What `on_event` is called with.
+    """Event passed to `on_event`.
 
     Parameters
     ----------
     kind : str
-        "plan" (before the first cell), "fetch" (a file is fetched; `text` names it), "cell" (one is stored) or "end".
+        "plan" (before the first cell), "fetch" (the file `text` is downloaded), "cell" (a cell was stored) or "end".
     done, failed, total : int
-        Cells of the plan that have a result, that failed, in all.
+        Numbers of cells of the plan with a result, failed, and in total.
     cell : Cell or None, default=None
         The stored cell.
     text : str, default=""
-        The file that is fetched.
+        The file that is downloaded.
     status, error : str, default=""
-        Of the stored cell.
+        Status and error of the stored cell.
     seconds : float, default=0
-        That the stored cell took.
+        Time of the stored cell.
     remaining_seconds : float or None, default=None
-        Time to go, from what each kind of cell has cost; None where a kind that is left has not run yet.
+        Estimated time left, from the cost of each kind of cell; None if cells of some kind have not run yet.
     """
 
     kind: str
@@ -65,7 +65,7 @@ Listener = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did.
+    """Summary of a run.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ class RunSummary:
     folder : Path
         Results folder of the experiment.
     total, already_done, ran, failed : int
-        Cells planned, done before, run now, failed now.
+        Numbers of cells planned, done before, run now and failed now.
     seconds : float
-        By the clock.
+        Wall-clock time.
     errors : list of str
-        Why cells failed.
+        Errors of failed cells.
     left : int
-        Cells that still have no result: those beyond `max_cells`, of other shards, or failed.
+        Number of cells still without a result: those beyond `max_cells`, in other shards, or failed.
     """
 
     experiment: str
@@ -116,47 +116,47 @@ def run(
     shard: tuple[int, int] | None = None,
     on_event: Listener | None = None,
 ) -> RunSummary:
-    """Run the cells that have no result yet; failed ones are tried again.
+    """Run the cells without a result; failed cells are tried again.
 
     Parameters
     ----------
     experiment : Experiment
         The declared experiment.
     profile, methods, datasets
-        Which cells, see `plan`.
+        Selection of cells, see `plan`.
     n_jobs : int, default=1
-        Worker processes, each with one BLAS thread; -1 for as many as there are processors. Results are the same, to
-        the last bit, for any number.
+        Number of worker processes, each with one BLAS thread; -1 for the number of processors. The results are
+        identical, to the last bit, for any number.
     backend : {"loky", "dask"}, default="loky"
         Processes of this machine, or a Dask cluster.
     scheduler : str, optional
-        Address of the Dask scheduler; default DASK_SCHEDULER_ADDRESS, else local workers.
+        Address of the Dask scheduler; by default DASK_SCHEDULER_ADDRESS, or local workers if that is not set.
     results_dir : path, optional
-        Folder of all experiments; this one's is `results_dir`/<name>. Default: results.
+        Folder of all experiments, by default results; that of this experiment is `results_dir`/<name>.
     mirror, offline : optional
-        Where data files may come from, see `pucli.data.fetch`.
+        See `pucli.data.fetch`.
     only_failed : bool, default=False
         Run only cells that failed before.
     max_cells : int, optional
-        Stop after so many cells.
+        Stop after this number of cells.
     shard : (int, int), optional
-        ``(2, 8)`` runs the second of eight parts; `merge_stores` puts the stores of all parts together.
+        ``(2, 8)`` runs the second of eight parts; `merge_stores` combines the stores of all parts.
     on_event : callable, optional
         Called in this process for each stored cell.
 
     Returns
     -------
     RunSummary
-        What was done.
+        Summary of the run.
 
     Raises
     ------
     UsageError
-        Wrong names; a second run on the same folder; a folder that cannot be written; a damaged store.
+        A name is unknown, another run uses the same folder, the folder cannot be written, or the store is damaged.
     RunError
-        No space left; a data file that cannot be had; a worker that was killed.
+        No space is left, a data file is not available, or a worker was killed.
     Interrupted
-        Ctrl-C. Everything that finished is stored.
+        Ctrl-C was pressed. All finished cells are stored.
     """
     started = time.perf_counter()
     by_key = {cell.key: cell for cell in plan(experiment, profile, methods, datasets)}
@@ -184,14 +184,14 @@ def run(
                     folders=_module_folders(experiment),
                 )
                 results = execute(groups, context, n_jobs=n_jobs, backend=backend, scheduler=scheduler)
-                with contextlib.closing(results):  # the workers stop at once, whatever ends the loop
+                with contextlib.closing(results):  # stops the workers at once, however the loop ends
                     for finished in results:
                         store.save(finished.cell, finished.result, finished.trials, made_by)
                         progress.stored(finished)
         except KeyboardInterrupt:
             raise Interrupted(
                 f"interrupted: {progress.done} of {len(by_key)} cells are done and kept in {folder}. "
-                "Run the same command again to go on."
+                "Run the same command again to continue."
             ) from None
         progress.tell("end")
     return RunSummary(
@@ -215,28 +215,28 @@ def merge_stores(
     profile: str = "full",
     results_dir: str | Path | None = None,
 ) -> int:
-    """Take finished cells from other results folders, e.g. those of shards.
+    """Import finished cells from other results folders, e.g. those of shards.
 
     Parameters
     ----------
     experiment : Experiment
         The declared experiment.
     folders : iterable of path
-        Results folders as given by `results_dir` to the other runs, or those of this experiment in them.
+        Results folders of the other runs (`results_dir`), or their subfolders of this experiment.
     profile : str, default="full"
-        Whose cells to take.
+        The profile whose cells are imported.
     results_dir : path, optional
-        Where they go, see `run`.
+        Destination, see `run`.
 
     Returns
     -------
     int
-        How many cells were taken; those that are there already are left alone.
+        Number of imported cells; existing cells are kept.
 
     Raises
     ------
     UsageError
-        A folder without a store of this experiment.
+        A folder has no store of this experiment.
     """
     from pucli.runner.store import STORE
 
@@ -257,7 +257,7 @@ def merge_stores(
 
 
 class _Progress:
-    """Counts what a run has done, and tells it."""
+    """Counter of finished cells that reports to a listener."""
 
     def __init__(self, total: int, done: int, time_left: TimeLeft, listener: Listener | None) -> None:
         self.total, self.done, self.time_left = total, done, time_left
@@ -270,7 +270,7 @@ class _Progress:
             self._listener(Event(kind, self.done, len(self.errors), self.total, **more))
 
     def stored(self, finished: Finished) -> None:
-        """Count a stored cell and tell it."""
+        """Count and report a stored cell."""
         cell, result = finished.cell, finished.result
         seconds = sum(result.seconds.values())
         self.ran += 1
@@ -290,7 +290,7 @@ class _Progress:
 
 
 def _with_reused(store: Store, by_key: dict[str, Cell], experiment: Experiment, folder: Path) -> StoredRows:
-    """Return the stored rows, with those that other experiments have finished."""
+    """Return the stored rows, including those reused from other experiments."""
     known = store.rows()
     missing = [cell for key, cell in by_key.items() if key not in known]
     for other in experiment.reuses if missing else ():
@@ -300,9 +300,9 @@ def _with_reused(store: Store, by_key: dict[str, Cell], experiment: Experiment, 
 
 
 def number_of_jobs(n_jobs: int) -> int:
-    """Return how many processes `--n-jobs` asks for: -1 is as many as there are processors."""
+    """Return the number of processes for `--n-jobs`; -1 is the number of processors."""
     if n_jobs == 0:
-        raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 takes all processors.")
+        raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 uses all processors.")
     if n_jobs > 0:
         return n_jobs
     try:
@@ -313,7 +313,7 @@ def number_of_jobs(n_jobs: int) -> int:
 
 
 def _check_packages(cells: Sequence[Cell]) -> None:
-    """Say before the first cell, and once, what has to be installed."""
+    """Raise one error for all missing packages, before the first cell."""
     from pucli.methods import get_method
 
     for name in dict.fromkeys(cell.declared["method"]["name"] for cell in cells):
@@ -328,7 +328,7 @@ def _check_packages(cells: Sequence[Cell]) -> None:
 
 
 def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | None, tell: Callable[[str], None]) -> None:
-    """Have all files here before the workers start, so that none of them downloads."""
+    """Download all files before the workers start, so that the workers need not."""
     from pucli.data import dataset_entry, fetch
 
     names = [name for name in dict.fromkeys(cell.dataset for cell in cells) if dataset_entry(name).files]
@@ -343,15 +343,15 @@ def _provenance(experiment: Experiment, n_jobs: int, backend: str) -> dict[str, 
 
 
 def _module_folders(experiment: Experiment) -> tuple[str, ...]:
-    """Return the folder of the experiment's file, where a column names a class of a module."""
+    """Return the folder of the experiment file if a column names a class of a module."""
     named = any(":" in entry.method for entry in experiment.methods.values())
     return (str(experiment.path.resolve().parent),) if named and experiment.path is not None else ()
 
 
 def _ordered_groups(cells: Sequence[Cell], known: StoredRows, max_cells: int | None) -> list[list[Cell]]:
-    """Return up to `max_cells` cells in groups: lower repeats first, so that a partial table is even, then long groups.
+    """Return up to `max_cells` cells in groups, by repeat, so that a partial table is even, then long groups first.
 
-    A group that goes beyond the limit is cut.
+    A group that exceeds the limit is truncated.
     """
     if max_cells is not None and max_cells < 1:
         raise UsageError(f"--max-cells must be at least 1, got {max_cells}.")

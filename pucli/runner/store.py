@@ -1,7 +1,8 @@
 """The store of finished cells: one SQLite file (WAL mode) in the results folder, one writer, any number of readers.
 
-Each cell is written in one transaction, so that a kill at any instant leaves whole cells only. The writer holds an
-exclusive lock on a second SQLite file, `store.lock`; the operating system releases it however the process ends.
+Each cell is written in one transaction, so that only complete cells are stored even if the process is killed. The
+writer holds an exclusive lock on a second SQLite file, `store.lock`, which the operating system releases when the
+process ends.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _COLUMNS = (
 
 
 class StoredRow(TypedDict):
-    """A finished cell as the store returns it; missing numbers are None."""
+    """A finished cell as returned by the store; missing numbers are None."""
 
     key: str
     dataset: str
@@ -71,7 +72,7 @@ StoredRows: TypeAlias = Mapping[str, StoredRow]
 
 
 class Store:
-    """The writing side; a context manager. `folder` is made when missing."""
+    """Context manager that writes to a store. `folder` is created if it does not exist."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -101,7 +102,7 @@ class Store:
                 raise
             kept = _set_aside(self.path)
             raise UsageError(
-                f"the store {self.path} is damaged ({error}). It is kept as {kept.name}; nothing in it was changed. "
+                f"the store {self.path} is damaged ({error}). It was renamed to {kept.name} without changes. "
                 "Run the same command again to start with an empty store, or put a good copy in its place first."
             ) from None
         return db
@@ -113,21 +114,21 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Fold the write-ahead log into the one file, and release the lock."""
+        """Merge the write-ahead log into the main file and release the lock."""
         with contextlib.suppress(sqlite3.Error):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
         self._lock.close()
 
     def provenance_id(self, content: Mapping[str, Any]) -> int:
-        """Store a description of how cells are made, once, and return its number."""
+        """Store a provenance once and return its number."""
         text = json.dumps(content, sort_keys=True)
         with _file_errors(self.folder):
             self._db.execute("INSERT OR IGNORE INTO provenance(content) VALUES (?)", (text,))
             return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
 
     def save(self, cell: Cell, result: CellResult, trials: bytes, provenance: int) -> None:
-        """Write one finished cell in one transaction; a failed one of the same key is replaced."""
+        """Write a finished cell in one transaction; a failed cell with the same key is replaced."""
         values = {
             "key": cell.key,
             "dataset": cell.dataset,
@@ -155,10 +156,10 @@ class Store:
             self._db.execute(f"INSERT OR REPLACE INTO cells ({names}) VALUES ({marks})", tuple(values.values()))
 
     def adopt(self, folder: Path, cells: Iterable[Cell]) -> int:
-        """Take those of `cells` that another experiment's store has finished, as they are; return how many.
+        """Copy those of `cells` that are finished in the store of another experiment; return their number.
 
-        A cell's key says all that its result depends on, so the other experiment would not do it differently. Trials,
-        seconds and provenance come along; the column is the one it has here.
+        The key of a cell identifies everything that determines its result, so both experiments give the same result.
+        Trials, seconds and provenance are copied as well; the column is that of this experiment.
         """
         names = [*_COLUMNS.split(), "trials"]
         marks = ", ".join("?" * len(names))
@@ -189,31 +190,31 @@ class Store:
 
 
 def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
-    """Return the stored cells of a results folder by key, without their trials; also while a run is writing.
+    """Return the stored cells of a results folder by key, without their trials, even during a run.
 
     Raises
     ------
     UsageError
-        The store is damaged. It is left where it is.
+        The store is damaged. It is not moved.
     """
     with _reader(folder) as db:
         return _rows(db, keys) if db else {}
 
 
 def read_trials(folder: Path, key: str) -> dict[str, list[Any]]:
-    """Return every trial of one cell by column, {} if there are none."""
+    """Return all trials of a cell by column, or {} if there are none."""
     with _reader(folder) as db:
         row = db.execute("SELECT trials FROM cells WHERE key = ?", (key,)).fetchone() if db else None
     return decode_trials(row[0]) if row else {}
 
 
 def encode_trials(trials: Mapping[str, list[Any]]) -> bytes:
-    """Return trials as compressed JSON, columns one after the other."""
+    """Return trials as compressed JSON, column by column."""
     return zlib.compress(_dumps(trials).encode(), 6) if trials else b""
 
 
 def decode_trials(blob: bytes) -> dict[str, list[Any]]:
-    """Return what `encode_trials` took; NaN comes back as None."""
+    """Return the trials in `blob`, see `encode_trials`; NaN becomes None."""
     trials: dict[str, list[Any]] = json.loads(zlib.decompress(blob)) if blob else {}
     return trials
 
@@ -232,8 +233,8 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         if not _means_damage(error):
             raise RunError(f"the store {path} cannot be read: {error}.") from None
         raise UsageError(
-            f"the store {path} is damaged ({error}). Run the experiment without --collect: that keeps it aside under "
-            "another name and tells you how to go on."
+            f"the store {path} is damaged ({error}). Run the experiment without --collect, which renames "
+            "the store and reports how to continue."
         ) from None
     finally:
         if db is not None:
@@ -241,13 +242,13 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection | None:
-    """Return a connection; None where a run has made the file and not yet its tables."""
+    """Return a connection, or None if a run has created the file but not yet its tables."""
     uri = path.resolve().as_uri()
     db = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=30)
     try:
         complete = _check(db, path)
     except sqlite3.OperationalError:
-        # WAL needs a writable folder for its index; a store at rest in a read-only folder can be read without
+        # WAL needs a writable folder for its index; a closed store in a read-only folder can be read without it
         db.close()
         if path.with_name(f"{STORE}-wal").exists():
             raise
@@ -280,15 +281,17 @@ def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, Store
 def _take_lock(folder: Path) -> sqlite3.Connection:
     lock = sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)
     try:
-        lock.execute("PRAGMA journal_mode=MEMORY")  # nothing is ever written: no journal for a kill to leave behind
+        lock.execute(
+            "PRAGMA journal_mode=MEMORY"
+        )  # nothing is ever written, so a killed process must not leave a journal
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         lock.close()
         if "locked" not in str(error):
             raise
         raise UsageError(
-            f"another run is writing to {folder}. Wait for it or stop it; `--collect` shows what it has so far, "
-            "`--results DIR` runs beside it."
+            f"another run is writing to {folder}. Wait for it or stop it; `--collect` shows its results so far, "
+            "and `--results DIR` runs in another folder."
         ) from None
     except sqlite3.DatabaseError:
         lock.close()
@@ -297,17 +300,17 @@ def _take_lock(folder: Path) -> sqlite3.Connection:
 
 
 def _check(db: sqlite3.Connection, path: Path) -> bool:
-    """Return whether the store has its tables; DatabaseError for a damaged file, UsageError for another version."""
+    """Return whether the store has its tables; raise DatabaseError if it is damaged, UsageError for another version."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(f"malformed: {verdict}")
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if version == 0 and not tables:
-        return False  # made, and killed before the first transaction
+        return False  # created, but killed before the first transaction
     if version != SCHEMA:
         raise UsageError(
-            f"{path} was written by another version of pucli (store format {version}, this one writes {SCHEMA}). "
+            f"{path} was written by another version of pucli (store format {version}; this version writes {SCHEMA}). "
             "Move it aside, or give another folder with --results."
         )
     if not {"cells", "provenance"} <= tables:
@@ -336,11 +339,11 @@ def _set_aside(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _file_errors(folder: Path) -> Iterator[None]:
-    """Turn errors of the file system into messages that name the folder and the way out."""
+    """Turn errors of the file system into messages that name the folder and the remedy."""
     try:
         yield
     except (FileExistsError, NotADirectoryError):
-        raise UsageError(f"{folder} is not a folder; give another one with --results.") from None
+        raise UsageError(f"{folder} is not a folder; give another folder with --results.") from None
     except OSError as error:
         raise UsageError(
             f"cannot write to the results folder {folder}: {error.strerror or error}; give another one with --results."
@@ -349,12 +352,12 @@ def _file_errors(folder: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             raise RunError(
-                f"no space left while writing to {folder}. The finished cells are kept: make space, then run the same "
-                "command again to go on."
+                f"no space left while writing to {folder}. Finished cells are kept; free some space and run the same "
+                "command again to continue."
             ) from None
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise UsageError(
-                f"cannot write to the results folder {folder}: {error}; give another one with --results."
+                f"cannot write to the results folder {folder}: {error}; give another folder with --results."
             ) from None
         raise RunError(f"the store in {folder} cannot be written: {error}. The finished cells are kept.") from None
 

@@ -1,4 +1,4 @@
-"""YAML from anywhere: plain values alone, bounded in depth and size, mistakes told with their place in own words."""
+"""Safe reading of YAML: plain values of limited depth and size, with errors that name the line and column."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import yaml
 
 from pucli.errors import UsageError
 
-# Values of a file with its aliases written out.
+# Maximum number of values in a file, with aliases expanded.
 MOST_VALUES = 1_000_000
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML in which 1e-4 is a number (YAML 1.2), and a key given twice is an error."""
+    """Safe loader in which 1e-4 is a number (YAML 1.2) and a duplicate key is an error."""
 
 
 _Loader.add_implicit_resolver(
@@ -41,19 +41,22 @@ def _mapping_without_duplicates(loader: _Loader, node: yaml.MappingNode) -> dict
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping_without_duplicates)
 
-# What the parser finds -> what a user can do about it.
+# Map from problems found by the parser to messages.
 _PROBLEMS = (
     ("given twice|a key must be", ""),
-    ("constructor for the tag", "a tag (!word) is not taken; write plain values"),
-    ("mapping values are not allowed", "a colon is not taken here; quote text that has one, or check the indentation"),
-    ("undefined alias", "an alias (*name) without its anchor (&name)"),
+    ("constructor for the tag", "tags (!word) are not supported; write plain values"),
+    (
+        "mapping values are not allowed",
+        "a colon is not allowed here; quote text that has one, or check the indentation",
+    ),
+    ("undefined alias", "an alias (*name) has no anchor (&name)"),
     ("duplicate anchor", "an anchor (&name) is given twice"),
     ("cannot start any token", "a value cannot begin with this character; quote it (tabs cannot indent)"),
-    ("end of stream|stream end", "a quote or bracket that was opened is not closed"),
-    ("expected <block end>", "the indentation does not fit the lines before"),
-    ("expected ':'", "a key without a colon, or a quote that is not closed"),
+    ("end of stream|stream end", "a quote or bracket is not closed"),
+    ("expected <block end>", "the indentation does not match the lines before"),
+    ("expected ':'", "a key has no colon, or a quote is not closed"),
     ("expected ','", "a comma or a closing bracket is missing"),
-    ("a single document", "a second document begins here; one file holds one"),
+    ("a single document", "a second document begins here; a file must have only one"),
     ("unhashable", "a key must be a word or number"),
 )
 
@@ -64,7 +67,7 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     UsageError
-        The file cannot be read or is not YAML, holds a tag, or grows beyond all bounds by its depth or its aliases.
+        The file cannot be read, is not YAML, has a tag, or is too deep or too large with its aliases expanded.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -80,17 +83,17 @@ def read_yaml(path: Path) -> Any:
         if node is None:
             return None
         if _size(node, {}) > MOST_VALUES:
-            raise UsageError(f"{path.name}: its aliases (*name) stand for more than {MOST_VALUES:,} values.")
+            raise UsageError(f"{path.name}: its aliases (*name) expand to more than {MOST_VALUES:,} values.")
         return loader.construct_document(node)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise UsageError(f"{path.name}: line {line} has a control character; take it out.") from None
+        raise UsageError(f"{path.name}: line {line} has a control character; remove it.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
         raise UsageError(f"{path.name}:{where} {_in_words(error)}.") from None
     except RecursionError:
-        raise UsageError(f"{path.name}: its values are nested too deeply, or hold themselves.") from None
+        raise UsageError(f"{path.name}: its values are nested too deeply or contain themselves.") from None
     except (yaml.YAMLError, ValueError):
         raise UsageError(f"{path.name}: not valid YAML.") from None
 
@@ -104,10 +107,10 @@ def _in_words(error: yaml.MarkedYAMLError) -> str:
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return the number of values of a node, one more than `MOST_VALUES` at most, every alias counted anew."""
+    """Return the number of values of a node with aliases expanded, at most `MOST_VALUES` + 1."""
     if id(node) in known:
         return known[id(node)]
-    known[id(node)] = MOST_VALUES + 1  # what holds itself
+    known[id(node)] = MOST_VALUES + 1  # for nodes that contain themselves
     children: list[yaml.Node] = []
     if isinstance(node, yaml.SequenceNode):
         children = node.value

@@ -126,7 +126,7 @@ def test_dry_run_runs_nothing(pucli, small, tmp_path):
 
 
 def test_collect_and_report_build_the_table_from_what_is_there(pucli, small, tmp_path):
-    refused(pucli("report", small()), "nothing of small has been run", "pucli reproduce small")
+    refused(pucli("report", small()), "no cell of small has been run", "pucli reproduce small")
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
     assert "run" not in ran

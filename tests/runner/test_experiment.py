@@ -103,7 +103,7 @@ def test_wrong_references(tmp_path):
     message = refused(tmp_path, data={"names": ["seds"]}, profiles={})
     assert "small.yaml: data.names: unknown data set 'seds'" in message and "'seeds'" in message
     assert "'mean_p2'" in refused(tmp_path, data__parameters={"mean_p": [50]}, profiles={})
-    assert "is not a generated set" in refused(tmp_path, data={"generate": "seeds"}, profiles={})
+    assert "is not a generated data set" in refused(tmp_path, data={"generate": "seeds"}, profiles={})
     assert "notes.0.dataset: 'sed'" in refused(tmp_path, notes=[{"text": "a", "dataset": "sed"}])
     assert "notes.0.verdicts" in refused(tmp_path, notes=[{"text": "a", "verdicts": ["wors"]}])
     assert "mean_p3" in refused(tmp_path, profiles__quick={"parameters": {"mean_p3": [1]}})

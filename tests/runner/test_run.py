@@ -276,7 +276,7 @@ def test_damaged_store_is_kept_aside(tmp_path):
     with pytest.raises(UsageError, match="damaged") as caught:
         collect(experiment, results_dir=tmp_path, profile="first")
     assert path.read_bytes() == damaged  # a reader moves nothing
-    with pytest.raises(UsageError, match=r"kept as store.damaged-1.sqlite") as caught:
+    with pytest.raises(UsageError, match=r"renamed to store.damaged-1.sqlite") as caught:
         run(experiment, results_dir=tmp_path, profile="first")
     assert caught.value.exit_code == 2
     assert (path.parent / "store.damaged-1.sqlite").read_bytes() == damaged and not path.exists()
