@@ -1,1 +1,1 @@
-"""Algorithms on arrays, a folder for each family: no estimators, no files, no options of the command line."""
+"""Algorithms on arrays, one folder per family, without estimators, files or command-line options."""

@@ -1,6 +1,6 @@
-"""What every solver returns: a solution and how good it is.
+"""The result of a solver: a solution and its certificate.
 
-A family that has more to say subclasses `Solution`; one whose model is no vector of coefficients subclasses
+Families with further results subclass `Solution`; those whose model is not a vector of coefficients subclass
 `Certificate`.
 """
 
@@ -15,20 +15,20 @@ from pucli.arrays import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """How close a solution is to the optimum, and what it took to find it.
+    """How close a solution is to the optimum, and the number of iterations.
 
     Attributes
     ----------
     objective : float
-        Value of the documented objective at the solution. NaN where a method minimises no fixed objective.
+        Value of the documented objective at the solution. NaN if the method minimises no fixed objective.
     n_iter : int
         Iterations of the solver, in the solver's own unit.
     converged : bool
         Whether the tolerance was reached.
     gap : float, default nan
-        Proven upper bound on the objective minus its minimum. NaN where there is no proof, as for non-convex methods.
+        Proven upper bound on the objective minus its minimum. NaN if there is none, as for non-convex methods.
     residual : float, default nan
-        How far the solution is from a stationary point, for methods without a gap. NaN for convex methods.
+        Distance of the solution from stationarity, for methods without a gap. NaN for convex methods.
     """
 
     objective: float
@@ -45,10 +45,9 @@ class Solution(Certificate):
     Attributes
     ----------
     coef : ndarray of shape (m,) or (m + 1,)
-        Coefficients of the columns that the solver was given. Where the last column is constant, the intercept is
-        last.
+        Coefficients of the given columns. If the last column is constant, the intercept is last.
     dual : ndarray or None, default None
-        Dual variables, from which another fit can start. None where there are none.
+        Dual variables, from which another fit can start. None if there are none.
     """
 
     coef: Floats
@@ -56,7 +55,7 @@ class Solution(Certificate):
 
 
 def within(gap: float, objective: float, tol: float) -> bool:
-    """Tell whether a gap is within a relative tolerance, with room for the rounding of one more evaluation.
+    """Return whether a gap is within a relative tolerance, with room for the rounding of one more evaluation.
 
     Parameters
     ----------

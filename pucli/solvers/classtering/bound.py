@@ -1,7 +1,7 @@
 """The lower bound F of Classtering (Sansone 2018, eq. 2.3) for any state of q and of the hyper-parameters.
 
 F = <ln p(Y, C, H, Theta)> - <ln q(H, Theta)>. No block is assumed to be at its optimum, so the bound can be compared
-before and after each update. It needs the sums over rows that `Locals` carries, never the rows themselves.
+before and after each update. It is computed from the sums over rows in `Locals`, not from the rows themselves.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def loading_term(hyper: Hyper, q: Globals) -> float:
     columns = 0.5 * (d * log_nu - expected_nu * loading_squares(q)).sum()
     distance = (q.mean[:, :, -1] - hyper.mu0) ** 2 + q.cov[:, :, -1, -1]
     means = 0.5 * (np.log(hyper.nu0) - hyper.nu0 * distance).sum()
-    entropy = 0.5 * np.linalg.slogdet(q.cov)[1].sum() + 0.5 * S * d * k1  # the 2 pi cancel against the prior's
+    entropy = 0.5 * np.linalg.slogdet(q.cov)[1].sum() + 0.5 * S * d * k1  # the 2 pi cancel with those of the prior
     return float(columns + means + entropy)
 
 

@@ -28,10 +28,9 @@ def assign_rows(
     labels : ndarray of shape (n,)
         Cluster of each row; updated in place.
     start, other, sign : ndarray
-        Row i is paired with rows other[start[i] : start[i + 1]]; sign is 1 where the two must be in one cluster, -1
-        where they cannot.
+        Row i is paired with rows other[start[i] : start[i + 1]]; sign is 1 for a must-link, -1 for a cannot-link.
     unit : float
-        Cost of a broken pair.
+        Cost of a broken constraint.
     order : ndarray of shape (n,)
         The rows, in the order in which they move.
 

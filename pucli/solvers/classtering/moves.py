@@ -1,9 +1,9 @@
 """Classtering: sweeps to convergence, births and deaths of components (Sansone 2018, section 2.3).
 
-The lower bound chooses the number of components. A birth splits the rows of one component in two, along its longest
-axis or, where it holds labelled rows of two classes, along the line between them. A death gives the rows of one
-component to the others. A move is kept only if the bound after some sweeps exceeds the one before it, so the trace of
-the bound never falls.
+The lower bound selects the number of components. A birth splits the rows of one component in two, along its longest
+axis or, if it has labelled rows of two classes, along the line between them. A death gives the rows of one component to
+the others. A move is kept only if the bound after some sweeps is above the bound before it, so the bound never
+decreases.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pucli.solvers.classtering.state import Globals, Rows, State
 from pucli.solvers.classtering.updates import principal_axes, sweep, update_local
 from pucli.solvers.result import Certificate
 
-# Sweeps of a birth with the rows held in their halves, so that each half has its own factors before they compete.
+# Number of sweeps after a birth in which the rows stay in their halves, so that each half gets its own factors first.
 HELD_SWEEPS = 3
-# A birth or death is abandoned when F rises by less than this many tolerances per sweep: few are decided later.
+# A birth or death is abandoned if F rises by less than this many tolerances per sweep: few succeed later.
 PATIENCE = 10.0
 
 
@@ -30,8 +30,8 @@ PATIENCE = 10.0
 class Fit(Certificate):
     """A fitted model.
 
-    `objective` is F, which is maximised, in the units of the solver. `residual` is its rise in the last sweep. `n_iter`
-    counts all sweeps, those of rejected moves included.
+    `objective` is F, which is maximised, in the units of the solver. `residual` is its increase in the last sweep.
+    `n_iter` counts all sweeps, including those of rejected moves.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Fit(Certificate):
 
 
 class Run(NamedTuple):
-    """Sweeps from one state: the last state, F after each sweep, and whether they converged."""
+    """A series of sweeps: the last state, F after each sweep, and whether they converged."""
 
     state: State
     bounds: list[float]
@@ -70,7 +70,7 @@ def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, sto
 
 
 def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
-    """Yield ways to divide the rows of component `s` in two, each as a mask (n,) of the rows that leave."""
+    """Yield divisions of the rows of component `s` in two, each as a mask (n,) of the rows that leave."""
     R = state.local.R[:, s]
     mass = max(R.sum(), 1e-12)
     classes = np.unique(data.labels[(R > 0.5) & (data.labels >= 0)])
@@ -84,9 +84,9 @@ def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
 
 
 def most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
-    """Return the two of `classes` with most labelled rows in a component with responsibilities R (n,).
+    """Return the two of `classes` with the most labelled rows in a component with responsibilities R (n,).
 
-    Ties are broken by the order of the rows, so that the numbering of the classes has no effect.
+    Ties are broken by the order of the rows, so that the numbering of the classes does not matter.
     """
     members = {int(c): np.flatnonzero((R > 0.5) & (data.labels == c)) for c in classes}
     return sorted(members, key=lambda c: (-len(members[c]), members[c][0]))[:2]
@@ -95,7 +95,7 @@ def most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
 def with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
     """Return the state with component `s` split: the rows with `leaves` (n,) go to a new, last component."""
     hyper, q, local = state
-    # priors sharpened by the old components would force their shape on the new ones
+    # priors learnt from the old components would force their shape on the new ones
     hyper = hyper._replace(a=1.0, b=1.0, gamma=np.full(len(hyper.gamma), 1.0 / len(hyper.gamma)))
     R = np.column_stack([local.R, np.where(leaves, local.R[:, s], 0.0)])
     R[leaves, s] = 0.0
@@ -119,7 +119,7 @@ def with_death(data: Rows, state: State, s: int) -> State:
 
 
 class Ascent:
-    """A climb of F with births and deaths: the current state and its history."""
+    """The maximisation of F with births and deaths: the current state and its history."""
 
     def __init__(self, data: Rows, state: State, tol: float, max_iter: int) -> None:
         self.data, self.state, self.tol, self.max_iter = data, state, tol, max_iter
@@ -142,7 +142,7 @@ class Ascent:
         self.residual = self.bounds[-1] - self.bounds[-2] if len(self.bounds) > 1 else np.inf
 
     def attempt(self, candidate: State) -> bool:
-        """Replace the current state by what `candidate` climbs to, if F is then higher by more than the tolerance."""
+        """Sweep `candidate` to convergence, and keep it if F is then higher by more than the tolerance."""
         target = self.bounds[-1] + self.tol
         start = lower_bound(self.data, candidate)
         run = climb(self.data, candidate, start, PATIENCE * self.tol, self.max_iter, stop_above=target)
@@ -155,7 +155,7 @@ class Ascent:
         return True
 
     def births(self, max_components: int) -> int:
-        """Try to split every component, the heaviest first and the newly born after it; return the births kept."""
+        """Try to split every component, the heaviest first and new ones last; return the number of births kept."""
         kept = 0
         tried: set[int] = set()
         while self.n_components < max_components:
@@ -178,7 +178,7 @@ class Ascent:
                 yield side
 
     def deaths(self) -> int:
-        """Try to remove each component, the lightest first; return the deaths kept."""
+        """Try to remove each component, the lightest first; return the number of deaths kept."""
         kept = 0
         survivors = 0
         while survivors < self.n_components > 1:
@@ -198,15 +198,15 @@ def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: 
     data : Rows
         The data.
     state : State
-        Where to start.
+        Starting point.
     max_components : int
         Largest number of components.
     tol : float
-        Smallest rise of F in nats: a climb ends below it, and a birth or death must exceed it to be kept.
+        Smallest increase of F in nats: sweeps stop below it, and a birth or death must exceed it to be kept.
     max_iter : int
-        Largest number of sweeps in one climb.
+        Largest number of sweeps of one state.
     moves : bool
-        Whether components may be born and die.
+        Whether to try births and deaths of components.
     """
     ascent = Ascent(data, state, tol, max_iter)
     ascent.settle()

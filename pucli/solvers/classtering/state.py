@@ -65,7 +65,7 @@ class Hyper(NamedTuple):
 
 
 class Globals(NamedTuple):
-    """q of the parameters.
+    """The distribution q of the parameters.
 
     Attributes
     ----------
@@ -76,11 +76,11 @@ class Globals(NamedTuple):
     mean : ndarray of shape (S, d, k + 1)
         Means of the rows of [Lambda_s mu_s], mu last.
     cov : ndarray of shape (S, d, k + 1, k + 1)
-        Their covariances.
+        Covariances of these rows.
     shape : float
         Shape of the Gamma distributions of nu.
     rate : ndarray of shape (S, k)
-        Their rates.
+        Rates of the Gamma distributions.
     """
 
     omega: Floats
@@ -92,7 +92,7 @@ class Globals(NamedTuple):
 
 
 class Locals(NamedTuple):
-    """q of the row variables, and the sums over rows that the other updates need.
+    """The distribution q of the row variables, and the sums over rows that the other updates need.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Locals(NamedTuple):
     Q : ndarray of shape (S, d, k + 1)
         Sums of R y <(x, 1)'>.
     entropy : float
-        Of R.
+        Entropy of R.
     """
 
     R: Floats
@@ -124,7 +124,7 @@ class Locals(NamedTuple):
     entropy: float
 
     def class_mass(self) -> Floats:
-        """Return what the rows add to the weights of beta, (S, K)."""
+        """Return the contribution of the rows to the weights of beta, (S, K)."""
         unlabeled = self.mass - self.labelled.sum(axis=1)
         added: Floats = self.labelled + unlabeled[:, None] * self.labels_given
         return added
@@ -144,7 +144,7 @@ def rows(X: Floats, labels: Ints, collapsed: bool = True) -> Rows:
 
 
 def initial_hyper(data: Rows, n_classes: int) -> Hyper:
-    """Return hyper-parameters of the scale of the data: half of each feature's variance is noise."""
+    """Return hyper-parameters on the scale of the data; half of each feature's variance is noise."""
     mean = data.X.mean(axis=0)
     variance = np.maximum(data.X.var(axis=0), PSI_MIN)
     return Hyper(

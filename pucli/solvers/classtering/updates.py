@@ -7,12 +7,12 @@ Row n comes from one of S components s with probability pi_s; a component is a f
 and gives the row the class l with probability beta_sl. Priors: pi ~ Dir(alpha/S), beta_s ~ Dir(gamma),
 column j of Lambda_s ~ N(0, I/nu_sj), nu_sj ~ Gamma(a, b), mu_s ~ N(mu0, diag(nu0)^-1). The family of q factorises
 into pi, beta, nu, (Lambda_s, mu_s) jointly, and (x_n, s_n, l_n). Every function `update_*` below maximises the lower
-bound F of (2.3) over one block of it, or over one group of hyper-parameters, with everything else fixed, so F never
-falls. The model without labels is that of Ghahramani and Beal (2000), whose notation is used here.
+bound F of (2.3) over one factor, or over one group of hyper-parameters, with everything else fixed, so F never
+decreases. The model without labels is that of Ghahramani and Beal (2000), whose notation is used here.
 
-All work on the rows is matrix products with S(k+1) columns: time and memory are linear in N, and the largest arrays
-are N x S(k+1) and S x d x (k+1) x (k+1). The bound itself is in `classtering.bound`, births and deaths of components
-in `classtering.moves`.
+All work on the rows consists of matrix products with S(k+1) columns: time and memory are linear in N, and the largest
+arrays are N x S(k+1) and S x d x (k+1) x (k+1). The bound is computed in `classtering.bound`; births and deaths of
+components are in `classtering.moves`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pucli.solvers.classtering.state import (
 
 
 def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
-    """Return the state that follows from responsibilities R (n, S): each component's own principal axes."""
+    """Return the state for responsibilities R (n, S), with each component's principal axes as its factors."""
     S, d, K = R.shape[1], data.X.shape[1], len(hyper.gamma)
     mass = R.sum(axis=0)
     mean = np.zeros((S, d, n_factors + 1))
@@ -119,10 +119,10 @@ def expected_log(dirichlet: Floats) -> Floats:
 def label_terms(q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
     """Return q(l | s) of unlabeled rows (S, K) and ln of its normaliser (S,).
 
-    In (2.3) q(l | s) is a factor of its own, proportional to exp <ln beta_sl>, and its rows count in q(beta) as if
-    they were labelled, so that a component soon drives itself into one class. Summing l out costs nothing, because
-    beta_s sums to one: unlabeled rows then carry no information about beta, and the bound is higher. In that form both
-    returned arrays are zero.
+    In (2.3) q(l | s) is a separate factor, proportional to exp <ln beta_sl>, and its rows count in q(beta) as if they
+    were labelled, so that a component soon reinforces a single class. Summing over l costs nothing, because beta_s sums
+    to one: unlabeled rows then carry no information about beta, and the bound is higher. In that form both returned
+    arrays are zero.
     """
     if collapsed:
         return np.zeros(q.phi.shape), np.zeros(len(q.phi))
@@ -145,7 +145,7 @@ def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[F
 
 
 def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
-    """Maximise F over q(x_n, s_n, l_n), or over q(x_n | s_n) and q(l_n | s_n) alone where R (n, S) is given."""
+    """Maximise F over q(x_n, s_n, l_n), or over q(x_n | s_n) and q(l_n | s_n) alone if R (n, S) is given."""
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
         R = assignments(E, data.labels, q, data.collapsed)[0]
@@ -244,17 +244,17 @@ def update_mean_prior(hyper: Hyper, q: Globals) -> Hyper:
 
 
 def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
-    """Raise F over a, b and q(nu) together: a Newton step in ln a, the best b for it, the best q(nu) for both.
+    """Increase F over a, b and q(nu) together: a Newton step in ln a, then the best b, then the best q(nu).
 
-    With q(nu) at its optimum, F depends on a and b through G below. Alternating updates would move slowly along its
-    ridge, which for columns of equal length runs to a = infinity.
+    With q(nu) at its optimum, F depends on a and b through G below. Alternating updates would move slowly along the
+    ridge of G, which for columns of equal length runs to a = infinity.
     """
     half_d = 0.5 * q.mean.shape[1]
     m = 0.5 * loading_squares(q)
     n = m.size
 
     def best_rate(a: float) -> float:
-        """Return b with n a = (a + d/2) sum b / (b + m), where G is greatest for this a."""
+        """Return b with n a = (a + d/2) sum b / (b + m), which maximises G for this a."""
         share, log_b = a / (a + half_d), np.log(a * m.mean() / half_d)
         for _ in range(20):
             part = 1.0 / (1.0 + m * np.exp(-log_b))
@@ -285,7 +285,7 @@ def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
 
 
 def update_class_prior(hyper: Hyper, q: Globals, n_steps: int = 2) -> Hyper:
-    """Raise F over gamma by Minka's (2000) fixed point, no step of which can lower it; one component has no spread."""
+    """Increase F over gamma by Minka's (2000) fixed point, whose steps never lower it; needs two components."""
     S, K = q.phi.shape
     if S == 1 or K == 1:
         return hyper

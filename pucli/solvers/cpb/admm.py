@@ -41,7 +41,7 @@ class CPBThesisSolution(Solution):
 
 
 def push_from_zero(d: Floats, c: float) -> Floats:
-    """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive one."""
+    """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive minimiser."""
     return np.where(d < 0.0, d - c, d + c)
 
 
@@ -70,15 +70,15 @@ def solve_cpb_admm(
     mu : float, optional
         Both penalties, positive. 1/n by default.
     tol : float, default 1e-6
-        Stop when no constraint is violated by more than this and no score moved by more.
+        Stop when no constraint is violated by more than this and no score changed by more than this.
     max_iter : int, default 5000
-        Most iterations.
+        Largest number of iterations.
 
     Returns
     -------
     CPBSolution
-        The last point, or the one of the lowest objective if the tolerance was not reached. `residual` is the largest
-        violation or move there, `objectives` that of every iteration.
+        The last point, or the one with the lowest objective if the tolerance was not reached. `residual` is the largest
+        violation or change there; `objectives` has the objective of every iteration.
     """
     Z, centre = without_offset(Z)
     n, r = Z.shape
@@ -120,15 +120,15 @@ def solve_cpb_admm(
 def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, n_iter: int = 20) -> CPBThesisSolution:
     """Run the printed kernel updates from omega = 0 and multipliers of zero.
 
-    They minimise no fixed objective: with a large mu, f grows geometrically in a direction that settles; with a small
-    one, it approaches a constant near -1. An iteration is one product with K.
+    They minimise no fixed objective: with a large mu, f grows geometrically and its direction converges; with a small
+    mu, f approaches a constant near -1. An iteration is one product with K.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
         Kernel matrix of the training rows.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     mu : float, default 1.0

@@ -3,8 +3,8 @@
 Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of
 1 + f_i, and solves the convex problem that remains: one kink between two slopes for each row, a ridge in the metric of
 lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
-`pucli.solvers.rows.kernel` solves it on the n x n matrix of inner products, `pucli.solvers.rows.linear` where n is
-large. With few columns, `pucli.solvers.rows.smoothed` finds a starting point. J never rises (Tao and An 1997; Yuille
+`pucli.solvers.rows.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.rows.linear` for large
+n. With few columns, `pucli.solvers.rows.smoothed` finds a starting point. J never increases (Tao and An 1997; Yuille
 and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
 """
 
@@ -25,12 +25,12 @@ from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.rows.losses import RowLosses, loss_values
 from pucli.solvers.rows.smoothed import STEPS, WIDTHS, smoothed_slopes
 
-# The convex problems are solved to this share of the tolerance, which costs nothing once the free rows are known.
+# The convex problems are solved to this share of the tolerance, which is cheap once the free rows are known.
 INNER_ACCURACY = 0.01
 # The starts are compared at this tolerance, and the best one is refined.
 LOOSE = 1e-3
-# The features are centred where the squared norm of their mean, in the metric of the quadratic part, is above the first
-# and above the second times their variance: their inner products would lose too many digits.
+# The features are centred if the squared norm of their mean, in the metric of the quadratic part, is above the first
+# number and above the second number times their variance: otherwise inner products would lose too many digits.
 FAR, FAR_SHARE = 1e8, 1e6
 # Share of the labelled rows that the second start puts below f = -1.
 LAST_SHARE = 0.25
@@ -40,21 +40,21 @@ LAST_SHARE = 0.25
 class CPBSolution(Solution):
     """A linear model on features, at a stationary point.
 
-    `coef` (m + 1,) has the intercept last. `residual` bounds how much lower the convex majorant of J at `coef` may
-    still reach; it is zero exactly at a stationary point. `n_iter` counts convex problems, over all starts. `dual`
-    (n,) is that of the last convex problem.
+    `coef` (m + 1,) has the intercept last. `residual` bounds the possible decrease of the convex majorant of J at
+    `coef`; it is zero exactly at stationary points. `n_iter` counts convex problems over all starts. `dual` (n,) is
+    that of the last convex problem.
 
     Attributes
     ----------
     objectives : ndarray of shape (n_steps,)
-        J along the steps of the best start. It never rises.
+        J along the steps of the best start. It never increases.
     """
 
     objectives: Floats
 
 
 class _Convex(NamedTuple):
-    """Solution of a convex problem: f (n,), intercept, dual (n,), half the squared norm, bound on the excess."""
+    """Solution of a convex problem: f (n,), intercept, dual (n,), half the squared norm, bound on its suboptimality."""
 
     f: Floats
     bias: float
@@ -79,7 +79,7 @@ def majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
 
 
 class _Descent(NamedTuple):
-    """The last point of some steps, J along them, the residual at the point, and the convex problems solved."""
+    """The last point of some steps, J along them, the residual at the point, and the number of convex problems."""
 
     point: _Convex
     values: list[float]
@@ -88,7 +88,7 @@ class _Descent(NamedTuple):
 
 
 class _Problem:
-    """Features in the metric of the quadratic part, and the convex solver that suits the number of rows."""
+    """Features in the metric of the quadratic part, and a convex solver chosen by the number of rows."""
 
     def __init__(self, F: Floats, labelled: Bools, similarity: Floats, prior: float, lam: float) -> None:
         self.labelled, self.prior = labelled, prior
@@ -109,7 +109,7 @@ class _Problem:
         return np.ascontiguousarray(solve_triangular(self.factor, F.T, lower=True, check_finite=False).T)
 
     def near(self, side: Floats, dual: Floats) -> Floats:
-        """Return where to start for the tangents `side` (n_p,): `dual` (n,), or better slopes where columns are few."""
+        """Return a starting point for the tangents `side` (n_p,): `dual` (n,), or better slopes if columns are few."""
         n, m = self.X.shape
         if self.K is None or m * m > n:
             return dual
@@ -127,7 +127,7 @@ class _Problem:
         return _Convex(found.f, found.bias, found.dual, found.half_norm, found.gap)
 
     def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
-        """Take steps from the tangents `side` (n_p,); `dual` (n,) is where the first convex problem starts."""
+        """Take steps from the tangents `side` (n_p,); `dual` (n,) is the start of the first convex problem."""
         labelled, prior = self.labelled, self.prior
         point: _Convex | None = None
         residual = np.inf
@@ -147,7 +147,7 @@ class _Problem:
             if same and residual <= tol * max(abs(value), 1e-3 * trivial_value(prior)):
                 return _Descent(point, values, residual, step)
             side = _side(new.f[labelled])
-        # no steps are left: the majorant at the last point is solved for its residual alone
+        # no steps are left: the majorant at the last point is minimised only for its residual
         assert point is not None
         losses = majorant_losses(side, labelled, prior)
         new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
@@ -160,21 +160,21 @@ def _side(f: Floats) -> Floats:
 
 
 def _possible_fall(losses: RowLosses, point: _Convex, new: _Convex) -> float:
-    """Return the value of the majorant with these losses at `point`, less the lower bound that `new` proves for it."""
+    """Return the value of the majorant with these losses at `point` minus the lower bound proven by `new`."""
     here = point.half_norm + _row_total(losses, point.f)
     return max(here - (new.half_norm + _row_total(losses, new.f) - new.gap), 0.0)
 
 
 def _row_total(losses: RowLosses, f: np.ndarray) -> float:
-    """Return the sum of the losses, comparable for the same tangents only: others have another constant."""
+    """Return the sum of the losses, up to a constant that depends on the tangents."""
     return float(loss_values(losses, f).sum())
 
 
 def starts(F: Floats, labelled: Bools) -> list[Floats]:
     """Return the tangents to start from, each (n_p,) of +1 and -1.
 
-    The first has all labelled rows above f = -1, where most of them end. The second has the last quarter of them below
-    it, in the direction from the mean of the unlabeled rows to that of the labelled ones.
+    The first has all labelled rows above f = -1, where most of them are at a solution. The second has a quarter of them
+    below it: the last ones in the direction from the mean of the unlabeled rows to that of the labelled rows.
     """
     direction = F[labelled].mean(axis=0) - F[~labelled].mean(axis=0)
     score = F[labelled] @ direction
@@ -200,7 +200,7 @@ def solve_cpb(
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     prior : float
@@ -208,9 +208,10 @@ def solve_cpb(
     lam : float
         Ridge, positive.
     tol : float, default 1e-6
-        Stop when the majorant cannot fall by `tol` times the objective.
+        Stop when the majorant cannot decrease by `tol` times the objective.
     max_iter : int, default 100
-        Most steps from each start, each a convex problem. If they do not suffice, one more gives the residual.
+        Largest number of steps from each start, each a convex problem. If they do not suffice, one more gives the
+        residual.
     similarity : ndarray of shape (m, m), optional
         `pucli.kernels.graph.similarity_form` of the features, if it is known from another fit.
     dual : ndarray of shape (n,), optional

@@ -1,8 +1,9 @@
 """Elastic GLPUAL by the five-block alternating direction method of Wang 2024, section 4.2 (eq. 4.3-4.21).
 
-Everything is split, h = 1 - f on labelled rows, a = 1 + f on unlabeled ones, t = beta and b = f, so an iteration costs
-one product with all rows and one sparse solve with 2R + mu I. It is here for comparison: `pucli.solvers.elastic.dual`
-minimises the same objective and has no penalty to choose. One penalty `mu` stands for the four of the text.
+All terms are split: h = 1 - f on labelled rows, a = 1 + f on unlabeled rows, t = beta and b = f. An iteration costs one
+product with all rows and one sparse solve with 2R + mu I. The method is kept for comparison:
+`pucli.solvers.elastic.dual` minimises the same objective without a penalty to choose. One penalty `mu` replaces the
+four of the text.
 """
 
 from __future__ import annotations
@@ -58,15 +59,15 @@ def solve_elastic_admm(
     mu : float, default 1.0
         Penalty, positive.
     tol : float, default 1e-6
-        Gap to stop at, relative to the objective. It is that of the multipliers, clipped into their boxes.
+        Gap at which to stop, relative to the objective. It is that of the multipliers, clipped to their bounds.
     max_iter : int, default 50000
-        Most iterations.
+        Largest number of iterations.
 
     Returns
     -------
     Solution
-        As that of `solve_elastic`. The coefficients are those of t, whose zeros are exact, and the intercept is that
-        of the last update.
+        As from `solve_elastic`. The coefficients are t, whose zeros are exact, and the intercept is that of the last
+        update.
     """
     Z, centre = without_offset(Z)
     n, r = Z.shape

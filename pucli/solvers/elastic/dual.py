@@ -22,10 +22,10 @@ from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
 from pucli.solvers.result import Solution, within
 from pucli.solvers.rows.box import ascend
 
-# What `cho_factor` returns: the factor, and whether it is the lower one.
+# The result of `cho_factor`: the factor, and whether it is lower triangular.
 Cholesky: TypeAlias = tuple[Floats, bool]
 
-# How often the tolerance of the ascent is divided by ten, where setting coefficients to zero opens the gap again.
+# How often the tolerance of the ascent is divided by ten if setting coefficients to zero widens the gap again.
 REFINEMENTS = 6
 
 
@@ -37,10 +37,10 @@ def elastic_objective(
 
 
 def lam1_max(Z: Floats, labelled: Bools, c_p: float = 1.0, c_u: float = 0.1) -> float:
-    """Return a lam1 from which on all coefficients are zero.
+    """Return a lam1 at and above which all coefficients are zero.
 
-    With beta = 0 the intercept is min(1, c_p n_p / (2 c_u n_u) - 1), and the gradient there must lie in the box. Where
-    this intercept is below 1, the dual variables are unique and no smaller lam1 will do.
+    With beta = 0 the intercept is min(1, c_p n_p / (2 c_u n_u) - 1), and the gradient there must lie in the box. If
+    this intercept is below 1, the dual variables are unique and the returned lam1 is the smallest one.
     """
     _, a, pull = _intercept_only(Z, labelled, c_p, c_u)
     return 2.0 * float(np.max(np.abs(pull - Z[labelled].T @ a)[:-1], initial=0.0))
@@ -73,7 +73,7 @@ def solve_elastic(
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     lam1, lam2 : float
@@ -81,11 +81,11 @@ def solve_elastic(
     c_p, c_u : float
         Weight of each labelled and of each unlabeled row, positive.
     tol : float, default 1e-6
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int, default 2000
-        Most sweeps over labelled rows and features.
+        Largest number of sweeps over labelled rows and features.
     dual : ndarray of shape (n_p + m,), optional
-        Where to start, such as the `dual` of a fit at a neighbouring lam1.
+        Starting point, such as the `dual` of a fit at a neighbouring lam1.
 
     Returns
     -------
@@ -150,8 +150,8 @@ def _value(w: Floats, A: Floats, b: Floats, Zp: Floats, lam1: float, c_p: float)
 def best_intercept(w: Floats, A: Floats, b: Floats, Zp: Floats, c_p: float) -> float:
     """Return the intercept that minimises the objective at fixed coefficients.
 
-    The derivative A_00 x + q - c_p (number of rows with x below their kink) rises in x: its root is found among the
-    kinks and the intervals between them.
+    The derivative A_00 x + q - c_p (number of rows with x below their kink) increases in x, and its root is searched
+    for among the kinks and the intervals between them.
     """
     kinks = np.sort(1.0 - Zp[:, :-1] @ w[:-1])
     q = float(A[-1, :-1] @ w[:-1] + b[-1])

@@ -1,8 +1,8 @@
 """A whole grid of E-GLPUAL on few features, in one compiled loop (see `pucli.solvers.elastic.dual`).
 
-Table 4.1 of Wang 2024 takes 1.6 million fits for each data set, at six features. What depends on sigma, lam2 and c_u
-(the quadratic and its inverse) is shared along lam1, which only moves the box of the dual: there, each fit starts from
-its neighbour's solution and takes a few sweeps.
+Table 4.1 of Wang 2024 takes 1.6 million fits with six features for each data set. The quadratic and its inverse depend
+on sigma, lam2 and c_u. They are shared along lam1, which only changes the box of the dual: each fit starts from its
+neighbour's solution and takes a few sweeps.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ def elastic_path(
     Z : ndarray of shape (n, r)
         Training rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
         The graph of the training rows (`pucli.kernels.graph.Graph`).
     Z_valid : ndarray of shape (n_valid, r)
         Validation rows with a last column of ones.
     labelled_valid : ndarray of shape (n_valid,)
-        True for labelled positives.
+        Which rows are labelled positives.
     table : ndarray of shape (n_points, 5)
-        sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must stand together.
+        sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must be adjacent.
     tol, max_iter : float, int
-        Of the dual ascent.
+        Tolerance and largest number of sweeps of the dual ascent.
 
     Returns
     -------

@@ -4,7 +4,7 @@ Both put a squared loss on unlabeled rows and a similarity term on neighbours. O
 and GLLC the squared loss.
 
 problem : the objective, and its quadratic part as a matrix.
-dual : GLPUAL by its dual. This is the solver that the estimator takes.
+dual : GLPUAL by its dual, the default solver of the estimator.
 ascent : the compiled coordinate ascent that `dual` runs.
 gllc : GLLC, one linear system.
 path : a whole grid of either on few features, in one compiled loop.

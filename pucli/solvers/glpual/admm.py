@@ -39,7 +39,7 @@ def solve_glpual_admm(
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     lam : float
@@ -49,9 +49,9 @@ def solve_glpual_admm(
     mu : float, default 1.0
         Penalty, positive.
     tol : float, default 1e-6
-        Gap to stop at, relative to the objective. It is that of the multipliers, clipped into [0, c_p].
+        Gap at which to stop, relative to the objective. It is that of the multipliers, clipped into [0, c_p].
     max_iter : int, default 20000
-        Most iterations.
+        Largest number of iterations.
 
     Returns
     -------

@@ -2,9 +2,10 @@
 
     max_{0 <= a <= upper}  1'a - 1/2 (Zp'a - b)' A^-1 (Zp'a - b)
 
-`box_ascent_weights` keeps the coefficients up to date and suits more labelled rows than features; `box_ascent_gram`
-keeps the scores, from a Gram matrix, and suits fewer. `box_ascent` starts with the first and goes on with the second
-where that is slow. A Newton step on the coordinates inside the box now and then finds their joint optimum.
+`box_ascent_weights` keeps the coefficients up to date and is best if there are more labelled rows than features;
+`box_ascent_gram` keeps the scores up to date, from a Gram matrix, and is best if there are fewer. `box_ascent` starts
+with the first and continues with the second if that is slow. An occasional Newton step on the coordinates inside the
+box finds their joint optimum.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from numba import njit
 from pucli.arrays import Floats, Ints
 from pucli.solvers.rows.box import box_newton
 
-# Sweeps between Newton rounds, and steps in a round: sweeps find the coordinates inside the box, Newton solves for
-# them.
+# Sweeps between Newton rounds, and steps in a round: sweeps find the coordinates inside the box, and Newton steps find
+# their values.
 NEWTON_EVERY = 5
 NEWTON_STEPS = 3
 # Sweeps after which pairs are moved as well. With a strong ridge the intercept couples all labelled rows, and single
 # coordinates make little progress along 1'a = constant.
 PAIRS_AFTER = 5
-# Sweeps with the coefficients before the Gram matrix takes over, and the most labelled rows it is formed for.
+# Sweeps on the coefficients before the Gram matrix is used, and the most labelled rows for which it is computed.
 SWEEPS_BEFORE_GRAM = 25
 GRAM_ROWS = 4000
 # Smallest diagonal entry to which the ridge of a Newton step is relative. The dual is in units of f, of order one.
@@ -46,22 +47,22 @@ def box_ascent_weights(
     a : ndarray of shape (n_p,)
         Dual variables, updated in place.
     upper : float
-        Upper end of their box, c_p.
+        Upper bound of the dual variables, c_p.
     constant : float
         n_u c_u.
     half_b : ndarray of shape (r,)
         C^-1 b / 2.
     tol : float
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int
-        Most sweeps.
+        Largest number of sweeps.
 
     Returns
     -------
     n_iter : int
-        Sweeps.
+        Number of sweeps.
     gap, objective : float
-        At the last point.
+        Values at the last point.
     """
     n, r = Y.shape
     curvature = np.empty(n)
@@ -118,20 +119,20 @@ def box_ascent_gram(
     a : ndarray of shape (n_p,)
         Dual variables, updated in place.
     upper : float
-        Upper end of their box, c_p.
+        Upper bound of the dual variables, c_p.
     constant : float
         n_u c_u - b'A^-1 b / 2.
     tol : float
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int
-        Most sweeps.
+        Largest number of sweeps.
 
     Returns
     -------
     n_iter : int
-        Sweeps.
+        Number of sweeps.
     gap, objective : float
-        At the last point.
+        Values at the last point.
     f : ndarray of shape (n_p,)
         Scores of the labelled rows.
     """
@@ -141,7 +142,7 @@ def box_ascent_gram(
     objective = np.inf
     for sweep in range(max_iter + 1):
         if sweep % 10 == 0 and sweep > 0:
-            f = np.dot(Q, a) - q  # clear accumulated rounding
+            f = np.dot(Q, a) - q  # removes accumulated rounding
         gap = 0.0
         hinge = 0.0
         quadratic = 0.0
@@ -171,7 +172,7 @@ def box_ascent_gram(
 
 @njit(cache=True)
 def _pair_steps(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
-    """Raise one coordinate and lower another by as much, the most violating pair first. Updates a and f in place."""
+    """Raise one coordinate and lower another by the same amount, for the most violating pairs; update a and f."""
     n = Q.shape[0]
     for _ in range(n):
         i, j = -1, -1
@@ -196,8 +197,8 @@ def box_ascent(
 ) -> int:
     """Ascend by `box_ascent_weights`, then, if that is slow, by `box_ascent_gram`.
 
-    Parameters as in `box_ascent_weights`. v and a are updated in place and stay consistent. Returns the number of
-    sweeps.
+    The parameters are those of `box_ascent_weights`. v and a are updated in place and stay consistent. Returns the
+    number of sweeps.
     """
     n, r = Y.shape
     first = min(max_iter, SWEEPS_BEFORE_GRAM) if n <= GRAM_ROWS else max_iter
@@ -251,7 +252,7 @@ def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
 
 @njit(cache=True)
 def _newton_weights(Y: Floats, v: Floats, a: Floats, upper: float) -> None:
-    """Do as `_newton_gram` does, with v in place of f."""
+    """Move the coordinates inside the box towards their joint optimum. Updates a and v in place."""
     for _ in range(NEWTON_STEPS):
         free = _inside(a, upper)
         k = free.shape[0]

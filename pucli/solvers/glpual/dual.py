@@ -44,7 +44,7 @@ def solve_glpual(
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     lam : float
@@ -52,9 +52,9 @@ def solve_glpual(
     c_p, c_u : float
         Weight of each labelled and of each unlabeled row, positive.
     tol : float, default 1e-6
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int, default 1000
-        Most sweeps over the labelled rows.
+        Largest number of sweeps over the labelled rows.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float 
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     lam : float

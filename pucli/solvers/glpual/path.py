@@ -1,6 +1,6 @@
 """A whole grid of GLPUAL or GLLC on few features, in one compiled loop (see `pucli.solvers.glpual.dual`).
 
-Table 3.1 of Wang 2024 takes 80,000 fits of some ten microseconds for each data set and method, at two features.
+Table 3.1 of Wang 2024 takes 80,000 fits with two features, of some ten microseconds each, per data set and method.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def similarity_product(
 
 @njit(cache=True)
 def count_predicted(Z_valid: Floats, labelled_valid: Bools, w: Floats, counts: Ints) -> None:
-    """Add the validation rows with f > 0 to `counts` (2,), labelled ones to the first and unlabeled to the second."""
+    """Add the numbers of labelled and of unlabeled validation rows with f > 0 to `counts` (2,)."""
     for i in range(Z_valid.shape[0]):
         f = 0.0
         for k in range(w.shape[0]):
@@ -143,20 +143,20 @@ def linear_path(
     Z : ndarray of shape (n, r)
         Training rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
         The graph of the training rows (`pucli.kernels.graph.Graph`).
     Z_valid : ndarray of shape (n_valid, r)
         Validation rows with a last column of ones.
     labelled_valid : ndarray of shape (n_valid,)
-        True for labelled positives.
+        Which rows are labelled positives.
     table : ndarray of shape (n_points, 4)
-        sigma, lam, c_u and c_p of each point. Points with equal sigma, and of those the ones with equal lam, must
-        stand together: the dual is warm-started along c_u.
+        sigma, lam, c_u and c_p of each point. Points with equal sigma, and within them points with equal lam, must be
+        adjacent: the dual is warm-started along c_u.
     squared : bool
         GLLC in place of GLPUAL.
     tol, max_iter : float, int
-        Of the dual ascent.
+        Tolerance and largest number of sweeps of the dual ascent.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The objectives of GLPUAL and GLLC on a feature matrix (Wang 2024, eq. 3.2 and 2.5), and what is quadratic in them.
+"""The objectives of GLPUAL and GLLC on a feature matrix (Wang 2024, eq. 3.2 and 2.5), and their quadratic part.
 
 With w = (beta, beta_0), f = Z w and Z the rows (x_i, 1), GLPUAL minimises
 
@@ -25,7 +25,7 @@ def quadratic_part(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_u: fl
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     lam, c_u : float

@@ -34,7 +34,7 @@ def solve_blssvm_sparse(
     X : sparse array of shape (n, m)
         Rows, not changed.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     lam : float
         Ridge, positive.
     c_p, c_u : float
@@ -54,7 +54,7 @@ def solve_blssvm_sparse(
     total = d.sum()
 
     def centred(values: Floats) -> Floats:
-        """Return values (n,) less their weighted mean."""
+        """Return values (n,) minus their weighted mean."""
         less: Floats = values - (d @ values) / total
         return less
 

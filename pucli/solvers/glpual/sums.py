@@ -75,7 +75,7 @@ def sums_in_blocks(
     X : ndarray of shape (n, m)
         Rows.
     labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray, optional
         Edges of R (`pucli.kernels.graph`).
 

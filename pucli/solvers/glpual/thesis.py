@@ -34,7 +34,7 @@ class ThesisSolution(Solution):
     Attributes
     ----------
     omega_u : float
-        The coefficient that all unlabeled rows have.
+        The coefficient of all unlabeled rows.
     intercept : float
         beta_0.
     """
@@ -118,7 +118,8 @@ def gllc_thesis(
     """Compute GLLC's model by the same necessary condition, in closed form.
 
     The squared loss replaces the split: M_22 = 2 c_u n_u + 2 c_p n_p, m_2 = 2 c_p n_p - 2 c_u n_u, and
-    omega_p = 2 c_p (1 - t), omega_u = -2 c_u (1 + t). Parameters and results as in `glpual_thesis`; the residual is 0.
+    omega_p = 2 c_p (1 - t), omega_u = -2 c_u (1 + t). Parameters and results are as in `glpual_thesis`; the residual is
+    0.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + 2.0 * c_p * n_p
@@ -153,7 +154,7 @@ def solve_thesis(
     K : ndarray of shape (n, n)
         Kernel matrix of the training rows.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     c_p, c_u : float
         Weight of each labelled and of each unlabeled row, positive.
     mu : float, default 0.01

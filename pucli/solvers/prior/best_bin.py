@@ -1,10 +1,9 @@
 """BBE: the class prior by best bin estimation (Garg, Wu, Smola, Balakrishnan and Lipton 2021).
 
-The classifier is a kernel ridge regression of labelled against unlabeled rows. Whatever share q_u of the unlabeled rows
-scores above a threshold, positives account for at least prior q_p of it, where q_p is the share of positives above it.
-So the prior is at most q_u / q_p, and the estimate is the smallest such bound, with a confidence term, over thresholds
-(their eq. 4). Labelled rows stand for the positives. Scores are held out: a row's score comes from a model that was
-fitted without it.
+The classifier is a kernel ridge regression of labelled against unlabeled rows. If shares q_p of the positives and q_u
+of the unlabeled rows score above a threshold, then prior q_p <= q_u. So the prior is at most q_u / q_p, and the
+estimate is the smallest such bound, with a confidence term, over thresholds (their eq. 4). q_p is estimated by the
+labelled rows. Scores are held out: a row's score comes from a model that was fitted without it.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from scipy.linalg import cho_factor, cho_solve
 from pucli.arrays import Bools, Floats, Ints
 from pucli.kernels.graph import squared_distances
 
-# Error probability of the bounds, and the share of the confidence term that is counted: the whole term makes the
-# estimate too large on samples of some hundred rows.
+# Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
+# samples of some hundred rows.
 DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
-# Bootstrap samples of the scores.
+# Number of bootstrap samples of the scores.
 BOOTSTRAPS = 40
 FOLDS = 5
-# RBF widths, as multiples of the median distance, and ridges. Of these, the pair whose held-out scores best rank
-# labelled rows above unlabeled ones is used.
+# RBF widths, as multiples of the median distance, and ridges. The pair is used whose held-out scores best rank labelled
+# rows above unlabeled ones.
 WIDTHS = (0.3, 0.7)
 RIDGES = (0.1, 1.0)
 # Added to the diagonal of a linear system whose matrix may be singular.
@@ -39,7 +38,7 @@ def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENC
     population : ndarray of shape (n,)
         Held-out scores of the population, the unlabeled rows in the case-control scenario.
     confidence : float
-        Share of the confidence term that is counted.
+        Factor on the confidence term.
 
     Returns
     -------
@@ -78,14 +77,14 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Flo
     X : ndarray of shape (n, m)
         Standardised rows.
     labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     rng : numpy.random.Generator
         Draws the folds.
 
     Returns
     -------
     ndarray of shape (n,)
-        Of the width and ridge with the largest AUC of labelled against unlabeled rows.
+        Scores for the width and ridge with the largest AUC of labelled against unlabeled rows.
 
     Notes
     -----
@@ -127,7 +126,7 @@ def auc(upper: Floats, lower: Floats) -> float:
 
 
 def _stratified_folds(labelled: Bools, rng: np.random.Generator) -> list[Ints]:
-    """Return the rows of each fold, labelled and unlabeled ones in equal shares."""
+    """Return the rows of each fold, with the same share of labelled and of unlabeled rows."""
     fold = np.empty(len(labelled), dtype=np.int64)
     for kind in (labelled, ~labelled):
         rows = np.flatnonzero(kind)

@@ -1,11 +1,11 @@
-"""Estimates of the class prior by three methods, with intervals, and how far the methods disagree.
+"""Estimates of the class prior by three methods, with intervals, and the disagreement of the methods.
 
-An interval has three parts. The bootstrap gives the error of the sample. Two errors come on top that it does not see.
-Where positives and negatives overlap, every method takes some negatives for positives, so that the estimate is too high
-by an amount that grows with the overlap. The overlap is measured by the AUC of positives against negatives that the
-held-out scores imply if the prior is as small as the interval allows. And a last error remains whatever the number of
-rows. The sizes of both were set on public tasks of `pucli bench quality`, where the truth is known, and on simulated
-mixtures, and checked on fresh splits and draws.
+An interval covers three errors. The bootstrap gives the sampling error; it does not see the other two. First, if
+positives and negatives overlap, every method takes some negatives for positives, so that the estimate is too high by an
+amount that grows with the overlap. The overlap is measured by the AUC of positives against negatives that the held-out
+scores imply if the prior is as small as the interval allows. Second, an error remains for any number of rows. The sizes
+of both were chosen on public tasks of `pucli bench quality`, where the truth is known, and on simulated mixtures, and
+checked on new splits and draws.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pucli.solvers.prior.tice import tice, unlabeled_prior
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 PRIOR_METHODS = ("bbe", "km2", "tice")
-# Rows of each kind that an estimate uses at most, drawn at random: KM2 and BBE take the square of that in memory.
+# The most rows of each kind in an estimate, drawn at random: the memory of KM2 and BBE grows with their square.
 LARGEST_SAMPLE = 800
-# The same for a bootstrap estimate of KM2.
+# The same limit for a bootstrap estimate of KM2.
 REPLICATE_SAMPLE = 400
-# Standard deviations of two errors that the bootstrap does not see: one in units of 1 - AUC of positives against
-# negatives, which only makes estimates too high, and one that always remains.
+# Standard deviations of the two errors that the bootstrap does not see: one in units of 1 - AUC of positives against
+# negatives, which only makes estimates too high, and one that does not depend on the rows.
 UNSEEN = {"bbe": (0.75, 0.04), "km2": (1.5, 0.1), "tice": (4.0, 0.04)}
-# Times that the lower end of an interval is computed, each with the overlap that the one before implies.
+# How often the lower end of an interval is computed, each time with the overlap that the last value implies.
 PASSES = 2
-# An estimate is reliable if its interval is no wider, and the methods differ by no more.
+# An estimate is reliable if its interval is not wider, and the methods do not differ by more.
 WIDEST, LARGEST_DISAGREEMENT = 0.3, 0.15
 
 
@@ -47,7 +47,7 @@ class PriorEstimate(NamedTuple):
     low, high : float
         Interval; both equal `prior` without replicates.
     confidence : float
-        Of the interval.
+        Confidence of the interval.
     method : {"bbe", "km2", "tice"}
         The estimator.
     replicates : int
@@ -68,7 +68,7 @@ class PriorReport(NamedTuple):
     Attributes
     ----------
     estimates : tuple of PriorEstimate
-        In the order of the methods that were asked for.
+        In the order of the given methods.
     disagreement : float
         Largest minus smallest estimate.
     separation : float
@@ -82,7 +82,7 @@ class PriorReport(NamedTuple):
 
     @property
     def reliable(self) -> bool:
-        """Whether the first estimate can be used: a narrow interval, and methods that agree."""
+        """Whether the first estimate has a narrow interval and the methods agree."""
         first = self.estimates[0]
         return first.replicates > 0 and first.high - first.low <= WIDEST and self.disagreement <= LARGEST_DISAGREEMENT
 
@@ -98,7 +98,7 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Estimate the share of positives among unlabeled rows by one method.
 
-    Parameters and errors are those of `estimate_priors`.
+    The parameters and errors are those of `estimate_priors`.
     """
     report = estimate_priors(
         X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state
@@ -126,16 +126,16 @@ def estimate_priors(
         True for labelled positives, False for unlabeled rows.
     methods : sequence of {"bbe", "km2", "tice"}
         Best bin estimation on held-out scores (Garg et al. 2021), kernel mean embedding (Ramaswamy et al. 2016), tree
-        induction (Bekker and Davis 2018). The first is the most exact one where classes overlap.
+        induction (Bekker and Davis 2018). The first is the most accurate if classes overlap.
     replicates : int
-        Number of bootstrap estimates behind an interval, 0 for none. Labelled and unlabeled rows are resampled
+        Number of bootstrap estimates for an interval, 0 for no interval. Labelled and unlabeled rows are resampled
         separately. "bbe" always resamples its scores 40 times.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     random_state : int, RandomState, Generator or None
-        Seeds the bootstrap, the folds, and the sample that is drawn where there are more than 800 rows of a kind.
+        Seed of the bootstrap, the folds, and the sample that is drawn if there are more than 800 rows of a kind.
     progress : callable, optional
-        Called after each method with the number of methods done and of all.
+        Called after each method with the number of finished methods and their total number.
 
     Returns
     -------
@@ -144,8 +144,8 @@ def estimate_priors(
     Raises
     ------
     ValueError
-        Unknown method, no labelled or no unlabeled row, no feature that varies, negative `replicates`, or a
-        `confidence` outside (0, 1).
+        If a method is unknown, there is no labelled or no unlabeled row, no feature varies, `replicates` is negative,
+        or `confidence` is outside (0, 1).
     """
     for method in methods:
         if method not in PRIOR_METHODS:
@@ -160,7 +160,7 @@ def estimate_priors(
     found = []
     for done, method in enumerate(methods, start=1):
         if scored is not None and method == "bbe":
-            # the smallest bound of resampled scores is too small where the prior is large
+            # the smallest bound of resampled scores is too small if the prior is large
             prior, top, drawn = scored.prior, max(scored.prior, scored.whole), scored.bins
         else:
             prior = top = _estimate(positive, unlabeled, method, rng)
@@ -177,7 +177,7 @@ def estimate_priors(
 
 
 class _Scored(NamedTuple):
-    """Best bins of resampled scores (40,), the one of the scores as they are, and the AUC of labelled rows."""
+    """Best bin estimates of resampled scores (40,) and of the scores themselves, and the PU-AUC."""
 
     bins: Floats
     whole: float
@@ -193,7 +193,7 @@ class _Scored(NamedTuple):
 
 
 def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> _Scored:
-    """Return what held-out scores of the rows say about the prior."""
+    """Return the best bin estimates and the PU-AUC of the held-out scores of the rows."""
     rows, labelled = _stacked(positive, unlabeled)
     scores = held_out_scores(rows, labelled, rng)
     upper, lower = scores[labelled], scores[~labelled]
@@ -203,7 +203,7 @@ def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> _S
 def _interval(
     method: str, prior: float, top: float, variance: float, scored: _Scored, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval below `prior` and above `top`, for the variance of the bootstrap estimates."""
+    """Return the interval, which extends below `prior` and above `top`, from the variance of the bootstrap."""
     z = NormalDist().inv_cdf(0.5 + 0.5 * confidence)
     overlap, lasting = UNSEEN[method]
     known = variance + lasting**2
@@ -227,7 +227,7 @@ def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[
     if not labelled.any() or labelled.all():
         raise ValueError("estimating the class prior needs labelled positives and unlabeled rows; one kind is missing.")
     if not np.any(np.ptp(X, axis=0) > 0):
-        raise ValueError("every feature is constant: nothing tells positives from the rest.")
+        raise ValueError("every feature is constant: no feature separates positives from other rows.")
     spread = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return _at_most(X[labelled], LARGEST_SAMPLE, rng), _at_most(X[~labelled], LARGEST_SAMPLE, rng)

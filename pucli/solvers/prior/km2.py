@@ -2,8 +2,8 @@
 
 The unlabeled rows are a sample of the mixture F = (1 - k) G + k H, where H is the distribution of the positives and k
 the prior. In the feature space of an RBF kernel, let d(l) be the distance of l F + (1 - l) H to the convex hull of all
-rows. It is zero while l <= 1 / (1 - k) and rises from there on, so the corner of d gives the prior. The corner is put
-where the slope of d passes 1 / sqrt(rows of the smaller sample).
+rows. It is zero for l <= 1 / (1 - k) and increases above, so the corner of d gives the prior. The corner is taken as
+the point at which the slope of d reaches 1 / sqrt(rows of the smaller sample).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba import njit
 from pucli.arrays import Floats
 from pucli.kernels.graph import squared_distances
 
-# Candidates for the RBF width, as multiples of the median distance; the one that tells the samples apart most is used.
+# Candidates for the RBF width, as multiples of the median distance; the one that best separates the samples is used.
 WIDTHS = np.logspace(-1, 1, 5)
 # Search interval of l = 1 / (1 - prior): the published 8 would cap the prior at 0.875.
 LARGEST_L = 20.0
@@ -33,9 +33,9 @@ class HullDistance(NamedTuple):
     distance : float
         d(l).
     slope : float
-        Its derivative in l.
+        Derivative of d at l.
     weights : ndarray of shape (n,)
-        The point of the hull that attains it: one weight per row, non-negative, of sum one.
+        The nearest point of the hull: one weight per row, non-negative and with sum one.
     """
 
     distance: float
@@ -47,8 +47,8 @@ class HullDistance(NamedTuple):
 def nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: int) -> tuple[float, float]:
     """Minimise (v - target)'K(v - target) over the simplex by exchanging weight between two rows; v is updated.
 
-    At each step the row with the steepest descent takes weight from the row that costs most. Stops when the
-    Frank-Wolfe gap, a bound on the excess, is below `tol`. Returns (value, gap).
+    At each step the row with the steepest descent takes weight from the row with the largest cost. Stops when the
+    Frank-Wolfe gap, a bound on the suboptimality, is below `tol`. Returns (value, gap).
     """
     n = K.shape[0]
     g = np.dot(K, v - target)
@@ -108,13 +108,13 @@ def hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: floa
     v = start.copy()
     value, _ = nearest_in_hull(K, target, v, tol, 200 * len(K))
     distance = float(np.sqrt(value))
-    # d^2 has the derivative 2 (target - v)'K direction: the hull weights are optimal, so they do not move it
+    # d^2 has the derivative 2 (target - v)'K direction; the hull weights are optimal, so they do not contribute
     slope = float((target - v) @ (K @ direction)) / distance if distance > 0 else 0.0
     return HullDistance(distance, slope, v)
 
 
 def best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
-    """Return the kernel matrix of the stacked rows and the distance of the samples, at the width of most distance."""
+    """Return the kernel matrix of the stacked rows and the distance of the samples, for the width that maximises it."""
     D = squared_distances(np.ascontiguousarray(np.vstack([X_u, X_p])))
     n_u, n_p = len(X_u), len(X_p)
     difference = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])

@@ -1,9 +1,9 @@
 """TIcE: the label frequency, and from it the class prior, by tree induction (Bekker and Davis 2018).
 
 No part of the feature space has a larger share of labelled rows than c = P(labelled | positive), so each part gives a
-lower bound on c. A tree is grown towards parts with many labelled rows, and the best bound is taken on rows that were
-not used to grow it. With many rows the estimate errs downwards, so the prior upwards; with few, the best of many small
-parts has too large a share of labelled rows by chance, and it errs the other way.
+lower bound on c. A tree is grown towards parts with many labelled rows, and the best bound is computed on rows that
+were not used to grow it. With many rows the estimate of c is too low and the prior too high. With few rows it is the
+other way round, because the best of many small parts has too large a share of labelled rows by chance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SMOOTHING = 5.0
 SMALLEST_PART = 10
 LARGEST_TREE = 500
 TICE_FOLDS = 5
-# Of more features than this, so many are drawn at random.
+# If there are more features than this, this many are drawn at random.
 MOST_FEATURES = 200
 
 
@@ -32,9 +32,9 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
     X : ndarray of shape (n, m)
         Labelled positives and unlabeled rows.
     labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     rng : numpy.random.Generator
-        Draws the folds, and the features where there are more than 200.
+        Draws the folds, and the features if there are more than 200.
 
     Notes
     -----
@@ -53,16 +53,16 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
 
 
 def lower_bound(count: int, positive: int, c: float, delta: float) -> float:
-    """Return a bound that the label frequency exceeds with probability 1 - delta, from a part of `count` rows."""
+    """Return a lower bound of the label frequency with confidence 1 - delta, from a part of `count` rows."""
     return positive / count - float(np.sqrt(c * (1.0 - c) * (1.0 - delta) / (delta * count)))
 
 
 def _tree_bound(pieces: Ints, labelled: Bools, grow: Bools, c: float) -> float:
-    """Grow one tree on the rows `grow` and return the best bound that the other rows give to one of its parts."""
+    """Grow a tree on the rows `grow`, and return the best bound of any of its parts from the other rows."""
     check = ~grow
     n_check = int(np.count_nonzero(check))
     delta = max(0.025, 1.0 / (1.0 + 0.004 * n_check))
-    best = float(labelled[check].mean())  # the root, whose share needs no search, hence no correction
+    best = float(labelled[check].mean())  # the root needs no correction, because it is not chosen by a search
     queue: list[tuple[float, int, Ints, Ints, Ints]] = []
     heapq.heappush(queue, (0.0, 0, np.flatnonzero(grow), np.flatnonzero(check), np.arange(pieces.shape[1])))
     for split in range(1, LARGEST_TREE + 1):
@@ -86,7 +86,7 @@ def _tree_bound(pieces: Ints, labelled: Bools, grow: Bools, c: float) -> float:
 
 
 def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: Ints) -> int | None:
-    """Return the feature with the piece of the largest smoothed share of labelled rows; None if none splits."""
+    """Return the feature with the piece of the largest smoothed share of labelled rows; None if no feature splits."""
     if len(features) == 0:
         return None
     size = len(BORDERS) + 1
@@ -101,5 +101,5 @@ def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: Ints) -> 
 
 
 def unlabeled_prior(label_frequency: float, n_p: int, n_u: int) -> float:
-    """Return the share of positives among n_u unlabeled rows when n_p labelled ones are that share of all positives."""
+    """Return the share of positives among n_u unlabeled rows, given n_p labelled rows and the label frequency."""
     return float(np.clip(n_p * (1.0 / label_frequency - 1.0) / n_u, 0.0, 1.0)) if label_frequency > 0 else 1.0

@@ -25,7 +25,7 @@ from pucli.arrays import Floats
 
 # Sweeps between Newton steps: sweeps find the free set, Newton solves on it.
 NEWTON_EVERY = 5
-# More free coordinates than this are left to the sweeps.
+# With more free coordinates than this, only sweeps are used.
 NEWTON_SIZE = 600
 # The ridge of a Newton step is relative to each diagonal entry, however small it is.
 SMALLEST = 1e-300
@@ -77,7 +77,7 @@ def ascend(
     V : ndarray of shape (n_rows, r)
         All rows times A^-1, unit rows last.
     w : ndarray of shape (r,)
-        Start, updated in place; w = -A^-1 (b + Z'p) throughout.
+        Starting point, updated in place; w = -A^-1 (b + Z'p) throughout.
     p : ndarray of shape (n_rows,)
         Dual variables to start from, updated in place.
     lower, upper, kink : ndarray of shape (n_rows,)
@@ -85,7 +85,7 @@ def ascend(
     half_b : ndarray of shape (r,)
         b / 2.
     constant : float
-        Added to the objective before its size is taken.
+        Added to the objective for the relative gap.
     tol : float
         Gap at which to stop, relative to the objective.
     max_iter : int
@@ -94,11 +94,11 @@ def ascend(
     Returns
     -------
     n_iter : int
-        Sweeps.
+        Number of sweeps.
     gap : float
         Objective minus dual value.
     objective : float
-        Value of the primal, `constant` included.
+        Value of the primal, including `constant`.
     """
     n_rows = p.shape[0]
     r = w.shape[0]
@@ -167,10 +167,10 @@ def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Fl
 
 @njit(cache=True)
 def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, scale: float) -> Floats:
-    """Return a move of x within its box that raises g'd - d'Md/2, or zeros where none is found.
+    """Return a step d of x within its box that raises g'd - d'Md/2, or zeros if none is found.
 
-    The Newton move is tried first, each coordinate clipped at the box; if that does not rise, the same direction up to
-    the first bound.
+    The Newton step is tried first, with each coordinate clipped to the box; if that does not raise the value, the same
+    direction up to the first bound.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Kernel rows for `usmo.blocks`: computed a block at a time and kept in a least-recently-used store of fixed size.
+"""Kernel rows for `usmo.blocks`: computed a block at a time and kept in a least-recently-used cache of fixed size.
 
-The store keeps the rows of the problem in its own order, active rows first. Kernel rows are then computed for active
+The rows of the problem are kept in an order with the active rows first. Kernel rows are then computed for active
 columns only, and shrinking the problem swaps entries instead of copying them.
 """
 
@@ -12,7 +12,7 @@ from numba import njit
 from pucli.arrays import Floats, Ints
 from pucli.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
 
-# A tile of kernel entries that stays in the second-level cache while it is computed: 64 x 2048 numbers, 1 MB.
+# A tile of kernel entries that fits into the processor's second-level cache: 64 x 2048 numbers, 1 MB.
 TILE_ROWS, TILE_COLUMNS = 64, 2048
 
 
@@ -33,7 +33,7 @@ def _swap_columns(store: Floats, slots: Ints, first: Ints, second: Ints) -> None
 
 
 class RowStore:
-    """Coordinates of the rows and the kernel rows that fit.
+    """Coordinates of the rows, and a cache of kernel rows.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class RowStore:
     kernel : Kernel
         The kernel function.
     cache_bytes : float
-        Size of the store of kernel rows. It holds at least `block` rows.
+        Size of the cache of kernel rows. It holds at least `block` rows.
     block : int
         Largest number of rows requested at once.
     overwrite : bool
-        Use the memory of X, whose content is lost, instead of a copy.
+        Reuse the memory of X, whose content is lost, instead of a copy.
     """
 
     def __init__(self, X: Floats, kernel: Kernel, cache_bytes: float, block: int, *, overwrite: bool = False) -> None:
@@ -97,7 +97,7 @@ class RowStore:
         return filled
 
     def product(self, weights: Floats, columns: slice) -> Floats:
-        """Return sum_i weights_i k(x_i, x_c) for a range of columns c, skipping zero weights; nothing is stored."""
+        """Return sum_i weights_i k(x_i, x_c) for a range of columns c, skipping zero weights; nothing is cached."""
         rows = np.flatnonzero(weights)
         out = np.zeros(columns.stop - columns.start)
         for start in range(columns.start, columns.stop, TILE_COLUMNS):
@@ -109,7 +109,7 @@ class RowStore:
         return out
 
     def swap(self, first: Ints, second: Ints) -> None:
-        """Exchange the rows first_k and second_k of the problem, and the columns of the stored kernel rows."""
+        """Exchange the rows first_k and second_k of the problem, and the columns of the cached kernel rows."""
         swap_rows(self.Z, first, second)
         _swap_columns(self.store, np.flatnonzero(self.owner >= 0), first, second)
         both, crossed = np.concatenate([first, second]), np.concatenate([second, first])
@@ -119,7 +119,7 @@ class RowStore:
         self.owner[self.slot[held]] = held
 
     def forget(self) -> None:
-        """Drop all stored rows: they lack the columns of rows that were not active."""
+        """Drop all cached rows: they lack the columns of rows that were not active."""
         self.slot[:] = -1
         self.owner[:] = -1
         self.used[:] = 0

@@ -1,12 +1,11 @@
-"""Losses with one kink per row, given the kernel matrix: pair steps and Newton steps on the free rows, in turns.
+"""Losses with one kink per row, given the kernel matrix: pair steps alternate with Newton steps on the free rows.
 
     min_{g, b}  1/2 |g|_H^2 + sum_i loss_i(g(x_i) + b),      loss_i' = lower_i below kink_i, upper_i above
 
 is the problem of `pucli.solvers.rows.losses` with one kink per row and no linear term in g or b. Its dual has a box
-for each row and 1'sigma = 0. Steps by pairs (`pucli.solvers.rows.pairs`) find which rows are free, but where the boxes
-are wide they converge slowly from there on; libsvm, which has nothing else, stalls. On the free rows alone the dual is
-a linear system, and a Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM
-this way).
+for each row and 1'sigma = 0. Pair steps (`pucli.solvers.rows.pairs`) find which rows are free, but then converge slowly
+if the boxes are wide; libsvm, which only has pair steps, stalls. On the free rows the dual is a linear system, and a
+Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM this way).
 
 Used by the biased SVM (`svm.biased`, `estimators.svm`) and CPB-GLPUAL (`cpb.dc`).
 """
@@ -22,15 +21,15 @@ from pucli.solvers.result import Certificate
 from pucli.solvers.rows.losses import RowLosses, bias_and_gap, loss_values, restore_total
 from pucli.solvers.rows.pairs import solve_block
 
-# Above this many rows the kernel matrix is not formed.
+# Above this many rows the kernel matrix is not computed.
 DENSE_ROWS = 4000
-# More free rows than this are left to the pair steps.
+# With more free rows than this, only pair steps are used.
 NEWTON_SIZE = 400
-# First tolerance of the pair steps, on the largest violation; it is divided until the gap is small enough.
+# First tolerance of the pair steps, on the largest violation; it is reduced until the gap is small enough.
 FIRST_VIOLATION = 1e-3
 SMALLEST_VIOLATION = 1e-13
 MAX_PAIRS = 1_000_000
-# Pair steps, times the number of rows, and Newton steps on the free rows take turns.
+# Number of pair steps, times the number of rows, and of Newton steps on the free rows before the other kind follows.
 PAIRS_PER_ROW = 2
 NEWTON_STEPS = 5
 
@@ -73,7 +72,7 @@ def solve_kernel_rows(
     accuracy : float
         Gap at which to stop, in units of the objective.
     max_pairs : int
-        Pair steps after which to stop, at the end of a turn.
+        Stop at the end of a round after this many pair steps.
 
     Returns
     -------

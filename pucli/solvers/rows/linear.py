@@ -1,9 +1,9 @@
-"""The rows' problem with the linear kernel, for any number of rows: w and the bias are kept, kernel rows never formed.
+"""The rows' problem with the linear kernel, for any number of rows: it is solved for w and the bias.
 
 The problem of `pucli.solvers.rows.losses` for g(x) = w.x is solved by the augmented Lagrangian of the splitting
 z_i = f(x_i), whose multipliers are the dual variables sigma, and whose inner problems, smooth and piecewise quadratic
 in (w, b), are solved by semismooth Newton steps (Li, Sun and Toh 2018 for the lasso). A step costs a few passes over
-the data and one (m + 1)-square system built from the rows on a kink alone. Every outer iteration ends with a feasible
+the data and one (m + 1)-square system, built only from the rows on a kink. Every outer iteration ends with a feasible
 dual point, so the duality gap is known and proven.
 
 Used by USMO and RampPU with the linear kernel, by uPU with the double hinge, by the biased SVM and by CPB-GLPUAL.
@@ -31,32 +31,32 @@ from pucli.solvers.rows.losses import (
     restore_total,
 )
 
-# Up to this many features w is kept, if there are this many rows for each; else the (m + 1)-square systems cost more
-# than kernel rows. With 784 features (MNIST) kernel rows took 0.02 of the time at 250 rows, 0.5 of it at 2000.
+# w is kept up to this many features, if there are this many rows per feature; otherwise the (m + 1)-square systems cost
+# more than kernel rows. With 784 features (MNIST) kernel rows took 0.02 of the time at 250 rows, 0.5 of it at 2000.
 LINEAR_FEATURES = 3000
 ROWS_PER_FEATURE = 2
-# Width of the zone about a kink that the first smoothing rounds off, in units of f and of its spread at the start,
-# whichever is wider; each outer iteration divides it.
+# Width of the zone about a kink in the first smoothing, in units of f and of its spread at the start (the wider one);
+# each outer iteration divides it.
 FIRST_ZONE = 1.0
 ZONE_DIVISOR = 5.0
-# Where f starts with a wider spread than this, w is divided by ten while that helps: with large features it is far too
-# long.
+# If f starts with a wider spread than this, w is divided by ten as long as that helps: with large features it is far
+# too long.
 WIDEST_START = 1000.0
 MAX_NEWTON = 60
-# Steps are halved down to the first, then divided by ten.
+# Steps are halved down to the first number, then divided by ten.
 SHORT_STEP, SHORTEST_STEP = 1e-3, 1e-20
 # The smoothed problem is solved to this share of the tolerance.
 INNER_ACCURACY = 0.05
-# If the gap has not fallen after so many narrowings, rounding sets its limit.
+# If the gap has not decreased after this many narrowings, it is limited by rounding.
 MAX_STALLED = 9
-# Relative rounding of an inner product, as it enters the gap.
+# Relative rounding error of an inner product, as it enters the gap.
 ROUNDING = 4.0 * np.finfo(float).eps
 # Rows gathered at once when the Newton matrix is built.
 GATHER_ROWS = 8192
 
 
 def keeps_w(n: int, m: int) -> bool:
-    """Tell whether the linear kernel's problem with n rows of m features is solved by keeping w."""
+    """Return whether the linear kernel's problem with n rows of m features is solved for w."""
     return m <= LINEAR_FEATURES and n >= ROWS_PER_FEATURE * m
 
 
@@ -67,7 +67,7 @@ class LinearSolution(Solution):
     Attributes
     ----------
     bias : float
-        b, which `coef` does not hold.
+        b, which is not in `coef`.
     dual : ndarray of shape (n,)
         Dual variables sigma.
     trace : ndarray of shape (outer iterations, 3)
@@ -80,7 +80,7 @@ class LinearSolution(Solution):
 
 
 class _Point(NamedTuple):
-    """Feasible dual variables (n,), a w (m,) with its best bias, and the certificate of both."""
+    """Feasible dual variables (n,), a w (m,) with its best bias, and their certificate."""
 
     dual: Floats
     coef: Floats
@@ -138,9 +138,9 @@ def solve_linear(
     Parameters
     ----------
     X : ndarray of shape (n, m)
-        Rows that carry a loss.
+        Rows with a loss.
     losses : RowLosses
-        Their losses.
+        Losses of the rows.
     total : float
         Coefficient of the bias.
     a : ndarray of shape (m,)
@@ -150,7 +150,7 @@ def solve_linear(
     max_iter : int
         Largest number of Newton steps.
     trivial : float
-        Value of the best constant f, which bounds from below what the gap is relative to.
+        Value of the best constant f, a lower bound of the scale of the relative gap.
 
     Returns
     -------
@@ -185,8 +185,8 @@ def solve_linear(
 class _Smoothed:
     """The smoothed problem around multipliers `sigma`, at a point (w, b), with the features centred.
 
-    Centring changes the bias alone, and decouples it from w. f = (X - centre) w + b is kept at all rows, with the
-    multipliers that it implies and which rows sit on a kink.
+    Centring only changes the bias, and decouples it from w. f = (X - centre) w + b is kept at all rows, with the
+    multipliers that it implies and the rows that are on a kink.
     """
 
     def __init__(self, X: Floats, losses: RowLosses, total: float, a: Floats) -> None:
@@ -230,7 +230,7 @@ class _Smoothed:
         return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * b
 
     def minimise(self, accuracy: float, most: int) -> int:
-        """Take Newton steps until what the gradient can still cost is below `accuracy`; return their number."""
+        """Take Newton steps until the bound from the gradient is below `accuracy`; return their number."""
         value = self.value(self.f, self.w, self.b)
         for step in range(most):
             gradient_w = self.w - self.a + self.pull_back(self.multiplier)
@@ -248,7 +248,7 @@ class _Smoothed:
         return most
 
     def _line_search(self, value: float, gradient_w: Floats, gradient_b: float) -> float:
-        """Go along Newton's direction, halving the step until the objective falls enough; return its value."""
+        """Halve the Newton step until the objective decreases enough; return its value."""
         step_w, step_b = _newton_step(self.X, self.centre, self.on_kink, self.mu, gradient_w, gradient_b)
         step_f = self.apply(step_w)
         step_f += step_b
@@ -265,12 +265,12 @@ class _Smoothed:
     def certify(self, either: bool = False) -> _Point:
         """Return feasible dual variables and a w with their certificate; the bias is that of the centred features.
 
-        w is a - X'sigma, that of the dual variables. With `either` it is Newton's w if that one has the smaller gap:
-        where the features differ much in size, rounding in a - X'sigma moves f by more than the tolerance.
+        w is a - X'sigma, that of the dual variables. With `either` it is Newton's w if that has the smaller gap: if the
+        features differ much in size, rounding in a - X'sigma changes f by more than the tolerance.
         """
         sigma = restore_total(self.multiplier.copy(), self.losses, self.total)
         w = w_dual = self.a - self.pull_back(sigma)
-        # the dual value with g = w: no large numbers that cancel, whatever the units of the features
+        # the dual value with g = w: no large numbers cancel, whatever the units of the features
         lower_bound = -0.5 * float(w @ w) - float(conjugate_values(self.losses, sigma).sum())
         bias, gap = bias_and_gap(self.losses, self.total, sigma, -self.apply(w))
         if either:
@@ -281,7 +281,7 @@ class _Smoothed:
         return _Point(sigma, w, bias, lower_bound + gap, gap + self.rounding(sigma, w))
 
     def rounding(self, sigma: Floats, w: Floats) -> float:
-        """Return what rounding may hide from the gap.
+        """Return a bound on the effect of rounding on the gap.
 
         w differs from a - X'sigma by at most e = 4 eps (|a| + |X|'|sigma|), and f from its rows' w.x + b by that share
         of |X||w|; the gap is then off by e.|w| + |e|^2 / 2.
@@ -338,8 +338,8 @@ def _newton_step(
 def _solve_scaled(H: Floats, right_side: Floats) -> Floats:
     """Solve H x = right_side for a positive definite H, with its diagonal scaled to ones first.
 
-    Scaling removes the effect of the columns' units on the rounding. Where rounding has made H indefinite all the same,
-    eigenvalues below its size are raised to it, which still gives a direction of descent.
+    Scaling removes the effect of the columns' units on the rounding. If rounding has nevertheless made H indefinite,
+    eigenvalues below the rounding error are raised to it, which still gives a direction of descent.
     """
     scale = 1.0 / np.sqrt(np.diagonal(H))
     S = H * scale * scale[:, None]

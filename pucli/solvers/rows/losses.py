@@ -1,4 +1,4 @@
-"""Convex piecewise-linear losses with two kinks, their conjugates, and what certifies a solution.
+"""Convex piecewise-linear losses with two kinks, their conjugates, and the certificate of a solution.
 
 For f = g + b, with g in the space H of a kernel, the solvers of this folder minimise
 
@@ -63,8 +63,8 @@ def conjugate_values(losses: RowLosses, sigma: Floats) -> Floats:
 def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
     """Return the bias b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
 
-    The slope is a step function of b: the minimiser is a weighted quantile of the kinks. Where the interval is
-    unbounded its end is returned.
+    The slope is a step function of b, so the minimiser is a weighted quantile of the kinks. If the interval is
+    unbounded, its end is returned.
     """
     breaks = np.concatenate([losses.left - g, losses.right - g])
     jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
@@ -79,7 +79,7 @@ def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
 
 
 def _equal_jumps(breaks: Floats, count: float) -> float:
-    """Return the minimiser where every kink raises the slope by the same amount: `count` kinks lie at or below it."""
+    """Return the minimiser if every kink raises the slope by the same amount; `count` kinks lie at or below it."""
     position = int(np.clip(np.ceil(count - 1e-9), 1, len(breaks)))
     flat = abs(count - position) < 1e-9 and position < len(breaks)
     ordered = np.partition(breaks, [position - 1, position] if flat else [position - 1])
@@ -118,18 +118,18 @@ def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm:
 
 
 def relative_scale(objective: float, gap: float, trivial: float) -> float:
-    """Return the number that a relative gap is relative to.
+    """Return the scale of a relative gap.
 
     It is the larger modulus of primal and dual value, but at least a thousandth of `trivial`, the value of the best
-    constant f, so that the tolerance can be reached where the optimum happens to be zero.
+    constant f, so that the tolerance can be reached if the optimum happens to be zero.
     """
     return max(abs(objective), abs(objective - gap), 1e-3 * abs(trivial))
 
 
 def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
-    """Return sigma moved, each row in proportion to its room, so that it sums to `total`; `sigma` is overwritten.
+    """Return sigma shifted so that it sums to `total`, each row in proportion to its room; `sigma` is overwritten.
 
-    Rows strictly between their corners move first, then all of them.
+    Rows strictly between their corners are shifted first, then all rows.
     """
     lower, knot, upper = losses.lower, losses.knot, losses.upper
     between = (sigma > lower) & (sigma < upper) & (sigma != knot)

@@ -2,8 +2,8 @@
 
 For a pair (i, j) the dual of `pucli.solvers.rows.losses` is minimised along sigma_i + t, sigma_j - t, a convex
 piecewise quadratic in t whose pieces are the four cases of Table I. Two rows with the same image in feature space
-(eta = 0) make it piecewise linear: the step then runs to a corner. Pairs are chosen by second-order gain (Fan, Chen
-and Lin 2005), inside a block of rows whose kernel matrix is at hand.
+(eta = 0) make it piecewise linear: the step then ends at a corner. Pairs are chosen by second-order gain (Fan, Chen and
+Lin 2005), inside a block of rows whose kernel matrix is available.
 
 Used by `usmo.blocks`, where a block is a working set, and by `rows.kernel`, where it is the whole problem.
 """
@@ -92,7 +92,7 @@ def pair_step(
 
 @njit(cache=True)
 def _snap(value: float, lower: float, knot: float, upper: float) -> float:
-    """Put a dual variable that is within rounding of a corner exactly on it."""
+    """Return a dual variable, moved to a corner if it is within rounding of it."""
     slack = 1e-13 * (upper - lower)
     if value <= lower + slack:
         return lower
@@ -170,14 +170,14 @@ def solve_block(
     tolerance : float
         Largest violation of the optimality conditions at which to stop.
     max_pairs : int
-        Pair steps after which to stop.
+        Largest number of pair steps.
 
     Returns
     -------
     pairs : int
-        Pair steps taken.
+        Number of pair steps.
     gained : float
-        Rise of the dual value.
+        Increase of the dual value.
     """
     q = sigma.shape[0]
     up = np.empty(q)
@@ -240,8 +240,8 @@ def critical_values(
 ) -> tuple[float, float]:
     """Fill up = G + right slope and down = G + left slope of each row; return (largest down, smallest up).
 
-    Their difference is the violation of tau-optimality, conditions (13) in one: with f = b - G, m1 and m3 collect the
-    rows whose sigma may fall or rise on either side of the kink.
+    Their difference is the violation of tau-optimality, which combines the conditions (13): with f = b - G, m1 and m3
+    collect the rows whose sigma may decrease or increase on either side of the kink.
     """
     highest = -np.inf
     lowest = np.inf

@@ -1,12 +1,12 @@
-"""A starting point for losses with one kink per row: Newton steps on losses that are rounded off less and less.
+"""A starting point for losses with one kink per row: Newton steps on losses that are smoothed less and less.
 
     min_{v, b}  1/2 |v|^2 + sum_i loss_i(x_i'v + b),      loss_i' = lower_i below kink_i, upper_i above
 
-Between kink - width and kink + width the slope is made to rise evenly, so that the loss is quadratic there and differs
-from the true one by at most (upper - lower) width / 4 per row. The slopes at the minimum are feasible dual variables of
-the true problem, free where |f_i - kink_i| < width. With few columns, a handful of steps of n m^2 operations finds
-nearly all of the active set, for which steps by pairs of rows need about as many steps as there are rows. Madsen and
-Nielsen (1993) solve a whole piecewise-linear problem this way; here an exact method does the rest.
+Between kink - width and kink + width the slope rises linearly, so that the loss is quadratic there and differs from the
+true loss by at most (upper - lower) width / 4 per row. The slopes at the minimum are feasible dual variables of the
+true problem, free where |f_i - kink_i| < width. With few columns, a few steps of n m^2 operations find nearly all of
+the active set, for which pair steps need about as many steps as there are rows. Madsen and Nielsen (1993) solve a whole
+piecewise-linear problem this way; here an exact method continues.
 
 Used by CPB-GLPUAL (`cpb.dc`).
 """
@@ -18,13 +18,14 @@ from numba import njit
 
 from pucli.arrays import Floats
 
-# In units of f, whose kinks are at -1 and 1: at first every row is on the even slope.
+# Widths in units of f, whose kinks are at -1 and 1: at the first, every row is in its quadratic zone.
 WIDTHS = np.array([4.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001])
-# At each width. More steps, or the exact minimum, save nothing later.
+# Newton steps at each width. More steps, or the exact minimum, save nothing later.
 STEPS = 3
 # Longest step of the intercept, in widths.
 LONGEST = 10.0
-# Share of the predicted fall that a step must reach, the shortest step, and the relative fall that ends the steps.
+# Share of the predicted decrease that a step must reach, the shortest step, and the relative decrease that ends the
+# steps.
 SUFFICIENT = 1e-4
 SHORTEST = 1e-6
 STATIONARY = 1e-12
@@ -32,7 +33,7 @@ STATIONARY = 1e-12
 
 @njit(cache=True)
 def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, widths: Floats, steps: int) -> Floats:
-    """Return the slopes of the losses at the minimum of the problem rounded off by the last of `widths`.
+    """Return the slopes of the losses at the minimum of the problem smoothed with the last of `widths`.
 
     Parameters
     ----------
@@ -41,14 +42,14 @@ def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, width
     lower, upper, kink : ndarray of shape (n,)
         The losses.
     widths : ndarray
-        Half-widths of the rounded zone, one after the other.
+        Half-widths of the smoothed zone, in the order in which they are used.
     steps : int
         Largest number of Newton steps at each width, from v = 0 and b = 0.
 
     Returns
     -------
     ndarray of shape (n,)
-        Inside their boxes. They sum to zero as far as the last minimum was reached.
+        Slopes inside their boxes. They sum to zero up to the accuracy of the last minimum.
     """
     n, m = X.shape
     w = np.zeros(m + 1)
@@ -83,14 +84,14 @@ def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, width
 
 @njit(cache=True)
 def _slope(d: float, lower: float, upper: float, width: float) -> float:
-    """Return the slope of a rounded loss at a distance `d` from its kink."""
+    """Return the slope of a smoothed loss at a distance `d` from its kink."""
     slope = 0.5 * (lower + upper) + 0.5 * (upper - lower) * d / width
     return min(max(slope, lower), upper)
 
 
 @njit(cache=True)
 def _value(X: Floats, w: Floats, lower: Floats, upper: Floats, kink: Floats, width: float, f: Floats) -> float:
-    """Return the rounded objective at w = (v, b); fill f (n,) with the scores."""
+    """Return the smoothed objective at w = (v, b); fill f (n,) with the scores."""
     n, m = X.shape
     total = 0.0
     for k in range(m):
@@ -135,6 +136,6 @@ def _derivatives(
     for k in range(m + 1):
         for other in range(k):
             hessian[other, k] = hessian[k, other]
-    # with hardly any row on the even slope the intercept has little curvature, and its step would be far too long
+    # with hardly any row in its quadratic zone the intercept has little curvature, and its step would be far too long
     hessian[m, m] = max(hessian[m, m], abs(gradient[m]) / (LONGEST * width), 1e-9)
     return gradient, hessian

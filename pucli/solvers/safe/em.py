@@ -16,7 +16,7 @@ from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 class MixtureFit(Certificate):
     """A local maximum of the observed-data log-likelihood.
 
-    `objective` is that log-likelihood in nats, `residual` its rise in the last iteration.
+    `objective` is that log-likelihood in nats, `residual` its increase in the last iteration.
 
     Attributes
     ----------
@@ -47,15 +47,15 @@ def expectation_maximisation(
     model : SeparateModel or SharedGaussian
         The generative model.
     start : Parameters
-        Where to start.
+        Starting point.
     X : ndarray of shape (N, d)
         Labelled rows.
     codes : ndarray of int, shape (N,)
-        Their classes, 0 to K - 1.
+        Classes of the labelled rows, 0 to K - 1.
     U : ndarray of shape (M, d)
         Unlabeled rows, M >= 0.
     tol : float
-        Rise of the objective per row, in nats, at which to stop.
+        Stop when an iteration raises the objective by less than this, in nats per row.
     max_iter : int
         Largest number of iterations.
 

@@ -43,8 +43,8 @@ def _positive(values: Floats) -> Floats:
 class FullGaussian:
     """Gaussian with free mean and covariance; t(x) = (x, upper triangle of xx' + jitter).
 
-    `jitter` (d, d) is the covariance of a Gaussian disturbance over which each row's log-likelihood is averaged. It is
-    added to every maximum likelihood covariance, so that none is singular; otherwise (5.5) stays exact.
+    `jitter` (d, d) is the covariance of Gaussian noise over which each row's log-likelihood is averaged. It is added to
+    every maximum likelihood covariance, so that none is singular; otherwise (5.5) stays exact.
     """
 
     def __init__(self, jitter: Floats) -> None:
@@ -66,7 +66,7 @@ class FullGaussian:
         return second - np.outer(m, m)
 
     def condition(self, mean: Floats) -> float:
-        """Return by how much rounding of the mean of t is magnified in the covariance, in its standard deviations."""
+        """Return the factor by which rounding of the mean of t grows in the covariance, in its standard deviations."""
         covariance, m = self.covariance(mean), mean[: self.d]
         deviation = np.sqrt(np.diag(covariance))
         scaled = covariance / np.outer(deviation, deviation)
@@ -117,7 +117,7 @@ class DiagonalGaussian:
         return variances
 
     def condition(self, mean: Floats) -> float:
-        """Return by how much rounding of the mean of t is magnified in the variances."""
+        """Return the factor by which rounding of the mean of t grows in the variances."""
         return float(np.max(mean[self.d :] / self.covariance(mean)))
 
     def natural(self, mean: Floats) -> tuple[Floats, float]:

@@ -1,12 +1,12 @@
 """Mean and covariance of a Gaussian from rows with missing entries, never worse than from the complete rows alone.
 
-Bertazzi 2018, chapter 6 and appendix B; Anderson 1957. A pattern of missing entries is monotone when the columns can be
-ordered so that a row that lacks a column lacks all later ones. Then the columns fall into blocks, the likelihood of
-the observed entries into one regression per block on the blocks before it, each fitted on the rows that have both
+Bertazzi 2018, chapter 6 and appendix B; Anderson 1957. A pattern of missing entries is monotone if the columns can be
+ordered so that a row that lacks a column lacks all later ones. The columns then form blocks, and the likelihood of the
+observed entries splits into one regression per block on the blocks before it, each fitted on the rows that have both
 (6.7)-(6.9), (B.6)-(B.8).
 
 With one incomplete block this estimate is also the saddle point of the contrastive likelihood against the complete
-rows (Theorem 6.2), so it is better on the completed data whatever the hidden entries are (Theorem 6.3). With several
+rows (Theorem 6.2), so it is better on the completed data whatever the missing entries are (Theorem 6.3). With several
 blocks that holds for the estimate that takes all incomplete columns as one block (Corollary 6.5). Whether it holds for
 maximum likelihood depends on the data: `guaranteed_improvement` computes the exact bound, which may be -inf.
 """
@@ -39,7 +39,7 @@ class Pattern(NamedTuple):
 
 
 def clashing_rows(missing: Bools) -> tuple[int, int] | None:
-    """Return two rows of missing (n, D) that each lack a column which the other has; None where it is monotone.
+    """Return two rows of missing (n, D) that each lack a column of the other; None if the pattern is monotone.
 
     A pattern is monotone if and only if the sets of missing columns of its rows are nested.
     """
@@ -83,7 +83,7 @@ def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
     X : ndarray of shape (n, D)
         Rows, NaN where missing.
     pattern : Pattern
-        Its blocks.
+        Blocks of columns.
     ridge : float or ndarray of shape (D,)
         Added to the variances.
 
@@ -111,9 +111,9 @@ def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
 
 
 def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -> Floats:
-    """Return the log marginal density of `columns` of each row of X, averaged over a disturbance of variance `ridge`.
+    """Return the log marginal density of `columns` of each row of X, averaged over noise of variance `ridge`.
 
-    Shape (n,). The rows must not miss any of the columns.
+    The result has shape (n,). The rows must have all of the columns.
     """
     if len(columns) == 0:
         return np.zeros(len(X))
@@ -127,7 +127,7 @@ def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -
 
 
 def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return (offset, B, covariance) of the hidden columns given the observed: mean = offset + B x, (6.3)."""
+    """Return (offset, B, covariance) of the hidden columns given the observed ones: mean = offset + B x, (6.3)."""
     inside = model.covariance[np.ix_(observed, observed)]
     cross = model.covariance[np.ix_(hidden, observed)]
     regression = np.asarray(np.linalg.solve(inside, cross.T).T, dtype=np.float64)
@@ -140,7 +140,7 @@ def _least_log_ratio(
 ) -> float:
     """Return the sum over rows of the least log p(hidden | observed) under `model` minus that under `reference`.
 
-    The least over all values of the hidden entries, -inf where the reference's conditional is not the narrower one in
+    The minimum is over all values of the hidden entries. It is -inf unless the reference's conditional is narrower in
     every direction: u = m' + v gives v'(P' - P)v / 2 + v'P delta - delta'P delta / 2 with delta = m - m'.
     """
     offset, B, S = conditional(model, observed, hidden)
@@ -162,16 +162,16 @@ def guaranteed_improvement(
 ) -> float:
     """Return the least gain in log-likelihood of the completed rows over all values of the hidden entries, in nats.
 
-    A bound on its rounding is subtracted: the relative error of a precision matrix, the condition number of the
-    reference's correlations times that of double precision, times the size of the terms and of the quadratic forms of
-    hidden entries that look like observed ones. A gain within it is 0.
+    A bound on its rounding is subtracted: the relative error of a precision matrix (the condition number of the
+    reference's correlations times that of double precision) times the size of the terms and of the quadratic forms of
+    hidden entries that resemble observed ones. A gain within this bound is 0.
 
     Parameters
     ----------
     X : ndarray of shape (n, D)
         Rows, NaN where missing.
     pattern : Pattern
-        Its blocks. Only complete rows have the last one.
+        Blocks of columns. Only complete rows have the last one.
     model : Gaussian
         An estimate whose last block, given the others, is that of `reference`.
     reference : Gaussian
@@ -180,12 +180,12 @@ def guaranteed_improvement(
         Whether `model` regresses every block on its own rows. If not, all incomplete blocks, given the complete
         columns, are as in `reference`, and their hidden entries do not matter.
     ridge : float
-        Variance of the disturbance over which log-likelihoods are averaged.
+        Variance of the noise over which log-likelihoods are averaged.
 
     Returns
     -------
     float
-        Minus infinity where there is no bound.
+        Minus infinity if there is no bound.
     """
     gain = size = 0.0
     last = pattern.rows[-1]

@@ -7,8 +7,8 @@ Both are least squares in the soft labels over a box,
 
     minimise 1/2 ||B' y_u - c||^2  subject to  0 <= y_u <= 1,      B (M, r), r <= D + 1,
 
-where the rows of B are the rows of U in an orthonormal basis of the column space of the design: the (N+M) x (N+M)
-matrix of Prop. 3.12 is never formed, memory and time per sweep are linear in M.
+where the rows of B are the rows of U in an orthonormal basis of the column space of the design. The (N+M) x (N+M)
+matrix of Prop. 3.12 is never computed; memory and time per sweep are linear in M.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SafeLeastSquares(Solution):
     soft_labels : ndarray of shape (M,)
         Labels in [0, 1] that lead to `coef`.
     improvement : float
-        risk(supervised) - risk(coef) is at least this for every labelling, rounding included.
+        risk(supervised) - risk(coef) is at least this for every labelling, including rounding.
     """
 
     coef_supervised: Floats
@@ -69,7 +69,7 @@ class SafeLeastSquares(Solution):
 
 @njit(cache=True)
 def _sweep(B: Floats, norms: Floats, y: Floats, z: Floats, sweeps: int) -> None:
-    """Run exact coordinate minimisations over all labels; y (M,) and z = B'y - c (r,) change in place."""
+    """Minimise exactly over one label at a time, for all labels; y (M,) and z = B'y - c (r,) change in place."""
     for _ in range(sweeps):
         for j in range(B.shape[0]):
             if norms[j] == 0.0:
@@ -86,10 +86,10 @@ def _sweep(B: Floats, norms: Floats, y: Floats, z: Floats, sweeps: int) -> None:
 
 
 def _newton_on_free(B: Floats, c: Floats, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """Return (y, z) after a Newton step on the labels strictly inside the box; never a worse point.
+    """Return (y, z) after a Newton step on the labels strictly inside the box; the point is never worse.
 
-    The step is projected onto the box. Where that overshoots (a direction of almost no curvature), the labels move
-    along the Newton directions from one face of the box to the next instead.
+    The step is projected onto the box. If that overshoots (in a direction of almost no curvature), the labels instead
+    move along the Newton directions from one face of the box to the next.
     """
     free = np.flatnonzero((y > 0.0) & (y < 1.0))
     if len(free) == 0:
@@ -128,7 +128,7 @@ def box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, m
     c : ndarray of shape (r,)
         Target.
     y0 : ndarray of shape (M,)
-        Start, inside the box.
+        Starting point inside the box.
     tol : float
         Duality gap at which to stop, in units of the objective.
     max_iter : int
@@ -159,7 +159,7 @@ def box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, m
 
 
 def _standardisation(X: Floats, fit_intercept: bool, lam: float) -> tuple[Floats, Floats]:
-    """Return centre and scale of each column, which make the rank of the design independent of the columns' units.
+    """Return the centre and scale of each column; with them the rank of the design does not depend on units.
 
     A column that varies only by rounding is scaled by its size, so that it counts as constant.
     """
@@ -195,7 +195,7 @@ def _to_standardised(w: Floats, centre: Floats, scale: Floats, fit_intercept: bo
 def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool = True) -> Floats:
     """Return the w (D+1,) that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6); the intercept is last.
 
-    Where the rows leave w undetermined (N <= D and lam = 0), the one of least norm in standardised features.
+    If the rows do not determine w (N <= D and lam = 0), it is the one of least norm in standardised features.
     """
     centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
@@ -249,7 +249,7 @@ def safe_least_squares(
     X : ndarray of shape (N, D)
         Labelled rows.
     y : ndarray of shape (N,)
-        Their labels, 0 or 1.
+        Labels of the labelled rows, 0 or 1.
     U : ndarray of shape (M, D)
         Unlabeled rows, M >= 1.
     metric : {"all", "labelled"}
@@ -267,9 +267,9 @@ def safe_least_squares(
     -------
     SafeLeastSquares
         `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over labellings (so
-        optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. Where CPLS cannot prove an
-        improvement (before convergence, or where there is none) it falls back to the supervised fit, with objective 0
-        and the known distance of the saddle value as the gap.
+        optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. If CPLS cannot prove an
+        improvement (before convergence, or because there is none), it falls back to the supervised fit, with objective
+        0 and the known distance to the saddle value as the gap.
     """
     n_labelled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)

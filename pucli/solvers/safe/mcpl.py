@@ -31,11 +31,11 @@ from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 _BOUNDARY = 0.995
 # Slacks stay within this factor of mu / Q.
 _CLOSE = 10.0
-# Factor on mu, once a Newton step promises less than mu per soft label.
+# Factor on mu once a Newton step predicts a decrease of less than mu per soft label.
 _DECREASE = 0.03
 
-# Rounding of a fit counts in the bound on the improvement from this product on: the condition number of its covariance
-# times the mean absolute log-likelihood of a row. Below, it changes none of the digits that are reported.
+# The bound on the improvement includes rounding of a fit if the condition number of its covariance times the mean
+# absolute log-likelihood of a row exceeds this. Below, rounding does not change the reported digits.
 _ILL_CONDITIONED = 1e7
 
 _Model = SeparateModel | SharedGaussian
@@ -95,7 +95,7 @@ class _NewtonSystem:
         return projected
 
     def _relative(self, rho: Floats) -> Floats:
-        """Return rho minus its value in each row's class of largest d: what is common to a row would only round."""
+        """Return rho minus its value in each row's class of largest d, since a common constant only adds rounding."""
         relative: Floats = rho - rho[np.arange(len(rho)), self.largest][:, None]
         return relative
 
@@ -110,7 +110,7 @@ class _NewtonSystem:
 
 
 def _longest(values: Floats, change: Floats) -> float:
-    """Return the largest step in (0, 1] that keeps values + step * change positive, with some room."""
+    """Return the largest step in (0, 1] that keeps values + step * change positive, with a margin."""
     falling = change < 0.0
     if not falling.any():
         return 1.0
@@ -160,7 +160,7 @@ def minimise_over_labels(
     gap : float
         Saddle gap.
     n_iter : int
-        Newton steps.
+        Number of Newton steps.
 
     Notes
     -----
@@ -208,7 +208,7 @@ def _contrast(model: _Model, fitted: Parameters, supervised: Parameters, X: Floa
 
 
 def _ill_conditioning(model: _Model, parameters: Parameters, sizes: float, n: int) -> float:
-    """Return what rounding of a fit may cost n rows, the absolute values of whose log-likelihoods sum to `sizes`."""
+    """Return a bound on the effect of rounding a fit on n rows whose absolute log-likelihoods sum to `sizes`."""
     condition = model.condition(parameters)
     if condition * sizes < _ILL_CONDITIONED * n:
         return 0.0
@@ -231,12 +231,12 @@ def contrastive_pessimistic(
     Parameters
     ----------
     supervised_model, model : SeparateModel or SharedGaussian
-        The same model for the labelled rows alone and for all rows. They differ only in the second moment that
-        `SharedGaussian` holds.
+        The same model for the labelled rows alone and for all rows. They differ only in the second moment of
+        `SharedGaussian`.
     X : ndarray of shape (N, d)
         Labelled rows.
     codes : ndarray of int, shape (N,)
-        Their classes, 0 to K - 1, each at least once.
+        Classes of the labelled rows, 0 to K - 1, each at least once.
     U : ndarray of shape (M, d)
         Unlabeled rows, M >= 1.
     tol : float
@@ -247,8 +247,8 @@ def contrastive_pessimistic(
     Returns
     -------
     SaddlePoint
-        Where no improvement can be proven (before convergence, or where there is none) the fit falls back to the
-        supervised parameters, with objective 0 and the known distance of the saddle value as the gap.
+        If no improvement can be proven (before convergence, or because there is none), the fit falls back to the
+        supervised parameters, with objective 0 and the known distance to the saddle value as the gap.
 
     Raises
     ------

@@ -5,7 +5,7 @@ weighted count and the weighted sum of t(x), Z_k = sum_j q_kj (1, t(u_j)) (Berta
 h(Z) of the log-likelihood is convex in Z, with the fitted parameters theta_k = (log pi_k - F(eta_k), eta_k) as its
 gradient: a row's joint log-likelihood is <(1, t(x)), theta_k> + log c(x).
 
-`SeparateModel` has parameters of its own in every class (4.2, 5.2.1); `SharedGaussian` has one covariance (5.2.2).
+`SeparateModel` has separate parameters for every class (4.2, 5.2.1); `SharedGaussian` has one covariance (5.2.2).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Parameters(NamedTuple):
 
 
 class SeparateModel:
-    """K classes with a family each; all families have the same t(x).
+    """K classes with one family each; all families have the same t(x).
 
     `pseudo_rows` rows whose mean of t is `pseudo_mean` (p,) are added to the density of each class, not to its prior.
     This conjugate prior keeps the parameters of a class inside their space. The log-likelihood of these rows is part of
@@ -69,7 +69,7 @@ class SeparateModel:
         return Parameters(prior, mean, theta, np.empty((0, 0)))
 
     def hessian(self, Z: Floats, parameters: Parameters) -> Floats:
-        """Return the Hessian of h in the first K - 1 classes (the last takes what they leave), ((K-1)(p+1),) * 2."""
+        """Return the Hessian of h in the first K - 1 classes (the last gets the rest), ((K-1)(p+1),) * 2."""
         blocks = []
         for family, row, mean in zip(self.families, Z, parameters.mean, strict=True):
             root = family.inverse_root(mean)
@@ -91,7 +91,7 @@ class SeparateModel:
         return joint
 
     def condition(self, parameters: Parameters) -> float:
-        """Return by how much rounding of the class sums is magnified in the fitted parameters; 1 where unknown."""
+        """Return the factor by which rounding of the class sums grows in the fitted parameters; 1 if unknown."""
         found = [
             family.condition(mean)
             for family, mean in zip(self.families, parameters.mean, strict=True)
@@ -172,7 +172,7 @@ class SharedGaussian:
         return joint
 
     def condition(self, parameters: Parameters) -> float:
-        """Return by how much rounding of the second moment is magnified in the fitted covariance."""
+        """Return the factor by which rounding of the second moment grows in the fitted covariance."""
         covariance = np.linalg.inv(parameters.precision)
         deviation = np.sqrt(np.diag(covariance))
         means = parameters.mean / deviation

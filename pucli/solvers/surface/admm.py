@@ -1,8 +1,8 @@
 """Elastic kernel-free GLPUAL by the five-block alternating direction method of Wang 2024, section 4.4 (eq. 4.27-4.43).
 
-Everything is split, h = 1 - f on labelled rows, a = 1 + f on unlabeled ones, t = D alpha and b = f, so an iteration
-costs products with all rows. The threshold of (4.33) is c_p / mu, as derived, not the printed c_p. It is here for
-comparison with `pucli.solvers.surface.working_set`. One penalty `mu` stands for the four of the text.
+All terms are split: h = 1 - f on labelled rows, a = 1 + f on unlabeled rows, t = D alpha and b = f. An iteration costs
+products with all rows. The threshold of (4.33) is c_p / mu, as derived, not the printed c_p. The method is kept for
+comparison with `pucli.solvers.surface.working_set`. One penalty `mu` replaces the four of the text.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def solve_surface_admm(
     mu : float, default 1.0
         Penalty of the splitting, positive.
     tol : float, default 1e-6
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int, default 20000
-        Most iterations, at least 1.
+        Largest number of iterations, at least 1.
 
     Returns
     -------
     SurfaceSolution
-        The coefficients are those of the last (4.30), with the groups at zero that are zero in t.
+        The coefficients of the last update (4.30), with those groups set to zero that are zero in t.
     """
     problem = surface_problem(Z, G, labelled, edges, lam2, c_p, c_u)
     groups = surface_groups(problem.m)

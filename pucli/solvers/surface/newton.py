@@ -25,8 +25,8 @@ from pucli.solvers.surface.problem import (
 
 PENALTY_GROWTH = 5.0
 PENALTY_RANGE = 1e6
-# Inner problems are solved until the Newton decrement is this share of the tolerance. Where that held from the start,
-# the share is divided from then on.
+# Inner problems are solved until the Newton decrement is this share of the tolerance. If that holds from the start,
+# the share is reduced for the following ones.
 INNER_ACCURACY = 0.05
 INNER_DIVISOR = 100.0
 SMALLEST_ACCURACY = 1e-18
@@ -62,20 +62,20 @@ def newton(
     lam1 : float
         Group penalty.
     tol : float
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int
-        Most Newton steps.
+        Largest number of Newton steps.
     w, p, v : ndarray
-        Where to start: coefficients, slopes of hinges, multipliers of groups.
+        Starting point: coefficients, slopes of hinges, multipliers of groups.
     penalties : tuple of float
-        Of hinges and of groups, to start with.
+        Initial penalties of hinges and of groups.
 
     Returns
     -------
     w, p, v : ndarray
-        The point of the smallest gap, w with exact zeros. Late steps can lose accuracy to rounding.
+        The point with the smallest gap, w with exact zeros. Late steps can lose accuracy to rounding.
     n_iter : int
-        Newton steps.
+        Number of Newton steps.
     """
     everything = np.ones(problem.m, dtype=bool)
     rho_h, rho_t = penalties

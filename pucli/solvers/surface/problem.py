@@ -10,7 +10,7 @@ v_j in balls of radius lam1/2.
 Certificate: the quadratic is |Bw + d|^2 / 2, with the multiplier Bw + d. Where A w + b + Zp'p + D'v = 0, all
 multipliers times a common s in [0, 1] that keeps v in the balls are dual feasible, with the value
 s (b'w + 2 const - 1'p) - s^2/2 (w'Aw + 2 b'w + 2 const). The w that meets the condition for given p and v is computed
-with a slightly ridged A, and v takes up the error of the ridge, so that a singular A does no harm.
+with a small ridge on A, and v compensates for the ridge, so that A may be singular.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pucli.kernels.quadratic_surface import surface_coordinates, surface_groups
 from pucli.solvers.elastic.dual import Cholesky, best_intercept
 from pucli.solvers.result import Solution
 
-# The bound is also computed with multipliers times these factors, which leaves room in the balls for rounding.
+# The bound is also computed with the multipliers times these factors, which leaves room in the balls for rounding.
 ROOM = (1.0, 1.0 - 1e-4, 1.0 - 1e-2)
 
 
@@ -90,9 +90,9 @@ def surface_problem(
     Z : ndarray of shape (n, r)
         Surface features of the rows, with a last column of ones.
     G : ndarray of shape (r - 1, r - 1)
-        Of `pucli.kernels.quadratic_surface.surface_ridge`.
+        Matrix of `pucli.kernels.quadratic_surface.surface_ridge`.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.kernels.graph`).
     lam2 : float
@@ -103,7 +103,7 @@ def surface_problem(
     Returns
     -------
     SurfaceProblem
-        Ready for every lam1.
+        The problem for any lam1.
     """
     Zu = Z[~labelled]
     return assemble(Z, G, labelled, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_p, c_u)
@@ -112,7 +112,7 @@ def surface_problem(
 def assemble(
     Z: Floats, G: Floats, labelled: Bools, ZuZu: Floats, similarity: Floats, lam2: float, c_p: float, c_u: float
 ) -> SurfaceProblem:
-    """Do as `surface_problem` does, from the products Zu'Zu and 2 Z'RZ (r, r), which a grid computes once."""
+    """Compute A and b from the products Zu'Zu and 2 Z'RZ (r, r), which a grid computes once."""
     A = 2.0 * c_u * ZuZu + similarity
     A = 0.5 * (A + A.T)
     A[:-1, :-1] += lam2 * G
@@ -139,10 +139,10 @@ def constant_model(problem: SurfaceProblem) -> tuple[Floats, Floats]:
 
 
 def surface_lam1_max(problem: SurfaceProblem) -> float:
-    """Return a lam1 from which on every group is zero.
+    """Return a lam1 at and above which every group is zero.
 
     At the best constant the gradient of the other terms must fit into the balls; that of a_jk is shared evenly by its
-    two groups. With other shares, or other slopes of hinges on their kink, a somewhat smaller lam1 may do.
+    two groups. With other shares, or other slopes of hinges on their kink, a somewhat smaller lam1 may suffice.
     """
     w, p = constant_model(problem)
     gradient = problem.A @ w + problem.b + problem.Zp.T @ p
@@ -150,7 +150,7 @@ def surface_lam1_max(problem: SurfaceProblem) -> float:
 
 
 def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem, Ints]:
-    """Return the problem on the surface of some features, and where its w stands in that of the whole problem."""
+    """Return the problem on the surface of some features, and the positions of its w in that of the whole problem."""
     place = np.append(surface_coordinates(features, problem.m), len(problem.b) - 1)
     A = np.ascontiguousarray(problem.A[np.ix_(place, place)])
     Zp = np.ascontiguousarray(problem.Zp[:, place])
@@ -158,7 +158,7 @@ def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem,
 
 
 def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
-    """Return w with the groups `zero` (m,) set to zero, and the intercept that is best then."""
+    """Return w with the groups `zero` (m,) set to zero and the intercept that is then optimal."""
     w = w.copy()
     w[np.unique(surface_groups(problem.m)[zero])] = 0.0
     w[-1] = best_intercept(w, problem.A, problem.b, problem.Zp, problem.c_p)
@@ -201,16 +201,16 @@ def surface_bound(
     lam1 : float
         Group penalty.
     chosen : ndarray of shape (m,), bool
-        Features that v was found for.
+        Features for which v was computed.
 
     Returns
     -------
     bound : float
-        The better of the two.
+        The larger of the two bounds.
     needed : ndarray of shape (m,)
-        Norm of the multiplier with which w is stationary, for each group.
+        Norm of the multiplier that makes w stationary, for each group.
     multipliers : ndarray of shape (m, m + 1)
-        Those multipliers.
+        These multipliers.
     """
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
     cut = moved * np.minimum(1.0, 0.5 * lam1 / np.maximum(needed, 1e-300))[:, None]
@@ -227,10 +227,10 @@ def surface_bound(
 def _bound_at(
     problem: SurfaceProblem, w: Floats, p: Floats, v: Floats, lam1: float, chosen: Bools
 ) -> tuple[float, Floats, Floats]:
-    """Move v so that w is stationary and scale all multipliers into the balls; results as in `surface_bound`."""
+    """Change v so that w is stationary, and scale all multipliers into the balls; results as in `surface_bound`."""
     A, b, constant, m = problem.A, problem.b, problem.constant, problem.m
     w = w.copy()
-    w[-1] -= float(A[-1] @ w + b[-1] + p.sum()) / A[-1, -1]  # no multiplier can be moved for the intercept
+    w[-1] -= float(A[-1] @ w + b[-1] + p.sum()) / A[-1, -1]  # the intercept has no multiplier to change
     Aw = A @ w
     residual = (Aw + b + problem.Zp.T @ p)[:-1]
     np.add.at(residual, surface_groups(m).ravel(), v.ravel())

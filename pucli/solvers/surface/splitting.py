@@ -23,7 +23,7 @@ from pucli.solvers.surface.problem import (
 
 RELAXATION = 1.6
 CHECK_EVERY = 20
-# Residuals further apart than this factor change the penalties by `STEP`, at most `CHANGES` times.
+# If the residuals differ by more than this factor, the penalties change by `STEP`, at most `CHANGES` times.
 APART = 4.0
 STEP = 5.0
 CHANGES = 8
@@ -105,22 +105,22 @@ def alternate(
     lam1 : float
         Group penalty.
     tol : float
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int
-        Most iterations.
+        Largest number of iterations.
     w, p, v : ndarray
-        Where to start: coefficients, slopes of hinges, multipliers of groups.
+        Starting point: coefficients, slopes of hinges, multipliers of groups.
     penalties : tuple of float
-        rho_h and rho_t to start with.
+        Initial rho_h and rho_t.
 
     Returns
     -------
     w, p, v : ndarray
         The last point, w with exact zeros.
     n_iter : int
-        Iterations.
+        Number of iterations.
     penalties : tuple of float
-        The last ones.
+        The final rho_h and rho_t.
     converged : bool
         Whether the tolerance was reached.
     """

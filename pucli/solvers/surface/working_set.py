@@ -2,7 +2,7 @@
 
 The problem (`pucli.solvers.surface.problem`) is solved on a working set of features, which grows until no other feature
 violates its condition (as in Massias, Gramfort and Salmon 2018). Each such problem is solved by alternating directions,
-which reach a moderate accuracy at the least cost, and then, where they are slow, by semismooth Newton steps.
+which reach a moderate accuracy at the lowest cost, and then, if they are slow, by semismooth Newton steps.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from pucli.solvers.surface.problem import (
 )
 from pucli.solvers.surface.splitting import alternate
 
-# Features of the first working set, and the least that a working set grows by.
+# Number of features in the first working set, and the smallest number by which it grows.
 FIRST_FEATURES = 10
-# Iterations of alternating directions before Newton steps take over.
+# Iterations of alternating directions before Newton steps follow.
 SPLITTING_ITERATIONS = 400
-# Problems on a working set are solved to this share of the tolerance, and to a tenth of it where that is not enough.
+# Problems on a working set are solved to this share of the tolerance, and to a tenth of it if that is not enough.
 SHARE = 0.5
 SMALLEST_TOLERANCE = 1e-13
 
@@ -49,16 +49,16 @@ def solve_surface(
     lam1 : float
         Group penalty, positive.
     tol : float, default 1e-6
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int, default 500
-        Most Newton steps on one working set.
+        Largest number of Newton steps on one working set.
     start : SurfaceSolution, optional
         Solution of the same problem at another lam1, to start from.
 
     Returns
     -------
     SurfaceSolution
-        The point of the smallest gap.
+        The point with the smallest gap.
     """
     m = problem.m
     w, p = constant_model(problem)
@@ -102,7 +102,7 @@ def _on_features(
     """Solve the problem on the surface of some features; return the full-size w, p and v, and the iterations."""
     sub, place = restricted(problem, features)
     inner = np.ix_(features, np.append(features, problem.m))
-    # hinges are smoothed over a zone of 1 in f, groups over their size where f is about 1
+    # hinges are smoothed over a zone of width 1 in f, groups over their size when f is about 1
     mean_square = float(np.sum(sub.Zp[:, :-1] ** 2)) / max(len(sub.Zp), 1)
     penalties = (sub.c_p, 0.5 * lam1 * np.sqrt(mean_square / (sub.m + 1)))
     w_sub, p, v_sub, steps, penalties, converged = alternate(

@@ -1,4 +1,4 @@
-"""The biased SVM (Liu et al. 2003; Wang 2024, eq. 2.2): unlabeled rows as negatives, with weights of their own.
+"""The biased SVM (Liu et al. 2003; Wang 2024, eq. 2.2): unlabeled rows as negatives with a separate weight.
 
     J = lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+,    f = g + beta_0
 

@@ -4,8 +4,8 @@ With f(x) = sum_j alpha_j k(x_j, x) + b over labelled and unlabeled rows, minimi
 
     J = 1/l sum_labelled [1 - y_i f_i]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f
 
-by Newton's method: J is piecewise quadratic, its Hessian changes only with the set of rows within the margin. With b
-at its optimum, J is 2 gamma_a strongly convex in f in the norm of the kernel's space, so J - J* is at most
+by Newton's method: J is piecewise quadratic, and its Hessian changes only with the set of rows within the margin. With
+b at its optimum, J is 2 gamma_a strongly convex in f in the norm of the kernel's space, so J - J* is at most
 |gradient|^2 / (4 gamma_a), with the gradient's norm in that space: a certificate that costs one product with K.
 """
 
@@ -74,9 +74,9 @@ def solve_laplacian_svm(
     gamma_a, gamma_i : float
         Weights of the norm of f, positive, and of its roughness on the graph.
     tol : float
-        Gap to stop at, relative to the objective.
+        Gap at which to stop, relative to the objective.
     max_iter : int
-        Most Newton steps.
+        Largest number of Newton steps.
 
     Returns
     -------

@@ -4,11 +4,11 @@ With the sigmoid loss l(z) = 1 / (1 + e^z) and the partial risks
 
     R_p = prior/n_p sum_p l(f),    R_n = 1/n_u sum_u l(-f) - prior/n_p sum_p l(-f),
 
-uPU minimises R_p + R_n. R_n estimates a non-negative quantity, but a flexible f drives it below zero. nnPU takes its
-steps on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
+uPU minimises R_p + R_n. R_n estimates a non-negative quantity, but a flexible f makes it negative. nnPU takes its steps
+on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
 
-The network is m - hidden - ReLU - 1. Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every parameter,
-not decoupled from it. Weights start normal with variance 1 / fan-in, biases at zero.
+The network is m - hidden - ReLU - 1, trained by Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every
+parameter, not decoupled from it. The initial weights are normal with variance 1 / fan-in, the biases zero.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def train_network(
     X : ndarray of shape (n, m)
         Rows.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     non_negative : bool
@@ -150,7 +150,7 @@ def train_network(
     batch_size : int, default 30000
         Rows of a step. With fewer rows, each step takes all of them.
     beta, gamma : float
-        Of nnPU's rule.
+        Parameters of nnPU's rule.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        Which rows are labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     lam : float
@@ -47,7 +47,7 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     Returns
     -------
     Solution
-        `coef` (m + 1,) with the intercept last. The gap comes from the gradient that rounding leaves.
+        `coef` (m + 1,) with the intercept last. The gap is that of the remaining gradient, which is due to rounding.
     """
     Z, centre = without_offset(Z)
     Zp, Zu = Z[labelled], Z[~labelled]

@@ -1,1 +1,1 @@
-"""USMO, exact PU learning at linear memory (Sansone, De Natale and Zhou 2019), and its peers."""
+"""USMO, exact PU learning with linear memory (Sansone, De Natale and Zhou 2019), and its peers."""

@@ -1,12 +1,12 @@
-"""USMO: exact PU learning with double hinge and a kernel, at memory linear in the number of rows.
+"""USMO: exact PU learning with the double hinge and a kernel, with memory linear in the number of rows.
 
 Sansone, De Natale and Zhou (2019), "Efficient training for positive unlabeled learning", minimise the dual of
 `pucli.solvers.rows.losses` by pairs of rows, each solved in closed form, until the tau-optimality conditions (13)
 hold. Here the pairs are taken inside a block of rows, as in SVM-light (Joachims 1999) and ThunderSVM (Wen et al.
 2018): kernel rows are computed a block at a time by one matrix product, pairs are solved on the block's own small
 matrix, and f at all other rows follows by one product. f is kept for the active rows (the paper's function cache); rows
-whose corner is settled are left out, and f is recomputed for them at the end. The stopping rule is the duality gap,
-which (13) bounds.
+that stay at a corner are left out, and f is recomputed for them at the end. The stopping rule is the duality gap, which
+(13) bounds.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pucli.solvers.rows.cache import RowStore
 from pucli.solvers.rows.losses import RowLosses, bias_and_gap, dual_value, relative_scale
 from pucli.solvers.rows.pairs import add_rows, critical_values, solve_block
 
-# Rows of a block; pairs are solved in it until a tenth of the violation is left.
+# Number of rows in a block; its pairs are solved until a tenth of the violation is left.
 BLOCK = 256
 BLOCK_ACCURACY = 0.1
 MAX_PAIRS = 100_000
-# If the gap has not fallen by a tenth in so many blocks, or in two passes over the rows, the pairs make no progress:
-# features of very different size do that.
+# If the gap has not decreased by a tenth in this many blocks, or in two passes over the rows, the pairs make no
+# progress, which happens with features of very different size.
 MAX_STALLED = 200
-# Settled rows are left out every so many blocks, if they are at least this share of the active ones.
+# Rows that stay at a corner are left out after this many blocks, if they are at least this share of the active rows.
 SHRINK_EVERY = 10
 SHRINK_SHARE = 0.1
 
@@ -50,7 +50,7 @@ class KernelSolution(Certificate):
     violation : float
         tau of (13), the largest violation by any pair.
     n_pairs : int
-        Pair steps.
+        Number of pair steps.
     trace : ndarray of shape (blocks + 1, 3)
         Elapsed seconds, dual value, and gap of the active rows.
     """
@@ -102,22 +102,22 @@ def solve_kernel(
     max_iter : int
         Largest number of blocks.
     cache_bytes : float
-        Size of the store of kernel rows.
+        Size of the cache of kernel rows.
     trivial : float
-        Value of the best constant f, which bounds from below what the gap is relative to.
+        Value of the best constant f, a lower bound of the scale of the relative gap.
     shrinking : bool
-        Whether to leave settled rows out.
+        Whether to leave out rows that stay at a corner.
     overwrite_X : bool
-        Use the memory of X, whose content is lost.
+        Reuse the memory of X, whose content is lost.
 
     Returns
     -------
     KernelSolution
-        Not converged where the gap has not fallen by a tenth in `MAX_STALLED` blocks.
+        Not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks.
 
     Notes
     -----
-    Memory: a copy of X unless overwritten, some twenty vectors of length n, and the store.
+    Memory: a copy of X unless overwritten, some twenty vectors of length n, and the cache.
     """
     began = time.perf_counter()
     n = len(X)
@@ -162,7 +162,7 @@ def solve_kernel(
         n_pairs += pairs
         if shrinking and n_iter % SHRINK_EVERY == 0:
             state.shrink(highest, lowest)
-    if not converged and n_iter < max_iter:  # no progress: drop the rounding that has accumulated in G
+    if not converged and n_iter < max_iter:  # no progress: remove the rounding that has accumulated in G
         state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]
         bias, gap = bias_and_gap(state.losses, total, state.sigma, state.G)
     sigma, G = state.in_order()
@@ -182,7 +182,7 @@ def solve_kernel(
 
 
 def _violators(up: Floats, down: Floats, active: int, highest: float, lowest: float, largest: int) -> Ints:
-    """Return the rows that take part in the largest violations: half may rise, half may fall."""
+    """Return the rows of the largest violations: half of them may increase, half may decrease."""
     half = max(min(BLOCK, largest) // 2, 1)
     last = min(half, active) - 1
     rising = np.argpartition(up[:active], last)[: last + 1]
@@ -211,7 +211,7 @@ class _State:
         return self.sigma[:k], self.G[:k], RowLosses(*(field[:k] for field in self.losses))
 
     def in_order(self) -> tuple[Floats, Floats]:
-        """Return sigma and G of all rows, in the order in which the rows were given."""
+        """Return sigma and G of all rows, in the given order."""
         sigma, G = np.empty(len(self.order)), np.empty(len(self.order))
         sigma[self.order], G[self.order] = self.sigma, self.G
         return sigma, G

@@ -69,7 +69,7 @@ def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: floa
     Raises
     ------
     ValueError
-        The prior is outside [0, 1], so that there is no solution.
+        If the prior is outside [0, 1], so that there is no solution.
     """
     X_p, X_u = X[labelled], X[~labelled]
     c1, c2 = prior / (2.0 * lam * len(X_p)), 1.0 / (2.0 * lam * len(X_u))
@@ -92,7 +92,7 @@ def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: floa
 
 
 def check_total(losses: RowLosses, total: float) -> None:
-    """Raise ValueError where no point of the box sums to `total`, which must hold for the bias to be finite."""
+    """Raise ValueError if no point of the box sums to `total`, which is necessary for a finite bias."""
     low, high = float(losses.lower.sum()), float(losses.upper.sum())
     slack = 1e-12 * max(abs(low), abs(high))
     if not low - slack <= total <= high + slack:

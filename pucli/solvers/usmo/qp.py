@@ -1,6 +1,6 @@
 """The dual of the double-hinge problem by a general interior-point solver, Clarabel (Goulart and Chen 2024).
 
-It forms the n x n kernel matrix, as the method of du Plessis et al. (2015) does. It serves as a reference for USMO.
+It computes the n x n kernel matrix, as the method of du Plessis et al. (2015) does, and is a reference for USMO.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def solve_qp(problem: DoubleHingeProblem, *, tol: float = 1e-8) -> Floats:
     if n > LARGEST:
         raise ValueError(
             f"solver='qp' forms the {n} x {n} kernel matrix; it is meant for at most {LARGEST} unlabeled rows. "
-            "Use solver='usmo', which solves the same problem at linear memory."
+            "Use solver='usmo', which solves the same problem with linear memory."
         )
     c2 = problem.c2
     extra = m if problem.kernel.name == "linear" and m < n else 0

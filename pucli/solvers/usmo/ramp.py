@@ -4,9 +4,9 @@ For f = g + b, with R(z) = 1/2 max(0, min(2, 1 - z)), c1 = prior / (2 lam p) and
 
     2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
 
-is the PU risk with a loss that satisfies R(z) + R(-z) = 1, over 2 lam and up to a constant. Since R(z) = 1/2 [1 - z]_+
-- 1/2 [-1 - z]_+, each step replaces the concave part by its tangent and solves a convex problem with one kink per row
-(Collobert et al. 2006). The objective never rises.
+is the PU risk with a loss that satisfies R(z) + R(-z) = 1, divided by 2 lam and up to a constant. Since
+R(z) = 1/2 [1 - z]_+ - 1/2 [-1 - z]_+, each step replaces the concave part by its tangent and solves a convex problem
+with one kink per row (Collobert et al. 2006). The objective never increases.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ INNER_ACCURACY = 0.1
 class RampSolution(Certificate):
     """Stationary point of the ramp problem.
 
-    `residual` is how much lower the convex majorant at f may still reach, zero exactly at a stationary point; `n_iter`
-    counts convex problems.
+    `residual` bounds the possible decrease of the convex majorant at f; it is zero exactly at stationary points.
+    `n_iter` counts convex problems.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class RampSolution(Certificate):
     bias : float
         b.
     objectives : ndarray of shape (n_iter + 1,)
-        The objective along the way, never rising.
+        The objective after each step; it never increases.
     """
 
     weights: Floats
@@ -82,7 +82,7 @@ def solve_ramp(
     X : ndarray of shape (N, m)
         Rows.
     labelled : ndarray of bool, shape (N,)
-        True for labelled positives.
+        Which rows are labelled positives.
     kernel : Kernel
         The kernel.
     prior : float
@@ -90,11 +90,11 @@ def solve_ramp(
     lam : float
         Ridge.
     tol : float
-        Stop where the majorant at f cannot fall by more than this, relative to the objective.
+        Stop when the majorant at f cannot decrease by more than this, relative to the objective.
     max_iter : int
         Largest number of convex problems.
     cache_bytes : float
-        Size of the store of kernel rows.
+        Size of the cache of kernel rows.
 
     Returns
     -------

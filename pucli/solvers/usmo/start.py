@@ -1,8 +1,8 @@
-"""Starting points for USMO. Any feasible point will do; a good one saves most of the kernel rows.
+"""Starting points for USMO. Any feasible point is valid; a good one saves most of the kernel rows.
 
-`subsample_start` solves the problem on an eighth of the rows and reads the dual variables of all rows off its f.
-`one_class_start` is the heuristic of Sansone et al. (2019), section 4.5: a one-class machine on the labelled rows
-ranks the unlabeled ones, and five groups along the ranking are put at the five kinds of corner.
+`subsample_start` solves the problem on an eighth of the rows and derives the dual variables of all rows from its f.
+`one_class_start` is the heuristic of Sansone et al. (2019), section 4.5: a one-class machine on the labelled rows ranks
+the unlabeled rows, and five groups along the ranking are placed at the five kinds of corner.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from pucli.solvers.rows.losses import (
 from pucli.solvers.usmo.blocks import solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_losses
 
-# The subsample is one row in eight; below this size the whole problem is as quick.
+# The subsample is one row in eight; below this size the whole problem is as fast.
 SUBSAMPLE_SHARE = 8
 SMALLEST_SUBSAMPLE = 500
 SUBSAMPLE_TOL = 1e-2
-# Share of the labelled rows that the one-class machine may leave outside.
+# Share of the labelled rows that may be outside of the one-class machine's region.
 ONE_CLASS_NU = 0.5
 
 
 def uniform_start(losses: RowLosses, total: float) -> Floats:
-    """Return dual variables (n,) that all lie at the same share of their box."""
+    """Return dual variables (n,), all at the same share of their box."""
     return restore_total(losses.lower.copy(), losses, total)
 
 
 def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, cache_bytes: float) -> Floats:
-    """Return dual variables (n,) read off the solution on a random eighth of the unlabeled rows.
+    """Return dual variables (n,) derived from the solution on a random eighth of the unlabeled rows.
 
-    With fewer than 4000 rows it is `uniform_start`. The subproblem is itself started from a subsample.
+    With fewer than 4000 rows it is `uniform_start`. The subproblem itself starts from a subsample.
     """
     n = len(problem.X_u)
     size = n // SUBSAMPLE_SHARE
@@ -63,7 +63,7 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
 
 
 def averaged_bias(problem: DoubleHingeProblem, sigma: Floats) -> float:
-    """Return the paper's bias (16), the mean over rows between corners of the bias that puts f on the kink, or zero."""
+    """Return the paper's bias (16): the mean, over rows between corners, of the bias that puts f on the kink, or 0."""
     support = np.flatnonzero(sigma)
     g = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support])
     knot, c2 = problem.losses.knot, problem.c2
@@ -74,9 +74,9 @@ def averaged_bias(problem: DoubleHingeProblem, sigma: Floats) -> float:
 def one_class_start(problem: DoubleHingeProblem, prior: float) -> Floats:
     """Return the dual variables (n,) of section 4.5.
 
-    (18) asks for group sizes whose sum is nearest to c1 p. With second and fourth groups of log(n) rows each, at three
-    quarters and one quarter of the box, the largest share of rows at its two ends meets it. What rounding leaves is
-    spread over the rows between corners.
+    (18) requires group sizes whose sum is nearest to c1 p. With second and fourth groups of log(n) rows each, at three
+    quarters and one quarter of the box, it is met with the largest share of rows at the two ends. The remainder from
+    rounding is spread over the rows between corners.
     """
     p, n, c2 = len(problem.X_p), len(problem.X_u), problem.c2
     bound = np.full(p, 1.0 / max(ONE_CLASS_NU * p, 1.0))

@@ -41,14 +41,14 @@ def solve_svr(
     cache_size : float
         libsvm's cache in MB.
     first_target : float
-        First value of M. It grows tenfold until the labelled rows lie below M and the unlabeled ones above -M.
+        First value of M. It is multiplied by ten until the labelled rows lie below M and the unlabeled rows above -M.
 
     Returns
     -------
     sigma : ndarray of shape (n,)
         Dual variables of the double-hinge problem, feasible.
     M : float
-        The target that was used last.
+        The last target.
 
     Raises
     ------
