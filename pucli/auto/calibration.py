@@ -48,12 +48,12 @@ def make_calibration(
     for p, u in resampled(positive, population, rng):
         scores = np.sort(np.concatenate([p, u]))
         ratio = isotonic_ratio(p, u, scores)
-        factor = _factor(np.interp(u, scores, ratio), prior)
+        factor = factor_for(np.interp(u, scores, ratio), prior)
         curves.append(np.minimum(1.0, factor * np.interp(knots, scores, ratio)))
     return Calibration(knots, np.mean(curves, axis=0))
 
 
-def _factor(ratio: np.ndarray, prior: float) -> float:
+def factor_for(ratio: np.ndarray, prior: float) -> float:
     """Return the factor a for which mean min(1, a ratio) is the prior, by bisection."""
     low, high = 0.0, 1.0
     while np.minimum(1.0, high * ratio).mean() < prior and high < 1e6:

@@ -2,8 +2,9 @@
 
 The cut is computed from held-out scores, so that it can be moved without training again. If a share q of the
 population is above the cut and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall under
-the calibrated probabilities: unlike the share of labelled rows above the cut, it is a smooth function of q. The curve
-is flat near its maximum, so the middle of the shares within `FLAT` of the maximum is taken.
+calibrated probabilities: unlike the share of labelled rows above the cut, it is a smooth function of q. As the prior is
+uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The mean is flat
+near its maximum, so the middle of the shares within `FLAT` of the maximum is taken.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pucli.auto.calibration import factor_for
+from pucli.auto.prior import MOST_SCORES, isotonic_ratio, resampled
 from pucli.errors import UsageError, unknown
 
 GOALS = ("f1", "recall", "precision", "share", "top")
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.linspace(0.005, 1.0, 200)])
-FLAT = 0.01
+FLAT = 0.02
+# Largest prior that is drawn: at one every row would be positive.
+LARGEST_PRIOR = 0.98
 # Confidence with which a wanted recall is kept.
 CONFIDENCE = 0.9
 
@@ -40,6 +45,35 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
     return result
 
 
+def expected_f1(
+    positive: np.ndarray, population: np.ndarray, priors: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return F1 at each of `SHARES`, averaged over draws of the prior, each with a bootstrap sample of the scores.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    priors : ndarray of shape (draws,)
+        Draws of the share of positives in the population.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    """
+    few = population
+    if len(few) > MOST_SCORES:
+        few = np.sort(few)[np.linspace(0, len(few) - 1, MOST_SCORES).astype(int)]
+    total = np.zeros(len(SHARES))
+    for (p, u), prior in zip(
+        resampled(positive, few, rng, len(priors)), np.minimum(priors, LARGEST_PRIOR), strict=True
+    ):
+        scores = np.sort(np.concatenate([p, u]))
+        ratio = np.interp(few, scores, isotonic_ratio(p, u, scores))
+        curve = recall_curve(np.minimum(1.0, factor_for(ratio, prior) * ratio))
+        total += 2.0 * prior * curve / (SHARES + prior)
+    mean: np.ndarray = total / len(priors)
+    return mean
+
+
 def make_cut(
     goal: str,
     wanted: float | None,
@@ -47,6 +81,7 @@ def make_cut(
     population: np.ndarray,
     prior: float,
     curve: np.ndarray,
+    f1: np.ndarray,
     even: float,
 ) -> Cut:
     """Return the cut for a goal.
@@ -63,6 +98,8 @@ def make_cut(
         Share of positives in the population.
     curve : ndarray of shape (len(SHARES),)
         Recall at each of `SHARES`, from `recall_curve`.
+    f1 : ndarray of shape (len(SHARES),)
+        F1 at each of `SHARES`, from `expected_f1`.
     even : float
         Score at which the probability of a positive is one half. It is the cut for F1 if otherwise at most one row of
         the population would be predicted positive.
@@ -75,9 +112,10 @@ def make_cut(
     if goal not in GOALS:
         raise unknown("goal of the cut", goal, GOALS)
     if goal == "f1":
-        cut = _at_share(best_share(curve, prior), population, goal, None)
-        few = round(cut.share * len(population)) <= 1
-        return Cut(even, float(np.mean(population > even)), goal) if few else cut
+        few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
+        if few:
+            return Cut(even, float(np.mean(population > even)), goal)
+        return _at_share(best_share(f1), population, goal, None)
     wanted = _checked(goal, wanted, len(population))
     if goal == "top":
         return _at_share(wanted / len(population), population, goal, wanted)
@@ -95,9 +133,8 @@ def make_cut(
     return _at_share(float(SHARES[enough[-1]]), population, goal, wanted)
 
 
-def best_share(curve: np.ndarray, prior: float) -> float:
-    """Return the share with the largest F1 at that prior: the middle of those within `FLAT` of the maximum."""
-    f1 = 2.0 * prior * curve / (SHARES + prior)
+def best_share(f1: np.ndarray) -> float:
+    """Return the share with the largest F1, the middle of those within `FLAT` of it; f1 is for each of `SHARES`."""
     near = SHARES[f1 >= f1.max() - FLAT]
     return float(0.5 * (near[0] + near[-1]))
 

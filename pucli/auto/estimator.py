@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
 from pucli.auto.calibration import make_calibration
-from pucli.auto.cut import GOALS, Cut, make_cut, recall_curve
+from pucli.auto.cut import GOALS, Cut, expected_f1, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import MEMBERS, Member, make_views
@@ -169,7 +169,7 @@ class AutoPU(PUClassifier):
             held_out = scores.mean(axis=0)
             self._conclude(held_out[labelled], held_out[population], seed)
             soft = self.calibration_.of(held_out)
-            again = refit(members, first, X, labelled, folds, held_out, soft, seed, self.n_jobs)
+            again = refit(members, first, X, labelled, folds, scores, soft, seed, self.n_jobs)
             self.ensemble_ = first if again is None else again
             naive = baseline.naive_svc(views.raw.of(X), labelled, folds[0], population, stream(seed, "naive"))
         self.leaderboard_ = self._leaderboard(first, scores, labelled, population, naive)
@@ -187,12 +187,17 @@ class AutoPU(PUClassifier):
         self.prior_interval_ = (self.prior_estimate_.low, self.prior_estimate_.high)
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))
+        self._f1 = expected_f1(
+            self._positive, self._population, self.prior_estimate_.draws, stream(seed, "expected F1")
+        )
         self._cut_for(self.goal, self.wanted)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
         """Set the cut and its estimates."""
         even = self.calibration_.even()
-        self.chosen_cut_: Cut = make_cut(goal, wanted, self._positive, self._population, self.prior_, self._curve, even)
+        self.chosen_cut_: Cut = make_cut(
+            goal, wanted, self._positive, self._population, self.prior_, self._curve, self._f1, even
+        )
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(
             self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")

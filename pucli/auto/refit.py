@@ -70,6 +70,8 @@ def refit(
 ) -> Refitted | None:
     """Refit the members that have a `refit` with soft labels; return None if no member has one.
 
+    The others stay as they are.
+
     Parameters
     ----------
     members, ensemble : sequence of Member, Ensemble
@@ -80,8 +82,10 @@ def refit(
         Which rows are labelled.
     folds : ndarray of int8, shape (repeats, n)
         Divisions of the rows into folds.
-    held_out, probabilities : ndarray of shape (n,)
-        Score and probability of each row by models of the first fit that were trained without it.
+    held_out : ndarray of shape (members, n)
+        Standardised score of each row by models of the first fit that were trained without it.
+    probabilities : ndarray of shape (n,)
+        Probability of each row by the mean of these scores.
     seed : int
         Seed of the random streams.
     n_jobs : int or None
@@ -92,16 +96,18 @@ def refit(
     views = ensemble.views.of(X)
     targets = np.where(labelled, 1.0, 2.0 * probabilities - 1.0)
 
-    def one(member: Member, first: FittedMember) -> tuple[FittedMember, np.ndarray]:
-        assert member.refit is not None
+    def one(member: Member, first: FittedMember, scores: np.ndarray) -> tuple[FittedMember, np.ndarray]:
+        if member.refit is None:
+            return first, scores
         rows = TrainingRows(views[member.view], labelled, folds)
         model, scores = member.refit(rows, targets, first.model, first.parameters, stream(seed, "refit", member.name))
         return standardised_member(member, model, first.parameters, scores, labelled, ~labelled)
 
-    pairs = [(m, first) for m, first in zip(members, ensemble.members, strict=True) if m.refit is not None]
-    if not pairs:
+    if all(member.refit is None for member in members):
         return None
-    results = Parallel(n_jobs=n_jobs, backend="threading")(delayed(one)(*pair) for pair in pairs)
+    results = Parallel(n_jobs=n_jobs, backend="threading")(
+        delayed(one)(*work) for work in zip(members, ensemble.members, held_out, strict=True)
+    )
     scores = np.mean([scores for _, scores in results], axis=0)
     again = Ensemble(ensemble.views, [fitted for fitted, _ in results])
-    return Refitted(again, quantile_map(scores[~labelled], held_out[~labelled]))
+    return Refitted(again, quantile_map(scores[~labelled], held_out.mean(axis=0)[~labelled]))

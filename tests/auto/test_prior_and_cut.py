@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pucli.auto.calibration import make_calibration
-from pucli.auto.cut import make_cut, recall_curve, recall_cut
+from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut
 from pucli.auto.estimates import estimates
 from pucli.auto.prior import density_ratio, estimate_prior
 from pucli.auto.ranking import auc, true_auc
@@ -62,11 +62,32 @@ def test_a_recall_out_of_reach_of_few_rows_predicts_every_row_positive() -> None
     assert recall_cut(np.random.default_rng(0).random(5), 0.95) == -np.inf
 
 
+def at_prior(curve: np.ndarray, prior: float) -> np.ndarray:
+    """Return F1 at each of `SHARES` where the prior is known."""
+    return 2.0 * prior * curve / (SHARES + prior)
+
+
+def test_expected_f1_of_a_known_prior_is_that_of_the_recall_curve() -> None:
+    positive, population, _ = scores(0.3, 2.0, 0)
+    found = expected_f1(positive, population, np.full(20, 0.3), np.random.default_rng(0))
+    curve = at_prior(expected_recall(positive, population, 0.3), 0.3)
+    assert np.abs(found - curve).max() < 0.03
+
+
+def test_an_uncertain_prior_moves_the_cut_less_than_its_ends_would() -> None:
+    positive, population, _ = scores(0.3, 2.0, 0)
+    low, both, high = (
+        best_share(expected_f1(positive, population, np.array(priors), np.random.default_rng(0)))
+        for priors in ([0.2] * 10, [0.2, 0.4] * 5, [0.4] * 10)
+    )
+    assert low < both < high
+
+
 def test_the_cut_for_f1_is_near_the_best_one() -> None:
     for seed in range(5):
         positive, population, truth = scores(0.3, 2.0, seed)
         curve = expected_recall(positive, population, 0.3)
-        cut = make_cut("f1", None, positive, population, 0.3, curve, 0.0)
+        cut = make_cut("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
 
         def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
             predicted = population > value
@@ -78,15 +99,18 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
 def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
     positive, population, _ = scores(0.3, 2.0, 0)
     curve = expected_recall(positive, population, 0.3)
-    assert np.sum(population > make_cut("top", 150, positive, population, 0.3, curve, 0.0).value) == 150
-    share = make_cut("share", 0.05, positive, population, 0.3, curve, 0.0)
+    assert (
+        np.sum(population > make_cut("top", 150, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0).value)
+        == 150
+    )
+    share = make_cut("share", 0.05, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
     assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
 
 
 def test_a_wanted_precision_is_reached() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
     curve = expected_recall(positive, population, 0.3)
-    cut = make_cut("precision", 0.8, positive, population, 0.3, curve, 0.0)
+    cut = make_cut("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
     assert truth[population > cut.value].mean() == pytest.approx(0.8, abs=0.04)
 
 
@@ -104,7 +128,7 @@ def test_the_error_of_an_impossible_goal_names_the_reason(goal: str, wanted: flo
     positive, population, _ = scores(0.2, 0.0, 0)
     curve = expected_recall(positive, population, 0.2)
     with pytest.raises(UsageError, match=part):
-        make_cut(goal, wanted, positive, population, 0.2, curve, 0.0)
+        make_cut(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.0)
 
 
 def test_probabilities_are_calibrated_on_hidden_labels() -> None:

@@ -29,10 +29,21 @@ def test_a_refit_with_true_probabilities_ranks_nearly_as_well_as_with_true_label
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
     views = make_views(X)
     first, scores = fit_members(MEMBERS, views, X, s, ~s, folds, 0, 1)
-    again = refit(MEMBERS, first, X, s, folds, scores.mean(axis=0), truth.astype(float), 0, 1)
+    again = refit(MEMBERS, first, X, s, folds, scores, truth.astype(float), 0, 1)
     new, _, classes = two_clouds(2000, labelled=2, apart=1.5, features=12, seed=9)
     before, after = first.score(new), again.score(new)
     assert auc(after[classes], after[~classes]) > auc(before[classes], before[~classes]) + 0.02
+
+
+def test_a_member_that_cannot_be_refitted_stays_as_it_is() -> None:
+    X, s, _ = two_clouds(60, labelled=20)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+    members = [MEMBERS[0], Member("fixed", MEMBERS[1].view, MEMBERS[1].fit)]
+    first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
+    again = refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1)
+    assert again is not None
+    assert again.ensemble.members[1] is first.members[1]
+    assert again.ensemble.members[0] is not first.members[0]
 
 
 def test_without_refittable_members_the_first_fit_is_kept() -> None:
@@ -40,4 +51,4 @@ def test_without_refittable_members_the_first_fit_is_kept() -> None:
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [Member(member.name, member.view, member.fit) for member in MEMBERS[:1]]
     first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
-    assert refit(members, first, X, s, folds, scores[0], np.zeros(len(X)), 0, 1) is None
+    assert refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1) is None

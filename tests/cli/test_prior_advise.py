@@ -129,7 +129,9 @@ def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, no
     assert len(document["reasons"]) == 3
 
     people = pucli(*words)
-    assert people.out.splitlines()[0].endswith(f"try {method}")
+    assert people.out.splitlines()[0].endswith("try auto first")
+    assert people.out.splitlines()[1].startswith("pucli auto --data")
+    assert f"of the methods of the papers: {method}" in people.out
     assert people.out.splitlines()[-1] == document["command"]
     for reason in document["reasons"]:
         assert f"- {reason}" in people.out
@@ -256,7 +258,7 @@ def test_a_large_file_is_judged_by_a_sample(pucli, tmp_path, monkeypatch):
     done = pucli("advise", "--data", path, *WORDS, "--plot", "map.png")
     assert done.code == 0
     assert "50 of 450 rows" in done.err
-    assert "try glpual" in done.out
+    assert "of the methods of the papers: glpual" in done.out
 
 
 # --- bad parameters of the methods that are advised -------------------------------------------------------------------
