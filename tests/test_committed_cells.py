@@ -23,6 +23,14 @@ WANTED = int(os.environ.get("TEST_COMMITTED_CELLS", "1"))
 LONGEST = float(os.environ.get("TEST_COMMITTED_SECONDS", "30" if WANTED > 1 else "10"))
 # what is measured differs from run to run
 MEASURED = ("seconds", "iterations_per_second", "peak_mb", "exponent")
+# (experiment, column) -> the relative difference that another processor's linear algebra may make. With the kernels of
+# OPENBLAS_CORETYPE=SkylakeX, with which they were committed, the first two come out the same to the last bit.
+BY_PROCESSOR = {
+    ("table-3.1", "svc-naive/linear"): 0.2,  # libsvm stops early on features of the sizes 1 and 1000
+    ("wang-figure-3.4", "glpual/linear"): 1e-3,  # test rows with nearly the same score
+    ("safe-learning-curves", "ridge/icls"): 5e-3,  # a Hessian that is close to singular
+    ("usmo-table-iii", "ramp-0.0001"): 0.1,  # a concave-convex procedure with many local optima
+}
 # metric -> how far two runs may differ: this one is a rounding error, in millionths of the objective
 ROUNDING = {"objective_difference_ppm": 1e-3}
 
@@ -85,7 +93,8 @@ def check(cell: Cell, row: dict[str, str], experiment) -> None:
         column = f"metric_{metric}" if f"metric_{metric}" in row else metric
         if column in row and metric not in MEASURED:
             # the committed figures have ten digits
-            expected = pytest.approx(float(row[column] or "nan"), rel=2e-9, abs=ROUNDING.get(metric, 0.0), nan_ok=True)
+            close = BY_PROCESSOR.get((experiment.name, cell.method), 2e-9)
+            expected = pytest.approx(float(row[column] or "nan"), rel=close, abs=ROUNDING.get(metric, 0.0), nan_ok=True)
             assert value == expected, (metric, cell.dataset, cell.method)
 
 

@@ -118,12 +118,16 @@ def cpu_name() -> str:
 
 
 def blas() -> str:
-    """Return the linear algebra libraries in use, e.g. "openblas 0.3.29"."""
+    """Return the linear algebra libraries in use and the processor that their kernels are for.
+
+    For example "openblas 0.3.29 Haswell": other kernels round differently.
+    """
     import scipy.linalg  # noqa: F401  loads its own BLAS
     from threadpoolctl import threadpool_info
 
     loaded = [item for item in threadpool_info() if item["user_api"] == "blas"]
-    found = {f"{item['internal_api']} {item.get('version') or ''}".strip() for item in loaded}
+    parts = ("internal_api", "version", "architecture")
+    found = {" ".join(str(item[part]) for part in parts if item.get(part)) for item in loaded}
     return ", ".join(sorted(found)) or "unknown"
 
 
