@@ -11,11 +11,13 @@ import numpy as np
 
 from pucli.arrays import Floats, Ints
 from pucli.kernels.graph import Graph, graph_of_part, mutual_knn
-from pucli.kernels.neighbours import EXACT_ROWS, nearest
+from pucli.kernels.neighbours import nearest
 from pucli.methods import Method, estimator_class
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Counts, Point, Progress, keeping
 
+# Up to so many rows each fold is searched for itself; above, neighbours are found once for all folds.
+SEPARATE_ROWS = 10_000
 # Neighbours that are found for each one of a graph, so that enough of them are in every fold's training rows.
 SHARED = 3
 # (repeat, fold)
@@ -90,8 +92,8 @@ class PathRoute(ABC):
         return result
 
     def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
-        """Return the graph of the training rows among rows X; of very many by neighbours found once for all folds."""
-        if len(train) <= EXACT_ROWS:
+        """Return the graph of the training rows among rows X; of many by neighbours found once for all folds."""
+        if len(train) <= SEPARATE_ROWS:
             return mutual_knn(np.ascontiguousarray(X[train]), k)
         if k not in self._neighbours:
             self._neighbours[k] = nearest(X, SHARED * k).rows

@@ -1,0 +1,179 @@
+"""Seconds and peak memory of the commands against the number of rows, beside what one would take instead."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.bench._timing import Progress, reporter
+
+FULL = {"most_seconds": 1500.0}
+# Columns of the rows; a third of them are positive, and a fifth of those labelled.
+COLUMNS, POSITIVE, LABELLED = 20, 0.3, 0.2
+# Until two sizes are known, time is taken to grow like this power of the rows.
+FIRST_EXPONENT = 1.0
+TRAIN = "train --data {data} --label label --positive 1 --method"
+TUNE = "tune --data {data} --label label --positive 1 --method"
+COMMANDS = {
+    "train blssvm": f"{TRAIN} blssvm",
+    "train glpual": f"{TRAIN} glpual",
+    "train e-glpual": f"{TRAIN} e-glpual",
+    "train usmo, linear": f"{TRAIN} usmo --param kernel=linear --param prior=0.25",
+    "train svc-naive, linear": f"{TRAIN} svc-naive --param kernel=linear",
+    "train svc-naive, rbf": f"{TRAIN} svc-naive",
+    "train nnpu": f"{TRAIN} nnpu --param prior=0.25",
+    "train blssvm, rbf": f"{TRAIN} blssvm --param kernel=rbf",
+    "train glpual, rbf": f"{TRAIN} glpual --param kernel=rbf",
+    "tune blssvm": f"{TUNE} blssvm",
+    "tune glpual": f"{TUNE} glpual",
+    "tune blssvm, rbf": f"{TUNE} blssvm --param kernel=rbf",
+    "prior": "prior --data {data} --label label --positive 1",
+    "advise": "advise --data {data} --label label --positive 1",
+    "predict, linear": "predict --model {model} --data {data} --out {out}",
+}
+PEERS = {
+    "LinearSVC": "from sklearn.svm import LinearSVC as Peer; model = Peer()",
+    "HistGradientBoosting": "from sklearn.ensemble import HistGradientBoostingClassifier as Peer; model = Peer()",
+}
+_PEER = """
+import pandas as pd
+{peer}
+frame = pd.read_parquet({data!r})
+X = frame.drop(columns="label").to_numpy()
+model.fit((X - X.mean(axis=0)) / X.std(axis=0), frame["label"])
+"""
+
+
+class Cost(NamedTuple):
+    """Processor seconds, wall-clock seconds and peak memory in MB of a process that ended well."""
+
+    cpu: float
+    wall: float
+    peak: float
+
+
+def run(
+    progress: Progress | None = None,
+    *,
+    sizes: Sequence[int] = (1000, 10_000, 100_000, 1_000_000),
+    most_seconds: float = 40.0,
+    only: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return the table of `pucli bench scale`.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with (steps done, steps in all).
+    sizes : sequence of int
+        Numbers of rows.
+    most_seconds : float
+        What would take longer, by its time at the sizes before, is not run.
+    only : sequence of str, optional
+        Names of the commands and peers to run; all by default.
+    """
+    report = reporter(progress)
+    names = [name for name in (*COMMANDS, *PEERS) if only is None or name in only]
+    costs: dict[str, dict[int, Cost]] = {name: {} for name in names}
+    notes: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for step, size in enumerate(sizes):
+            data, model = Path(folder) / f"{size}.parquet", Path(folder) / f"{size}.model"
+            make_rows(size, data)
+            for place, name in enumerate(names):
+                if name not in notes and (expected := _expected(costs[name], size)) > most_seconds:
+                    notes[name] = f"not run at {size:.0e} rows: about {expected:.0f} s"
+                if name not in notes:
+                    found = measured(_arguments(name, data, model, Path(folder) / "out.parquet"))
+                    if isinstance(found, Cost):
+                        costs[name][size] = found
+                    else:
+                        notes[name] = f"{size:.0e} rows: {found}"
+                report(step * len(names) + place + 1, len(sizes) * len(names))
+            data.unlink()
+    shown = [f"{size:.0e}" for size in sizes]
+    rows = [_row(name, costs[name], sizes, notes.get(name, "")) for name in names]
+    return {
+        "title": f"Processor seconds by rows of {COLUMNS} columns, from Parquet, each command a process of its own",
+        "columns": ("what", *shown, "exponent", "peak MB", "wall s", "note"),
+        "load_at_the_end": os.getloadavg()[0],
+        "rows": rows,
+    }
+
+
+def make_rows(n: int, path: Path) -> None:
+    """Write n rows of two overlapping classes with labels of some positives."""
+    import pandas as pd
+
+    rng = np.random.default_rng(n)
+    positive = rng.random(n) < POSITIVE
+    X = rng.normal(size=(n, COLUMNS))
+    X[:, :4] += np.where(positive, 0.9, -0.4)[:, None]
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(COLUMNS)])
+    frame.assign(label=(positive & (rng.random(n) < LABELLED)).astype(int)).to_parquet(path)
+
+
+def _arguments(name: str, data: Path, model: Path, out: Path) -> list[str]:
+    """Return the words after `python` of one command; the model to predict with is trained first."""
+    if name in PEERS:
+        return ["-c", _PEER.format(peer=PEERS[name], data=str(data))]
+    if "{model}" in COMMANDS[name] and not model.exists():
+        measured(["-m", "pucli", *f"{TRAIN} blssvm --model {model}".format(data=data).split()])
+    return ["-m", "pucli", *COMMANDS[name].format(data=data, model=model, out=out).split()]
+
+
+def measured(arguments: Sequence[str]) -> Cost | str:
+    """Run a process; return its cost, or the last line that it wrote if it failed."""
+    import subprocess
+
+    quiet = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=said, env=quiet, stdin=subprocess.DEVNULL
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines() or [f"exit code {process.returncode}"]
+            return lines[-1]
+    return Cost(usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss / 1000.0)
+
+
+def _expected(known: dict[int, Cost], size: int) -> float:
+    """Return the seconds that `size` rows will take by the sizes before, 0 where none is known."""
+    if not known:
+        return 0.0
+    power = _exponent(known)
+    last = max(known)
+    seconds: float = known[last].cpu * (size / last) ** (FIRST_EXPONENT if np.isnan(power) else power)
+    return seconds
+
+
+def _exponent(known: dict[int, Cost]) -> float:
+    """Return the power of the rows between the two largest sizes, NaN with fewer."""
+    if len(known) < 2:
+        return np.nan
+    before, last = sorted(known)[-2:]
+    return float(np.log(known[last].cpu / known[before].cpu) / np.log(last / before))
+
+
+def _row(name: str, known: dict[int, Cost], sizes: Sequence[int], note: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": name,
+        **{f"{size:.0e}": known[size].cpu if size in known else None for size in sizes},
+    }
+    if known:
+        last = known[max(known)]
+        power = _exponent(known)
+        row |= {"exponent": None if np.isnan(power) else power, "peak MB": last.peak, "wall s": last.wall}
+    every = {str(size): cost._asdict() for size, cost in known.items()}
+    return {**row, "note": note, "costs": every}
