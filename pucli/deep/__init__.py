@@ -1,6 +1,6 @@
 """Deep density estimation (Sansone 2018, chapter 4): networks, losses and the trainer behind the `[deep]` extra.
 
-torch is imported by `require_torch` and by nothing else, when a model is trained. Fitted models are NumPy arrays.
+torch is imported only by `require_torch`, when a model is trained. Fitted models consist of NumPy arrays.
 """
 
 from __future__ import annotations

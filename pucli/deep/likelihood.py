@@ -25,7 +25,7 @@ class KernelLikelihood(NamedTuple):
     Attributes
     ----------
     log_likelihood : ndarray of shape (n,)
-        Of the test rows, in nats.
+        Log-likelihood of each test row, in nats.
     bandwidth : float
         The chosen bandwidth.
     validation : ndarray of shape (n_bandwidths,)
@@ -98,12 +98,12 @@ def kernel_log_likelihood(
     test : ndarray of shape (n, d)
         Test rows.
     bandwidths : ndarray of shape (n_bandwidths,)
-        Candidates.
+        Candidate bandwidths.
 
     Raises
     ------
     ValueError
-        There is no generated row.
+        If there is no generated row.
     """
     if len(generated) == 0:
         raise ValueError("the density of a model needs at least one generated row; raise n_samples.")

@@ -97,7 +97,7 @@ def reconstruction_error(X: Any, Y: Any) -> Any:
 
 
 def plummer_autoencoder_loss(X: Any, Y: Any, codes: Any, prior: Any, lam: float, eps: float) -> Any:
-    """Return (4.2) on one batch: rows X (N, d), reconstructions Y (N, d), their codes and codes of the prior (N, h)."""
+    """Return (4.2) on one batch: rows X (N, d), reconstructions Y (N, d), their codes and draws of the prior (N, h)."""
     return reconstruction_error(X, Y) + lam * plummer_discrepancy(codes, prior, eps)
 
 

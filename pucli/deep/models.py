@@ -1,6 +1,6 @@
 """The models that the trainer drives: the Plummer autoencoder (Sansone 2018, algorithm 2) and its competitors.
 
-A model owns its networks and optimisers. Its method `step` takes batches from `next_rows` and codes of the prior from
+A model has its networks and optimisers. Its method `step` takes batches from `next_rows` and draws of the prior from
 `draw`, does one iteration, and returns the value of the main objective before it. The competitors follow their papers:
 VAE (Kingma and Welling 2014, standard normal prior), AAE (Makhzani et al. 2016), WGAN-GP (Gulrajani et al. 2017, five
 critic steps and penalty 10), Coulomb GAN (Unterthiner et al. 2018, ELU, Plummer kernel with eps = 1 in the space of the
@@ -22,7 +22,7 @@ from pucli.deep.losses import (
 from pucli.deep.networks import Network, exported, perceptron
 
 Tensor: TypeAlias = Any
-# What a step takes: the next batch of rows, and a number of codes of the prior.
+# Arguments of a step: functions that return the next batch of rows, and a number of draws from the prior.
 NextRows: TypeAlias = Callable[[], Tensor]
 Draw: TypeAlias = Callable[[int], Tensor]
 
@@ -34,21 +34,21 @@ class Settings:
     Attributes
     ----------
     n_features : int
-        d.
+        Number of features d.
     latent_dim : int
-        h.
+        Dimension h of the codes.
     hidden : tuple of int
         Neurons of the encoder's hidden layers; the decoder has them in reverse order.
     output : {"linear", "sigmoid"}
         Output of the decoder.
     lam, eps : float
-        Of (4.2).
+        Weight of the discrepancy and softening of the kernel in (4.2).
     batch_norm : bool
         Whether hidden layers are normalised.
     learning_rate : float
-        Of Adam.
+        Learning rate of Adam.
     betas : tuple of float
-        Of Adam.
+        Decay rates of Adam's moments.
     """
 
     n_features: int
@@ -176,7 +176,7 @@ class VariationalModel(Model):
         return descend(self.optimiser, 0.5 * reconstruction_error(X, self.g(codes)) + divergence)
 
     def exported(self) -> dict[str, Network]:
-        """Return the networks, the encoder with its mean outputs alone."""
+        """Return the networks; of the encoder's outputs only the mean is kept."""
         networks = super().exported()
         encoder, h = networks["encoder"], self.settings.latent_dim
         networks["encoder"] = encoder._replace(
@@ -235,7 +235,7 @@ class WassersteinModel(Model):
 
 
 class CoulombModel(Model):
-    """Coulomb GAN: the discriminator learns the potential of real against generated rows, the generator climbs it."""
+    """Coulomb GAN: the discriminator learns the potential of real against generated rows; the generator climbs it."""
 
     hidden_activation = "elu"
     eps = 1.0

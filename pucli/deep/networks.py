@@ -26,9 +26,9 @@ class Network(NamedTuple):
     Attributes
     ----------
     weights : list of ndarray of shape (n_out, n_in)
-        One per layer.
+        Weights of each layer.
     offsets : list of ndarray of shape (n_out,)
-        One per layer.
+        Offsets of each layer.
     hidden : {"relu", "elu"}
         Activation of the hidden layers.
     output : {"linear", "tanh", "sigmoid"}
@@ -59,7 +59,7 @@ def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "lin
     Parameters
     ----------
     sizes : sequence of int
-        Neurons of the layers, input and output included.
+        Number of neurons in each layer, including input and output.
     hidden, output : str
         Activations, one of `HIDDEN` and one of `OUTPUTS`.
     batch_norm : bool

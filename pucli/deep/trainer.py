@@ -1,4 +1,4 @@
-"""One trainer for all deep models: shuffled batches, blocks of iterations, early stop, checkpoints.
+"""One trainer for all deep models: shuffled batches, blocks of iterations, early stopping, checkpoints.
 
 A run is a function of the model, its settings, the rows and the seed. Batches, codes of the prior and noise come from
 one torch generator whose state is part of a checkpoint, so that a resumed run ends with the same bits as an
@@ -39,7 +39,7 @@ class Progress:
     order : tensor or None
         Shuffled rows of the current epoch.
     position : int
-        The next of them.
+        Position of the next row in `order`.
     """
 
     iteration: int = 0
@@ -63,7 +63,7 @@ class Trainer:
     batch_size : int
         Rows per batch, from 2 to n.
     seed : int
-        Of the weights, the batches and the draws.
+        Seed of the weights, the batches and the draws.
     device : str
         "auto" (a GPU if there is one), "cpu" or any torch device.
     block : int
@@ -90,7 +90,7 @@ class Trainer:
         self.block = block
         self.progress = Progress()
         self.last_mean = float("nan")
-        self.last_residual = float("nan")  # of a checkpoint, until a step is done
+        self.last_residual = float("nan")  # that of the checkpoint, until a step is done
         identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape)).encode()
         self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
 
@@ -125,7 +125,7 @@ class Trainer:
         Parameters
         ----------
         n_iterations : int
-            Iterations, those of a resumed checkpoint included.
+            Total number of iterations, including those of a resumed checkpoint.
         patience : int, optional
             Stop after this many blocks without a new lowest mean objective.
         checkpoint : Path, optional
@@ -142,9 +142,9 @@ class Trainer:
         Raises
         ------
         ValueError
-            More than `n_iterations` are done already.
+            If more than `n_iterations` are already done.
         FloatingPointError
-            The objective is not finite.
+            If the objective is not finite.
         """
         at = self.progress
         if at.iteration > n_iterations:

@@ -16,7 +16,7 @@ from pucli.kernels.neighbours import nearest
 
 # Up to this many rows the neighbours are found by brute force, with ties in distance broken by row number.
 BRUTE_FORCE_ROWS = 5000
-# Pairs of rows whose distances are computed at once.
+# Number of pairs of rows whose distances are computed at once.
 _PAIRS = 100_000
 
 # Edges of R, each once: row i (n_edges,), row j (n_edges,) and weight (n_edges,).
@@ -35,7 +35,7 @@ class Graph(NamedTuple):
     n_rows : int
         Number of rows of the data.
     recall : float
-        Share of the true neighbours that are known, measured on a sample; 1 where they are exact.
+        Share of the true neighbours that were found, measured on a sample; 1 if they are exact.
     """
 
     i: Ints
@@ -148,7 +148,7 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     -------
     Graph
         Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
-        search does. Of more rows than `pucli.kernels.neighbours` searches exactly, nearly all true neighbours.
+        search does. With more rows than `pucli.kernels.neighbours` searches exactly, some true neighbours are missing.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
 
 
 def _squared_lengths(X: Floats, i: Ints, j: Ints) -> Floats:
-    """Return the squared distances between rows i and j, one pair after the other."""
+    """Return the squared distance of each pair of rows (i, j)."""
     starts = range(0, len(i), _PAIRS)
     parts = [((X[i[a : a + _PAIRS]] - X[j[a : a + _PAIRS]]) ** 2).sum(axis=1) for a in starts]
     return np.concatenate([np.zeros(0), *parts])
@@ -200,15 +200,15 @@ def _within(neighbours: Ints, part: Ints, n: int, k: int) -> Ints:
 
 
 def graph_of_part(X: Floats, neighbours: Ints, part: Ints, n_neighbors: int) -> Graph:
-    """Build the mutual K-NN graph of some rows from neighbours among all rows, found once for all folds.
+    """Build the mutual K-NN graph of some rows from their neighbours among all rows, found once for all folds.
 
     Parameters
     ----------
     X : ndarray of shape (n, m)
         All rows.
     neighbours : ndarray of shape (n, q)
-        The q nearest others of each row, the nearest first; where fewer than `n_neighbors` of them are in `part`, a row
-        has fewer neighbours.
+        The q nearest other rows of each row, the nearest first; if fewer than `n_neighbors` of them are in `part`, the
+        row has fewer neighbours.
     part : ndarray of shape (p,)
         Rows of the graph, which numbers them 0, ..., p - 1.
     n_neighbors : int

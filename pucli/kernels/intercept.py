@@ -1,7 +1,7 @@
-"""The intercept as one more column, and columns that are far from the origin.
+"""The intercept as an additional column, and columns that are far from the origin.
 
-A column whose mean is a million times its spread leaves four digits in products of columns such as Z'Z. With an
-intercept that is not penalised, subtracting the mean changes nothing else, so solvers do it where it matters.
+If the mean of a column is a million times its spread, products of columns such as Z'Z keep only four digits. With an
+intercept that is not penalised, subtracting the mean only changes the intercept, so solvers do it if necessary.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from pucli.arrays import Floats
 
-# A column is far from the origin if the size of its mean is above this, and above this times its standard deviation.
+# A column is far from the origin if the modulus of its mean is above this, and above this times its standard deviation.
 FAR = 1e3
 
 
@@ -45,7 +45,7 @@ def without_offset(Z: Floats) -> tuple[Floats, Floats]:
     Z : ndarray of shape (n, m + 1)
         The array itself if no column is far from the origin.
     centre : ndarray of shape (m + 1,)
-        What was subtracted from each row.
+        The vector that was subtracted from each row.
     """
     mean = Z.mean(axis=0)
     mean[-1] = 0.0
@@ -58,7 +58,7 @@ def without_offset(Z: Floats) -> tuple[Floats, Floats]:
 
 
 def with_offset(w: Floats, centre: Floats) -> Floats:
-    """Return the coefficients for the rows themselves, given those (m + 1,) for the rows less `centre`."""
+    """Return the coefficients for the original rows, given those (m + 1,) for the rows minus `centre`."""
     w = w.copy()
     w[-1] -= centre @ w
     return w

@@ -18,10 +18,10 @@ from pucli.arrays import Floats, Ints
 from pucli.kernels.graph import squared_distances, squared_distances_between
 
 RESIDUAL = 1e-10
-# Above this many rows the n x n kernel matrix is not formed.
+# Above this many rows the n x n kernel matrix is not computed.
 DENSE_ROWS = 4000
 DEFAULT_MAX_RANK = 2000
-# Rows among which `landmark_map` chooses, and rows whose features it computes at once.
+# Number of rows among which `landmark_map` chooses, and of rows whose features it computes at once.
 LANDMARK_ROWS = 5000
 BLOCK_ROWS = 8192
 
@@ -34,7 +34,7 @@ class LowRankMap(NamedTuple):
     L : ndarray of shape (n, r)
         Features of the training rows.
     pivots : ndarray of shape (r,)
-        The rows that span them.
+        Rows that span the features.
     factor : ndarray of shape (r, r)
         Features of the pivots, lower triangular.
     residual : float
@@ -65,7 +65,7 @@ def pivoted_cholesky(K: Floats, max_rank: int | None = None) -> LowRankMap:
     Returns
     -------
     LowRankMap
-        By LAPACK's dpstrf.
+        Computed by LAPACK's dpstrf.
     """
     n = len(K)
     C, pivots, rank, _ = dpstrf(K, lower=1, tol=RESIDUAL)
@@ -125,7 +125,7 @@ def rbf_map(X: Floats, width: float, max_rank: int | None = None) -> LowRankMap:
     Returns
     -------
     LowRankMap
-        Up to `DENSE_ROWS` rows from the kernel matrix, above from one column of it at a time.
+        Computed from the kernel matrix up to `DENSE_ROWS` rows, and from one column of it at a time above.
     """
     n = len(X)
     if n <= DENSE_ROWS:
@@ -160,12 +160,12 @@ def landmark_map(X: Floats, width: float, rank: int) -> LowRankMap:
     width : float
         Width of the kernel.
     rank : int
-        Most landmarks.
+        Largest number of landmarks.
 
     Returns
     -------
     LowRankMap
-        On the rows of `landmarks_of`.
+        Its pivots are the rows of `landmarks_of`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The nearest rows of each row, exact as far as that is affordable, and approximate beyond with its recall measured.
+"""The nearest neighbours of each row: exact for moderate sizes, otherwise approximate with measured recall.
 
-Brute force takes the square of the rows: at 20 columns 20 seconds at 1e5 rows, half an hour at 1e6. Above
-`EXACT_ROWS`, where a tree does not help either, neighbours come from a nearest-neighbour descent (pynndescent, the
-extra `scale`), which is asked for many more of them than are used.
+The time of brute force grows with the square of the rows: with 20 columns it takes 20 seconds for 1e5 rows, and half an
+hour for 1e6. Above `EXACT_ROWS`, and with too many columns for a tree, neighbours are found by nearest-neighbour
+descent (pynndescent, the extra `scale`), which searches for many more neighbours than are used.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 
 from pucli.arrays import Floats, Ints
 
-# Up to so many rows, or so few columns, neighbours are exact.
+# Up to this many rows, or this many columns, neighbours are exact.
 EXACT_ROWS, TREE_COLUMNS = 100_000, 6
-# Neighbours that the descent is asked for, and rows whose true neighbours are found to measure what it missed.
+# Number of neighbours that the descent searches for, and number of rows on which its recall is measured.
 ASKED = 30
 MEASURED_ROWS = 400
-# Below this recall the search is repeated with twice the neighbours, once.
+# Below this recall the search is repeated once with twice as many neighbours.
 LEAST_RECALL = 0.95
-# Columns of distances at once when the recall is measured: 200 MB.
+# Number of rows in a block when the recall is measured: 200 MB of distances.
 _BLOCK = 60_000
 
 
 class Neighbours(NamedTuple):
-    """Nearest rows.
+    """Nearest neighbours.
 
     Attributes
     ----------
     rows : ndarray of shape (n, k)
-        Of each row the k nearest others, the nearest first.
+        The k nearest other rows of each row, the nearest first.
     recall : float
-        Share of the true neighbours that are among them, measured on a sample; 1 where they are exact.
+        Share of the true neighbours among them, measured on a sample; 1 if they are exact.
     """
 
     rows: Ints
@@ -42,14 +42,14 @@ class Neighbours(NamedTuple):
 
 
 def nearest(X: Floats, k: int) -> Neighbours:
-    """Find the k nearest others of each row.
+    """Find the k nearest other rows of each row.
 
     Parameters
     ----------
     X : ndarray of shape (n, m)
         Rows.
     k : int
-        Neighbours of each row, not counting itself.
+        Number of neighbours of each row, not counting itself.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def nearest(X: Floats, k: int) -> Neighbours:
         if importlib.util.find_spec("pynndescent") is not None:
             return _descent(X, k)
         warnings.warn(
-            f"exact neighbours of {n} rows in {m} columns take hours; `pip install 'pucli[scale]'` finds nearly all of "
-            "them in minutes",
+            f"exact neighbours of {n} rows in {m} columns take hours; with `pip install 'pucli[scale]'`, nearly all of "
+            "them are found in minutes",
             stacklevel=2,
         )
     from sklearn.neighbors import NearestNeighbors
@@ -78,7 +78,7 @@ def nearest(X: Floats, k: int) -> Neighbours:
 
 
 def _descent(X: Floats, k: int) -> Neighbours:
-    """Return approximate neighbours; where too many are missed, those of a wider search."""
+    """Return approximate neighbours; if too many are missed, those of a wider search."""
     from pynndescent import NNDescent
 
     single = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
@@ -102,7 +102,7 @@ def _others(found: Ints, k: int) -> Ints:
 def measured_recall(X: Floats, neighbours: Ints) -> float:
     """Return the share of the true neighbours of some rows that are among `neighbours` (n, k).
 
-    A neighbour as near as the k-th true one counts as true, so that ties cost nothing.
+    A neighbour as near as the k-th true one counts as true, so that ties do not matter.
     """
     n, k = neighbours.shape
     some = np.linspace(0, n - 1, min(n, MEASURED_ROWS)).astype(np.int64)

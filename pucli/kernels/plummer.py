@@ -1,8 +1,8 @@
 """The unbiased squared maximum mean discrepancy with the Plummer kernel, and its gradient, in one pass over the pairs.
 
 k(z, z') = (|z - z'|^2 + eps)^(-1/2), and the sums of Sansone 2018, eq. 4.2, leave out i = j. Batches are small, so the
-number of passes over the data decides the speed: one buffer holds a row of the kernel, and sums are added up in lanes,
-which lets the compiler use vector instructions without changing the order of the additions.
+number of passes over the data determines the speed: a buffer holds one row of the kernel, and sums are accumulated in
+lanes, so that the compiler can use vector instructions without changing the order of the additions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import njit
 from pucli.arrays import Floats
 
 
-# checks for division by zero would rule out vector instructions; eps is positive
+# no checks for division by zero, which would rule out vector instructions: eps is positive
 @njit(cache=True, error_model="numpy")
 def _row(z: Floats, columns: Floats, eps: float, k: Floats) -> None:
     """Fill k (n,) with the kernel between z (h,) and the points `columns` (h, n)."""
@@ -62,7 +62,7 @@ def discrepancy_and_gradient(codes: Floats, prior: Floats, eps: float) -> tuple[
     value : float
         Unbiased estimate of the squared discrepancy.
     gradient : ndarray of shape (n, h)
-        Its derivative by the codes.
+        Derivative with respect to the codes.
     """
     n, h = codes.shape
     eps = codes.dtype.type(eps)

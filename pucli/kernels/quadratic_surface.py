@@ -14,7 +14,8 @@ import numpy as np
 
 from pucli.arrays import Floats, Ints
 
-# The most that a fit, or a fold of a path, holds: square matrices of m* + 1 rows, and matrices of all rows by m* + 1.
+# The largest memory of a fit, or of a fold of a path: square matrices of m* + 1 rows, and matrices of all rows by m* +
+# 1.
 MATRICES = 12
 ROW_MATRICES = 4
 # Share of the memory that a fit may take, of the machine's or of the container's.
@@ -63,7 +64,7 @@ def surface_ridge(X: Floats) -> Floats:
 
 
 def surface_coordinates(features: Ints, n_features: int) -> Ints:
-    """Return where the coefficients of the surface on some `features` stand in alpha, in the order of its own alpha."""
+    """Return the positions in alpha of the coefficients of the surface on some `features`, in their order."""
     groups = surface_groups(n_features)
     j, k = np.triu_indices(len(features))
     return np.concatenate([groups[features[j], features[k]], groups[features, -1]])

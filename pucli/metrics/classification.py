@@ -1,7 +1,7 @@
 """Metrics of binary predictions, given the true classes.
 
-F of one class follows Sansone, De Natale and Zhou (2019): their tables score the class that most unlabeled rows have,
-and predict a sign, which is 0 on the boundary.
+The F measure of one class follows Sansone, De Natale and Zhou (2019): their tables give it for the class of most
+unlabeled rows, and a prediction is a sign, which is 0 on the boundary.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def majority_class(truth: ArrayLike) -> int:
 
 
 def f_majority(unlabeled_truth: ArrayLike, unlabeled_signs: ArrayLike) -> float:
-    """Return F of the class that most unlabeled rows have, in per cent; each prediction against its own class."""
+    """Return F of the class of most unlabeled rows, in per cent; each prediction is compared with its own class."""
     return 100.0 * f_of_class(unlabeled_truth, unlabeled_signs, majority_class(unlabeled_truth))
 
 
@@ -204,7 +204,7 @@ def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
 
 
 def _pair(truth: ArrayLike, predictions: ArrayLike) -> tuple[AnyArray, AnyArray]:
-    """Return both as flat arrays of one length above zero."""
+    """Return both as flat arrays of the same positive length."""
     y, y_hat = np.asarray(truth).ravel(), np.asarray(predictions).ravel()
     if len(y) == 0 or len(y) != len(y_hat):
         raise ValueError(f"truth and predictions need the same length above zero, got {len(y)} and {len(y_hat)}.")

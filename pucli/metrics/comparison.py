@@ -1,4 +1,4 @@
-"""Are two methods different? Over repeats, the Wilcoxon signed-rank test; over data sets, Friedman and Nemenyi.
+"""Tests for differences between methods: Wilcoxon over repeats, Friedman and Nemenyi over data sets.
 
 The procedure is that of Demsar (JMLR 7, 2006): average ranks over data sets, the Friedman test of "all are equal",
 and the critical difference of Nemenyi for pairs of average ranks. Distributions come from `scipy.stats`.
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from pucli.arrays import Floats
 
-# Pairs up to which the null distribution with ties is enumerated: 2^13 signs.
+# Largest number of pairs for which the null distribution with ties is enumerated: 2^13 signs.
 ENUMERATED = 13
 
 
@@ -190,14 +190,14 @@ def corrected_resampled_t(differences: ArrayLike, test_share: float) -> float:
     Parameters
     ----------
     differences : array-like of shape (r,)
-        Values of one method less those of the other, on the same splits; NaN entries are left out.
+        Values of one method minus those of the other, on the same splits; NaN entries are left out.
     test_share : float
-        Test rows over training rows.
+        Number of test rows divided by the number of training rows.
 
     Returns
     -------
     float
-        1 where all differences are zero; NaN with fewer than two, or where they are all the same otherwise.
+        1 if all differences are zero; NaN if there are fewer than two, or if all have the same non-zero value.
 
     Examples
     --------

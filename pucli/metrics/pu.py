@@ -1,4 +1,4 @@
-"""Metrics that need no true classes: what labelled positives and unlabeled rows alone can tell.
+"""Metrics from labelled positives and unlabeled rows, without true classes.
 
 They are functions of four counts: labelled rows predicted positive, labelled rows, unlabeled rows predicted positive,
 unlabeled rows. Tuning has such counts for every grid point, repeat and fold at once; the functions are vectorised.
@@ -51,8 +51,8 @@ def puf(counts: ArrayLike, denominator: Denominator) -> Floats:
     Returns
     -------
     ndarray of float, shape (...)
-        0 where no row of the denominator is predicted positive: a model that finds no positive is of no use, however
-        many labelled rows it recalls. NaN where there is no labelled row, or none in the denominator.
+        0 where no row of the denominator is predicted positive: a model that finds no positives is useless, whatever
+        its recall of labelled rows. NaN where there is no labelled row, or none in the denominator.
     """
     tp, n_labelled, found, n_unlabeled = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):

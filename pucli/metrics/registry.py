@@ -1,7 +1,7 @@
 """The one list of metrics.
 
-An entry is all that a metric takes: tables show it in its unit, verdicts and ranks know its better side and its margin,
-`compute` evaluates it wherever what it needs is at hand, and the command line lists it. An installed package adds
+An entry is all that a new metric needs: tables show it in its unit, verdicts and ranks use its better side and its
+margin, `compute` evaluates it when its inputs are available, and the command line lists it. An installed package adds
 entries by the entry-point group ``pucli.metrics``; each entry point is a `Metric` or a list of them.
 """
 
@@ -33,9 +33,9 @@ class Metric:
     description : str
         One line for help texts and legends.
     function : callable, optional
-        Takes what `needs` names, by position, and returns a number. Without one the protocol measures the metric.
+        Takes the inputs in `needs`, by position, and returns a number. If missing, the protocol measures the metric.
     needs : tuple of str
-        What the function takes:
+        Inputs of the function:
 
         - ``truth``, ``predictions``: true and predicted classes, (n,);
         - ``positive``: the positive class, where there are two classes;
@@ -46,13 +46,13 @@ class Metric:
         - ``generated``, ``centres``, ``sd``, ``mode_counts``: generated rows and the modes of the true density;
         - ``unlabeled_truth``, ``unlabeled_signs``, ``signs``: classes and predicted signs of the USMO protocol.
     unit : str
-        Unit in tables; "" where there is none, or the name says it.
+        Unit in tables; "" if there is none, or if it is part of the name.
     scale : float
-        What stored values are multiplied by to be in that unit: 100 for fractions that tables show in per cent.
+        Factor from stored values to that unit: 100 for fractions that tables show in per cent.
     better : {"higher", "lower"} or None
-        The better side; None where there is none.
+        The better side; None if there is none.
     margin : float
-        Differences up to this are of no practical meaning; in the unit of tables.
+        Differences up to this have no practical meaning; in the unit of tables.
     relative : bool
         Whether `margin` is a share of the published figure instead.
     """
@@ -93,7 +93,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             _percent("f1", "F1 of the positive class", classification.f1, *_BINARY),
             _percent("precision", "share of true positives among predicted ones", classification.precision, *_BINARY),
             _percent("recall", "share of positives that are predicted positive", classification.recall, *_BINARY),
-            _percent("accuracy", "share of rows predicted right", classification.accuracy, "truth", "predictions"),
+            _percent("accuracy", "share of rows predicted correctly", classification.accuracy, "truth", "predictions"),
             _percent("auc", "area under the ROC curve", classification.auc, "truth", "decision", "positive"),
             Metric("tp", f"true positives, {_COUNTED}", classification.true_positives, _BINARY),
             Metric("fp", f"false positives, {_COUNTED}", classification.false_positives, _BINARY),
@@ -148,10 +148,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             _percent("irrelevant_zeroed", "share of the irrelevant features that the model leaves out", None),
             Metric("crossing", "where the decision boundary crosses the diagonal"),
             # semi-supervised classification and clustering
-            Metric("error", "share of test rows predicted wrong", better="lower", margin=0.05, relative=False),
-            Metric("error_full", "share of training rows predicted wrong", better="lower", margin=0.05, relative=False),
+            Metric("error", "share of misclassified test rows", better="lower", margin=0.05, relative=False),
+            Metric("error_full", "share of misclassified training rows", better="lower", margin=0.05, relative=False),
             Metric("loss", "the method's own loss per row, all training rows with their true classes", better="lower"),
-            Metric("loss_gain", "loss of the supervised fit less the method's", better="higher"),
+            Metric("loss_gain", "loss of the supervised fit minus the method's", better="higher"),
             Metric("guaranteed_gain", "least gain of loss that is guaranteed", better="higher"),
             Metric("worse_loss", "1 where the loss is above that of the supervised fit", better="lower"),
             Metric("worse_error", "1 where the training error is above that of the supervised fit", better="lower"),
@@ -221,12 +221,12 @@ def get_metric(name: str) -> Metric:
 
 
 def compute(given: Mapping[str, Any]) -> dict[str, float]:
-    """Return every metric whose needs are all in `given`.
+    """Return every metric whose inputs are all in `given`.
 
     Parameters
     ----------
     given : mapping of str to object
-        What is at hand, by the names that `Metric.needs` lists. A value of None counts as absent.
+        The available inputs, by the names in `Metric.needs`. A value of None counts as missing.
 
     Returns
     -------
@@ -283,6 +283,6 @@ def classification_scores(
         raise ValueError(f"y_true and y_pred need the same length above zero, got {len(truth)} and {len(predictions)}.")
     if positive is None:
         positive = max(truth.max(), predictions.max())
-    if decision is None:  # the AUC is NaN then, not absent
+    if decision is None:  # the AUC is then NaN rather than missing
         decision = np.full(len(truth), np.nan)
     return compute({"truth": truth, "predictions": predictions, "positive": positive, "decision": decision})

@@ -1,8 +1,8 @@
-"""Scorers for scikit-learn's model selection: they read labelled and unlabeled rows, and no true class.
+"""Scorers for scikit-learn's model selection that use labelled and unlabeled rows, and no true classes.
 
-They are callables for `scoring=` of GridSearchCV, cross_val_score and the like. `y` is what the classifier was fitted
-with: the second of its `classes_` marks labelled positives. The folds of a classifier are stratified by default, so
-every fold has labelled rows as long as there are as many of them as folds.
+They are callables for `scoring=` of GridSearchCV, cross_val_score and similar functions. `y` is the indicator with
+which the classifier was fitted: the second of its `classes_` marks labelled positives. The folds of a classifier are
+stratified by default, so every fold has labelled rows if there are at least as many of them as folds.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ def puf_scorer(estimator: Any, X: ArrayLike, y: ArrayLike, *, denominator: Denom
     Parameters
     ----------
     estimator : fitted classifier
-        With `classes_`, unlabeled and positive, and `predict`; a Pipeline that ends in one will do.
+        With `classes_`, unlabeled and positive, and `predict`; it may be a Pipeline.
     X : array-like of shape (n, m)
     y : array-like of shape (n,)
         Labels as in `fit`.
     denominator : {"unlabeled", "all"}, default="unlabeled"
-        Rows over which P(predicted positive) is taken: "unlabeled" where these were drawn by themselves, "all" where
-        labelled positives were taken out of one sample. ``functools.partial(puf_scorer, denominator="all")`` is a
-        scorer too.
+        Rows over which P(predicted positive) is taken: "unlabeled" if these are a separate sample, "all" if the
+        labelled positives are part of one sample. ``functools.partial(puf_scorer, denominator="all")`` is also a
+        scorer.
 
     Returns
     -------
     float
-        NaN where there is no labelled row or none in the denominator.
+        NaN if there is no labelled row or none in the denominator.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the area under the ROC curve of labelled against unlabeled rows, the greater the better.
 
     It is an increasing function of the true area if the labelled rows are a random sample of the positives, whatever
-    the class prior: it ranks models and sets no cut.
+    the class prior. It compares models, but does not choose a cut.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN where only one kind of row is there.
+        NaN if there is only one kind of row.
 
     Examples
     --------
@@ -99,5 +99,5 @@ def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
 def _positive(estimator: Any) -> Any:
     classes = np.asarray(estimator.classes_)
     if len(classes) != 2:
-        raise UsageError(f"the scorer takes a classifier with two classes; this one has {len(classes)}.")
+        raise UsageError(f"the scorer needs a classifier with two classes; this one has {len(classes)}.")
     return classes[1]

@@ -1,7 +1,7 @@
-"""GLPUAL, GLLC and BLS-SVM from sums over the rows, so that rows can be had block by block, here or on other machines.
+"""GLPUAL, GLLC and BLS-SVM from sums over the rows, which can be computed in blocks, also on several machines.
 
-With f = Z w the squared losses, the ridge and f'Rf need no more of the rows than Zp'Zp, Zu'Zu, Z'RZ, the two sums of
-rows, and how many there are. Sums of blocks add up. The hinge of GLPUAL needs the labelled rows themselves besides.
+With f = Z w the squared losses, the ridge and f'Rf depend on the rows only through Zp'Zp, Zu'Zu, Z'RZ, the two sums of
+rows, and their numbers. The sums of blocks are added. The hinge of GLPUAL also needs the labelled rows themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pucli.kernels.graph import Edges
 from pucli.solvers.glpual.dual import solve_quadratic_and_hinge
 from pucli.solvers.result import Solution
 
-# Rows whose features are there at once.
+# Number of rows whose features are computed at once.
 BLOCK_ROWS = 8192
 
 
@@ -27,9 +27,9 @@ class RowSums(NamedTuple):
     Attributes
     ----------
     G_p, G_u : ndarray of shape (r, r)
-        Zp'Zp and Zu'Zu; the last row is the sum of the rows, the last entry their number.
+        Zp'Zp and Zu'Zu; the last row is the sum of the rows, and its last entry their number.
     G_r : ndarray of shape (r, r)
-        Z'RZ, zero without a graph.
+        Z'RZ, or zero without a graph.
     """
 
     G_p: Floats
