@@ -12,8 +12,10 @@ from pucli.errors import UsageError
 from pucli.report.comparisons import Ranking
 from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
+from pucli.report.site.leaders import leaders
 from pucli.report.site.prose import to_html
 from pucli.report.verdict import VERDICTS
+from pucli.runner import load_experiment
 from tests.helpers import ROOT
 
 EXPERIMENTS = ("table-3.1", "table-4.2", "usmo-figure-1")
@@ -176,3 +178,23 @@ def test_every_verdict_has_a_sign_and_a_style():
 
     assert set(SIGNS) == set(VERDICTS) and len(set(SIGNS.values())) == len(SIGNS)
     assert ".v-reproduced" in asset("style.css")
+
+
+def test_the_front_page_leads_to_the_answers(site):
+    """What PUF is, how to add a method and what a million rows cost is one click away; where a method stands, two."""
+    front = Page(site / "index.html")
+    assert "guide.html" in front.links and "ranks.html" in front.links
+    guide = Page(site / "guide.html").text
+    assert "PUF: recall on labelled rows" in guide and "pucli new method NAME" in guide and "up to a million" in guide
+    assert "methods/glpual.html" in Page(site / "ranks.html").links
+
+
+def test_the_leaderboard_counts_every_ranking_once():
+    experiment = load_experiment("table-3.3", check_methods=False)
+    columns = ["glpual/rkhs", "glpual/thesis", "svc-naive"]
+    ranking = Ranking(
+        "data sets", "", "f1", 4, columns, [0.0] * 3, [2.0, 1.0, 3.0], 1.0, 0.1, "Friedman", 1.0, 0.05, []
+    )
+    found = {leader.method: leader for leader in leaders([(experiment, [ranking, ranking])])}
+    assert (found["glpual"].rankings, found["glpual"].first, found["glpual"].place) == (2, 2, 0.25)
+    assert (found["svc-naive"].rankings, found["svc-naive"].first, found["svc-naive"].place) == (2, 0, 1.0)

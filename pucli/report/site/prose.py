@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import escape
+from importlib.resources import files
 
 _RULE = re.compile(r"^\|[\s:|-]+\|$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def guide() -> str:
+    """Return the text of the guide."""
+    return (files("pucli.report.site") / "guide.md").read_text(encoding="utf-8")
 
 
 def to_html(text: str, link: Callable[[str], str] = str) -> str:

@@ -205,12 +205,16 @@ def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[di
         keys = [key for row in report.rows for key, _ in row.setting_key]
         for cell in cells:
             groups.setdefault((cell.dataset, _setting(cell, set(keys)), cell.method), []).append(cell)
-    found = []
+    found: list[dict[str, Any]] = []
+    seen: set[tuple[str, str, str]] = set()
     for row in report.rows:
         own = groups.get((row.dataset, _key(row.setting_key), row.column), [])
         words = f"{row.dataset} {row.setting} {row.column} {row.metric} {row.verdict} {row.cause}".lower()
         repeats = [_repeat(cell, stored, row.metric) for cell in own if cell.key in stored]
-        found.append({"row": row, "words": words, "repeats": repeats})
+        # what a cell has beside its metrics stands at the first of them
+        place = (row.dataset, row.setting, row.column)
+        found.append({"row": row, "words": words, "repeats": repeats, "whole": place not in seen})
+        seen.add(place)
     return found
 
 

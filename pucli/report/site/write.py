@@ -16,7 +16,8 @@ from pucli.report.build import assemble, gather, keep_recorded, read_provenance
 from pucli.report.everything import judged_rows, with_results
 from pucli.report.files import write
 from pucli.report.model import Report
-from pucli.report.site.prose import to_html
+from pucli.report.site.leaders import Leader, leaders
+from pucli.report.site.prose import guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
 from pucli.report.summary import count_verdicts
 from pucli.report.verdict import VERDICTS
@@ -105,7 +106,10 @@ def write_site(
     written += [
         *files,
         write(out / "index.html", front),
-        write(out / "ranks.html", render("ranks.html", reports=ranked)),
+        write(out / "ranks.html", render("ranks.html", reports=ranked, leaders=_leaders(shown))),
+        write(
+            out / "guide.html", render("prose.html", title="Guide", html=to_html(guide(), lambda to: _bench(to, out)))
+        ),
     ]
     return written + _methods(shown, out) + _datasets(shown, out)
 
@@ -123,6 +127,16 @@ def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[
         html = to_html(story.read_text(encoding="utf-8"), lambda target: _in_site(target, out))
         written.append(write(out / "story.html", render("prose.html", title="What agrees, in words", html=html)))
     return story.is_file(), speed, written
+
+
+def _leaders(shown: Sequence[Shown]) -> list[Leader]:
+    return leaders([(one.experiment, one.report.rankings) for one in shown])
+
+
+def _bench(target: str, out: Path) -> str:
+    """Return where a link of the guide leads, "" where the benchmark has not been run."""
+    page = f"{target.removesuffix('.md')}.html"
+    return page if (out / page).is_file() else ""
 
 
 def _in_site(target: str, out: Path) -> str:
