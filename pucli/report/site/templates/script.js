@@ -3,6 +3,7 @@
 for (const table of document.querySelectorAll("table.sortable")) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
+    if (!heading.textContent.trim()) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...heading.childNodes);
