@@ -29,7 +29,7 @@ def rows(seed, split, noise):
         (True, 0, 0.4, "cpb-glpual"),
     ],
 )
-def test_the_answers_and_the_method_are_those_of_the_description(split, noise, prior, method):
+def test_the_answers_and_the_method_match_the_description(split, noise, prior, method):
     X, labelled = rows(0, split, noise)
     found = advise(X, labelled, prior)
     assert found.trifurcated == split

@@ -139,7 +139,7 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):
         example.evaluate()
 
 
-def test_every_method_says_when_to_take_it_and_when_not():
+def test_every_method_page_says_when_to_use_it():
     advice = yaml.safe_load((ROOT / "docs" / "when.yaml").read_text())
     assert set(advice) == set(METHODS)
     assert all(set(entry) == {"use", "not"} and all(entry.values()) for entry in advice.values())

@@ -234,7 +234,7 @@ def test_infinite_values_are_refused(name: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_fit_leaves_its_arguments_alone(name: str) -> None:
+def test_fit_does_not_change_its_arguments(name: str) -> None:
     X, y = rows(name)
     X.flags.writeable = False
     if y is not None:
@@ -246,7 +246,7 @@ def test_fit_leaves_its_arguments_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PU)
-def test_scores_and_labels_follow_the_word_for_yes(name: str) -> None:
+def test_the_word_for_yes_is_the_positive_label(name: str) -> None:
     X, y = rows(name)
     by_number = fitted(name)
     for yes, no in (("positive", "unlabeled"), ("P", "U"), ("buyer", "unknown"), ("fraud", "legit")):

@@ -17,7 +17,7 @@ def X():
     return np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 50.0, 0.01] + [0.0, 7.0, 1.0]
 
 
-def test_a_feature_that_is_constant_in_training_has_no_say_later(X):
+def test_a_feature_that_is_constant_in_training_is_ignored(X):
     X[:, 1] = 3.0
     s = np.arange(60) < 20
     model = fit("glpual", {}, pu_rows(X, s.astype(int)), standardise=True).pipeline
@@ -26,7 +26,7 @@ def test_a_feature_that_is_constant_in_training_has_no_say_later(X):
     np.testing.assert_array_equal(model.decision_function(moved), model.decision_function(X))
 
 
-def test_only_methods_with_random_parts_get_the_seed_and_an_own_one_stays():
+def test_only_random_methods_get_the_seed_and_a_given_seed_is_kept():
     assert seeded("glpual", {"lam": 1.0}, 7) == {"lam": 1.0}
     assert seeded("nnpu", {}, 7) == {"random_state": 7}
     assert seeded("nnpu", {"random_state": 1}, 7) == {"random_state": 1}
@@ -44,7 +44,7 @@ def test_a_log_density_is_in_the_units_of_the_rows(X, standardise):
     np.testing.assert_allclose(log_density(model, X), expected, atol=1e-2 if standardise else 0.2)
 
 
-def test_cells_that_are_there_are_not_touched_by_filling(X):
+def test_filling_does_not_change_present_cells(X):
     X[40:, 2] = np.nan
     rows = TrainingRows(X, None, ["a", "b", "c"], None, None, "all", {}, "rows")
     filled = imputed(fit("gaussian-mcpl", {}, rows, standardise=True).pipeline, X)

@@ -21,7 +21,7 @@ def test_everyday_names_are_importable_from_the_top():
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
-def test_every_estimator_of_the_house_is_importable_from_the_top(name):
+def test_every_built_in_estimator_is_importable_from_the_top(name):
     method = METHODS[name]
     if not method.extra:
         class_name = method.estimator.partition(":")[2]

@@ -30,7 +30,7 @@ def trained(standardise=True, **params):
 @pytest.mark.parametrize(
     "params", [{}, {"kernel": "rbf", "width": 2.0}, {"kernel": "rbf", "form": "thesis"}, {"solver": "admm"}]
 )
-def test_a_model_comes_back_as_it_was(tmp_path, params, standardise):
+def test_a_loaded_model_equals_the_saved_one(tmp_path, params, standardise):
     model = trained(standardise, **params)
     path = save_model(tmp_path / "model.model", model)
     found = load_model(path)
@@ -137,7 +137,7 @@ def test_every_truncation_is_noticed(tmp_path):
         refuse(path)
 
 
-def test_a_changed_byte_never_gives_another_model(tmp_path):
+def test_a_changed_byte_never_gives_a_different_model(tmp_path):
     model = trained(kernel="rbf")
     whole = save_model(tmp_path / "whole.model", model).read_bytes()
     expected = model.pipeline.decision_function(rows()[0])
@@ -238,7 +238,7 @@ def test_a_method_of_a_later_version(tmp_path):
     refuse(changed(tmp_path / "m.model", rename), "9.9", "'glpual-2'")
 
 
-def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
+def test_writing_is_atomic(tmp_path, monkeypatch):
     path = save_model(tmp_path / "model.model", trained())
     before = path.read_bytes()
 
@@ -270,7 +270,7 @@ def test_an_estimator_may_declare_what_it_holds(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("where", ["", "file/model.model"])
-def test_a_place_that_cannot_be_written(tmp_path, where):
+def test_a_path_that_cannot_be_written(tmp_path, where):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=str(tmp_path)):
         save_model(tmp_path / where, trained())

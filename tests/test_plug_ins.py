@@ -47,7 +47,7 @@ def test_a_package_adds_to_every_list(pucli, example, what, name):
     assert name in listed
 
 
-def test_its_method_trains_tunes_is_kept_and_completed(pucli, example, customers):
+def test_its_method_trains_tunes_is_saved_and_completed(pucli, example, customers):
     from pucli.cli import completion
 
     own = ("--method", "centroid", "--data", customers.pu, "--label", "bought", "--positive", "yes")
@@ -71,7 +71,7 @@ def test_its_experiments_run_and_name_the_package(pucli, example, tmp_path, jobs
     assert "| pucli-example " in text and "[pucli-example 0.1.0]" in text
 
 
-def test_what_is_broken_says_so_in_one_line_and_stops_nothing(pucli, example, site, monkeypatch):
+def test_a_broken_plug_in_gives_one_warning_and_stops_nothing(pucli, example, site, monkeypatch):
     add_distribution(
         site,
         "broken-one",
@@ -173,7 +173,7 @@ def table(tmp_path, monkeypatch):
     sys.modules.pop("mine", None)
 
 
-def test_a_table_of_ones_own_needs_no_package(pucli, table):
+def test_a_table_of_the_user_needs_no_package(pucli, table):
     done = pucli("reproduce", "./my-table.yaml", "--json")
     assert done.code == 0, done.err
     assert done.document["report"]["cells"]["done"] == 4
@@ -214,7 +214,7 @@ def test_the_variable_names_catalogues_for_every_command(pucli, table, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"estimator": "mine:Nothing"}, "mine:Nothing cannot be loaded (AttributeError"),
         ({"estimator": "mine"}, "write it as module:Class"),
@@ -222,12 +222,12 @@ def test_the_variable_names_catalogues_for_every_command(pucli, table, monkeypat
         ({"estimator": "mine:Mine", "cutt": 1}, "did you mean 'cut'"),
     ],
 )
-def test_a_wrong_class_is_named(pucli, table, change, said):
+def test_a_wrong_class_is_named(pucli, table, change, message):
     declared_table = yaml.safe_load((table / "my-table.yaml").read_text())
     declared_table["methods"]["mine"] = change
     (table / "my-table.yaml").write_text(yaml.safe_dump(declared_table))
     done = pucli("reproduce", "my-table.yaml")
-    assert done.code == 2 and said in done.err, done.err
+    assert done.code == 2 and message in done.err, done.err
     assert "methods.mine" in done.err
 
 
@@ -240,7 +240,7 @@ def test_a_module_that_another_hides_is_named(pucli, table):
     assert done.code == 2 and "is hidden by another module 'statistics'" in done.err
 
 
-def test_a_name_of_ours_is_not_redefined(pucli, table):
+def test_a_built_in_name_is_not_redefined(pucli, table):
     catalogue = yaml.safe_load((table / "datasets.yaml").read_text())
     (table / "datasets.yaml").write_text(yaml.safe_dump({**catalogue, "wine": catalogue["points"]}))
     done = pucli("reproduce", "my-table.yaml")

@@ -69,7 +69,7 @@ def test_blocks_give_the_bits_of_the_model_in_memory(kind, saved, tmp_path):
         assert (found["prediction"] == np.where(found["score"] > 0, "yes", "not yes")).all()
 
 
-def test_a_pipe_gives_what_the_file_gives(saved, tmp_path, monkeypatch):
+def test_a_pipe_gives_the_same_predictions_as_the_file(saved, tmp_path, monkeypatch):
     path, _ = new_rows(tmp_path, "csv")
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(path.read_bytes())))
     one = pd.concat(predicted_blocks(saved, path))
@@ -122,7 +122,7 @@ def test_a_missing_column_and_a_name_that_is_taken_are_errors(saved, tmp_path):
         list(predicted_blocks(saved, path, ids=["score"]))
 
 
-def test_what_a_model_learned_does_not_depend_on_the_rows_it_is_applied_to(saved, tmp_path):
+def test_prediction_does_not_change_the_model(saved, tmp_path):
     path, frame = new_rows(tmp_path, "csv", 100)
     alone = pd.concat(predicted_blocks(saved, path))["score"].to_numpy()
     poisoned = pd.concat([frame, frame.assign(age=1e9, job="alien", note="poison " * 50)], ignore_index=True)

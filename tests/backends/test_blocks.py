@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("params", [{}, {"lam": 3.0, "c_u": 0.2, "c_p": 2.0}, {"kernel": "rbf"}])
 @pytest.mark.parametrize("standardise", [True, False])
-def test_blocks_give_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
+def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
     path, frame = folder
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 500)
     monkeypatch.setattr(feature_model, "LANDMARKS", 60)
@@ -66,7 +66,7 @@ def test_moments_add_up(folder):
     assert found.labels == {"0": (frame.bought == 0).sum(), "1": (frame.bought == 1).sum()}
 
 
-def test_a_grid_is_chosen_from_by_held_out_blocks(folder):
+def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))
     columns = Columns(numeric_columns(blocks[0], "bought", (), ()), "bought", "1")
@@ -99,7 +99,7 @@ def test_prior_and_cut_come_from_the_histogram():
     assert np.mean(mixed >= cut) == pytest.approx(found, abs=0.002)
 
 
-def test_what_blocks_cannot_take_is_named(folder, tmp_path):
+def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))
     with pytest.raises(UsageError, match="has no column 'sold'"):
@@ -119,7 +119,7 @@ def test_what_blocks_cannot_take_is_named(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_and_one_that_is_killed_costs_its_blocks_only(folder, tmp_path, capsys):
+def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(folder, tmp_path, capsys):
     distributed = pytest.importorskip("distributed")
     path, frame = folder
     out = tmp_path / "predictions"

@@ -23,7 +23,7 @@ def customers(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_trains_keeps_and_ranks(pucli, customers: Path, tmp_path: Path) -> None:
+def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     result = pucli(*words, "--model", "m.model", "--scored", "s.csv", "--json")
     assert result.code == 0, result.err
@@ -73,7 +73,7 @@ def test_two_goals_are_refused(pucli, customers: Path) -> None:
     assert "--recall and --share" in result.err
 
 
-def test_the_summary_tells_cut_estimates_and_members(pucli, customers: Path) -> None:
+def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> None:
     result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
     assert result.code == 0
     for part in ("80 % of the positives", "precision", "ensemble", "random labelling"):

@@ -167,7 +167,7 @@ def test_schema_is_json_and_describes_the_keys(pucli, what, key):
     assert pucli("schema", "experimnt").code == 2
 
 
-def test_a_reader_that_has_gone_is_no_error(data_cache):
+def test_a_closed_pipe_is_not_an_error(data_cache):
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -231,7 +231,7 @@ def narrow(words, folder):
 
 
 @pytest.mark.slow
-def test_eighty_columns_tell_methods_apart_and_keep_bar_count_and_time(data_cache, tmp_path):
+def test_eighty_columns_show_the_method_the_bar_the_count_and_the_time(data_cache, tmp_path):
     names = [f"gllc/kernel-rbf-with-a-long-name-{number}" for number in (1, 2, 3)]
     methods = {name: {"method": "gllc", "grid": {"lam": [0.1, 1, 10]}} for name in names}
     declared = {**SMALL, "methods": methods, "split": {**SMALL["split"], "repeats": 20}}

@@ -22,8 +22,8 @@ def test_one_table_is_judged_by_the_corrected_test():
     values = np.array([[[80, 82, 81, 83], [78, 79, 80, 79]]])
     (line,) = judge(scores(values)).verdict
     p = corrected_resampled_t(values[0, 0] - values[0, 1], 0.5)
-    said = "a is better than b on 4 of 4 splits, by 2.50 on average; the data do not tell them apart, p = "
-    assert line == f"{said}{p:.2f}.".replace("= 0.", "= .")
+    message = "a is better than b on 4 of 4 splits, by 2.50 on average; the data do not tell them apart, p = "
+    assert line == f"{message}{p:.2f}.".replace("= 0.", "= .")
     assert "a and b are equal on all 3 splits" in judge(scores(np.ones((1, 2, 3)))).verdict[0]
 
 
@@ -54,7 +54,7 @@ def test_holm_is_between_no_adjustment_and_bonferroni():
     assert np.isnan(adjusted[3]) and (adjusted[:3] >= p[:3]).all() and (adjusted[:3] <= 3 * p[:3] + 1e-12).all()
 
 
-def test_several_data_sets_are_the_sample():
+def test_several_data_sets_are_compared_over_data_sets():
     better = np.arange(8)[:, None] + np.array([[3.0, 2.0]])
     found = judge(scores(better[:, :, None].repeat(3, axis=2)))
     assert (found.blocks, found.pairs[0].wins) == ("data sets", 8)
@@ -68,7 +68,7 @@ def test_lower_is_better_where_the_metric_says_so():
     assert found.verdict[0].startswith("a is better than b on 3 of 3 splits")
 
 
-def test_three_methods_are_ranked_and_the_best_is_told_from_the_worst():
+def test_three_methods_are_ranked_and_the_best_differs_from_the_worst():
     random = np.random.default_rng(1)
     values = random.normal(size=(20, 3, 4)) * 0.1 + np.array([3.0, 2.9, 0.0])[None, :, None]
     found = judge(scores(values))
@@ -103,7 +103,7 @@ def test_page_and_latex(pucli, tmp_path):
     assert done.out.splitlines()[-1] in page.replace("&#39;", "'")
 
 
-def test_an_own_table(pucli, customers):
+def test_a_table_of_the_user(pucli, customers):
     """Of marked positives alone PUF decides; with all classes known, F1."""
     base = ("compare", "gllc", "blssvm", "--repeats", "2", "--json", "--data")
     known = ("--label", "bought", "--positive", "yes")
@@ -134,14 +134,14 @@ def test_what_decides_and_how_often(pucli):
         assert pucli(*base, "--repeats", 2, *words).document["scores"] != before["scores"], words
 
 
-def test_a_mirror_is_asked(pucli, mirror):
+def test_a_mirror_is_used(pucli, mirror):
     words = ("compare", "gllc", "blssvm", "--dataset", "seeds", "--repeats", 2)
     assert pucli(*words).code == 1
     assert pucli(*words, "--mirror", mirror).code == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("gllc", "--dataset", "wine"), "at least two methods"),
         (("gllc", "gllcc", "--dataset", "wine"), "did you mean 'gllc'"),
@@ -153,6 +153,6 @@ def test_a_mirror_is_asked(pucli, mirror):
         (("gllc", "blssvm", "--dataset", "wine", "--drop", "x"), "belong to --data"),
     ],
 )
-def test_what_cannot_be_compared(pucli, customers, words, said):
+def test_the_error_names_what_cannot_be_compared(pucli, customers, words, message):
     done = pucli("compare", *words)
-    assert done.code == 2 and said in done.err, done.err
+    assert done.code == 2 and message in done.err, done.err

@@ -26,13 +26,13 @@ def refused(result, *words):
     assert "Traceback" not in result.err
 
 
-def test_a_density_is_trained_kept_and_applied(pucli, table):
+def test_a_density_is_trained_saved_and_applied(pucli, table):
     words = ("train", "--method", "gaussian-mixture", "--data", "rows.csv", "--model", "m.model")
     trained = pucli(*words, "--json")
     assert trained.code == 0, trained.err
     assert (trained.document["rows"], trained.document["features"]) == (60, 3)
-    said = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
-    found = np.array([entry["log_likelihood"] for entry in said])
+    predictions = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
+    found = np.array([entry["log_likelihood"] for entry in predictions])
     # one Gaussian by maximum likelihood, written out in the units of the file
     centred = table - table.mean(axis=0)
     cov = np.cov(table.T, bias=True)
@@ -59,9 +59,9 @@ def write(tmp_path, rows, name="rows.csv"):
 def test_missing_cells_are_trained_on_and_filled_in(pucli, tmp_path, incomplete, standardise):
     write(tmp_path, incomplete)
     words = ("--method", "gaussian-mcpl", "--data", "rows.csv", *(() if standardise else ("--raw",)))
-    said = pucli("train", *words, "--model", "m.model", "--json").document
-    assert (said["missing_cells"], said["n_complete"], said["pattern"]) == (28, 40, "monotone")
-    assert said["improvement"] > 0 and "whatever the missing entries are" in said["guarantee"]
+    document = pucli("train", *words, "--model", "m.model", "--json").document
+    assert (document["missing_cells"], document["n_complete"], document["pattern"]) == (28, 40, "monotone")
+    assert document["improvement"] > 0 and "whatever the missing entries are" in document["guarantee"]
     text = pucli("train", *words)
     assert "28, in a monotone pattern; 40 of 60 rows are complete" in text.out and "nats" in text.out
     found = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
@@ -71,15 +71,15 @@ def test_missing_cells_are_trained_on_and_filled_in(pucli, tmp_path, incomplete,
     np.testing.assert_allclose([row["log_likelihood"] for row in found], model.score_samples(incomplete), atol=1e-6)
 
 
-def test_rows_whose_missing_cells_clash_lose_some_of_the_others(pucli, tmp_path, incomplete):
+def test_other_cells_are_left_out_if_missing_cells_are_not_nested(pucli, tmp_path, incomplete):
     incomplete[3, 0] = np.nan
     write(tmp_path, incomplete)
-    said = pucli("train", "--method", "gaussian-mcpl", "--data", "rows.csv", "--model", "m.model")
-    assert said.code == 0 and "not monotone: row 3 lacks columns" in said.err and "entries are left out" in said.err
+    done = pucli("train", "--method", "gaussian-mcpl", "--data", "rows.csv", "--model", "m.model")
+    assert done.code == 0 and "not monotone: row 3 lacks columns" in done.err and "entries are left out" in done.err
     refused(pucli("train", "--method", "gaussian-mixture", "--data", "rows.csv"), "missing (empty or NaN)", "'a'")
 
 
-def test_a_declared_set_keeps_rows_for_a_test(pucli):
+def test_a_declared_set_holds_out_test_rows(pucli):
     words = ("train", "--method", "gaussian-mixture", "--dataset", "iris", "--json")
     one, two, other = (pucli(*words, "--seed", seed).document for seed in (1, 1, 2))
     assert (one["rows"], one["test"]["rows"]) == (105, 45)
@@ -97,11 +97,11 @@ def test_the_plummer_autoencoder_shows_progress_and_can_be_resumed(pucli, table)
     resumed = pucli(*words, "--param", "n_iterations=30", "--json")
     assert resumed.document["n_iter"] == 30
     assert "report" not in resumed.document["params"]
-    said = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
-    assert np.isfinite([entry["log_likelihood"] for entry in said]).all()
+    predictions = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
+    assert np.isfinite([entry["log_likelihood"] for entry in predictions]).all()
 
 
-def test_without_torch_it_says_what_to_install(pucli, table, monkeypatch):
+def test_the_error_without_torch_names_what_to_install(pucli, table, monkeypatch):
     find = importlib.import_module
 
     def absent(name, *package):
@@ -123,7 +123,7 @@ def test_without_torch_it_says_what_to_install(pucli, table, monkeypatch):
         (("--data", "rows.csv", "--param", "n_components=100"), "cannot be trained"),
     ],
 )
-def test_what_a_density_cannot_do_is_said(pucli, table, words, message):
+def test_errors_name_what_a_density_cannot_do(pucli, table, words, message):
     refused(pucli("train", "--method", "gaussian-mixture", *words), message)
 
 
@@ -138,7 +138,7 @@ def test_a_bad_parameter_of_a_deep_model_is_named(pucli, table):
     refused(pucli(*words, "--param", "device=foo"), "device")
 
 
-def test_a_series_of_numbers_can_be_set_from_the_shell(pucli, table):
+def test_a_list_of_numbers_can_be_set_from_the_shell(pucli, table):
     torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
     torch.set_num_threads(1)
     words = ("train", "--method", "pae", "--data", "rows.csv", "--param", "n_iterations=5", "--model", "m.model")
@@ -153,7 +153,7 @@ def test_a_series_of_numbers_can_be_set_from_the_shell(pucli, table):
 @pytest.mark.parametrize(
     ("blocks", "message"), [(0, "Nothing was written"), (2, "The checkpoint run.pt is kept; run the")]
 )
-def test_ctrl_c_names_the_checkpoint_that_is_kept(pucli, table, tmp_path, monkeypatch, blocks, message):
+def test_ctrl_c_names_the_saved_checkpoint(pucli, table, tmp_path, monkeypatch, blocks, message):
     pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch").set_num_threads(1)
     from pucli.deep.trainer import Trainer
 

@@ -217,16 +217,16 @@ SHOWN = {
     ("auto", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
     ("auto", "precision"): "test_every_option.py::test_where_the_scores_are_cut",
     ("auto", "share"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "model"): "test_auto.py::test_it_trains_keeps_and_ranks",
+    ("auto", "model"): "test_auto.py::test_auto_trains_saves_and_ranks",
     ("auto", "report"): "test_outputs.py::test_missing_folders_are_made",
-    ("auto", "scored"): "test_auto.py::test_it_trains_keeps_and_ranks",
-    ("auto", "n_jobs"): "test_every_option.py::test_jobs_reach_the_work",
-    ("tune", "n_jobs"): "test_every_option.py::test_jobs_reach_the_work",
+    ("auto", "scored"): "test_auto.py::test_auto_trains_saves_and_ranks",
+    ("auto", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
+    ("tune", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
     ("tune", "trials"): "test_train.py::test_tune_reports_choice_and_trials",
     ("advise", "plot"): "test_prior_advise.py::test_the_picture",
     ("split", "destination"): "test_outputs.py::test_missing_folders_are_made",
     ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
-    ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_failed_cells_alone",
+    ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
     ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "merge"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "scheduler"): "test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
@@ -235,22 +235,24 @@ SHOWN = {
     ("report", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
     ("site", "folder"): "test_outputs.py::test_missing_folders_are_made",
     ("site", "results"): "test_outputs.py::test_missing_folders_are_made",
-    **{("compare", name): "test_compare.py::test_an_own_table" for name in OF_OWN_TABLE},
+    **{("compare", name): "test_compare.py::test_a_table_of_the_user" for name in OF_OWN_TABLE},
     **{("compare", name): "test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
     **{("compare", name): "test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
     ("compare", "methods"): "test_compare.py::test_page_and_latex",
-    ("compare", "mirror"): "test_compare.py::test_a_mirror_is_asked",
-    ("status", "watch"): "test_status.py::test_it_watches_until_all_is_done",
+    ("compare", "mirror"): "test_compare.py::test_a_mirror_is_used",
+    ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
     ("status", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
-    **{("new", name): "test_new.py::test_a_data_set_of_ones_own_table" for name in ("data", "label", "positive")},
+    **{
+        ("new", name): "test_new.py::test_a_data_set_from_a_table_of_the_user" for name in ("data", "label", "positive")
+    },
     **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
     ("reproduce", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("report", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
     ("bench", "name"): "test_reproduce.py::test_bench_prints_and_writes_its_results",
-    ("bench", "full"): "test_reproduce.py::test_bench_full_gives_the_large_sizes_and_keeps_the_other_result",
-    ("bench", "results"): "test_outputs.py::test_a_place_below_a_file_is_wrong_usage",
+    ("bench", "full"): "test_reproduce.py::test_bench_full_uses_the_large_sizes_and_keeps_the_default_result",
+    ("bench", "results"): "test_outputs.py::test_a_path_below_a_file_is_a_usage_error",
 }
 SHARED_BY_ALL = {"json_document", "quiet"}
 
@@ -276,7 +278,7 @@ def source_of(where: str) -> str:
 
 
 @pytest.mark.parametrize("key", SHOWN, ids="-".join)
-def test_the_tests_that_are_named_exist(key):
+def test_the_named_tests_exist(key):
     source = source_of(SHOWN[key])
     words = next(words for command, option, words in all_options() if (command, option) == key)
     if words[0].startswith("-") and "test_outputs" not in SHOWN[key]:
@@ -401,7 +403,7 @@ def test_json_and_quiet(place, tmp_path, command):
 @pytest.mark.parametrize(
     "command", sorted({command for command, name, _ in all_options() if name == "offline"} - {"reproduce", "auto"})
 )
-def test_offline_never_asks_the_network(place, tmp_path, monkeypatch, command):
+def test_offline_never_uses_the_network(place, tmp_path, monkeypatch, command):
     asked = []
 
     def get(*arguments, **keywords):
@@ -432,7 +434,7 @@ def test_offline_never_asks_the_network(place, tmp_path, monkeypatch, command):
     assert done.code == 0 or "offline" in done.err
 
 
-def test_jobs_reach_the_work(place, monkeypatch):
+def test_jobs_are_passed_on(place, monkeypatch):
     asked = {}
 
     class Seen(Exception):

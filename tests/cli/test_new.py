@@ -57,7 +57,7 @@ def test_a_method_is_a_package_that_works(pucli, tmp_path, installed):
     assert again.code == 2 and "there is a method 'nearest-mean' already" in again.err
 
 
-def test_a_data_set_of_ones_own_table(pucli, tmp_path, customers, monkeypatch):
+def test_a_data_set_from_a_table_of_the_user(pucli, tmp_path, customers, monkeypatch):
     words = ("--data", customers.true, "--label", "really", "--positive", "yes")
     assert pucli("new", "dataset", "people", *words).code == 0
     folder = tmp_path / "people"
@@ -67,7 +67,7 @@ def test_a_data_set_of_ones_own_table(pucli, tmp_path, customers, monkeypatch):
     assert pucli("train", "--method", "gllc", "--dataset", "people").code == 0
 
 
-def test_a_data_set_of_made_up_rows_goes_into_a_table(pucli, tmp_path):
+def test_a_generated_data_set_can_be_used_in_an_experiment(pucli, tmp_path):
     assert pucli("new", "dataset", "points").code == 0
     assert run_tests(tmp_path / "points" / "test_points.py", tmp_path / "cache") == 1
     assert pucli("new", "experiment", "first", "--out", "points").code == 0
@@ -83,7 +83,7 @@ def test_an_experiment_runs(pucli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("methods", "x"), "did you mean 'method'"),
         (("method", "glpual"), "there is a method 'glpual' already"),
@@ -98,15 +98,15 @@ def test_an_experiment_runs(pucli, tmp_path):
         (("experiment", "there"), "is there already, and nothing is replaced"),
     ],
 )
-def test_what_is_refused_leaves_nothing(pucli, tmp_path, words, said):
+def test_a_refused_command_writes_nothing(pucli, tmp_path, words, message):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine.txt").write_text("mine")
     done = pucli("new", *words)
-    assert done.code == 2 and said in done.err
+    assert done.code == 2 and message in done.err
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["mine.txt", "there"]
 
 
-def test_a_label_that_is_not_there_leaves_nothing(pucli, tmp_path, customers):
+def test_a_missing_label_writes_nothing(pucli, tmp_path, customers):
     done = pucli("new", "dataset", "people", "--data", customers.true, "--label", "realy", "--positive", "yes")
     assert done.code == 1 and "realy" in done.err
     assert not (tmp_path / "people").exists()

@@ -55,7 +55,7 @@ def test_every_path_is_an_input_or_an_output():
 @pytest.mark.parametrize(
     ("key", "line"), OUTPUTS.items(), ids=lambda value: "-".join(value) if value in OUTPUTS else ""
 )
-def test_a_place_below_a_file_is_wrong_usage(place, tmp_path, key, line):
+def test_a_path_below_a_file_is_a_usage_error(place, tmp_path, key, line):
     """`bench --results`, too: nothing is measured for a place that cannot be written."""
     words, name = line
     (tmp_path / "file").write_text("")
@@ -72,7 +72,7 @@ def test_a_place_below_a_file_is_wrong_usage(place, tmp_path, key, line):
     [(key, line) for key, line in OUTPUTS.items() if not line[1].endswith("/")],
     ids=lambda value: "-".join(value) if value in OUTPUTS else "",
 )
-def test_a_folder_is_no_file(place, tmp_path, key, line):
+def test_a_folder_instead_of_a_file_is_a_usage_error(place, tmp_path, key, line):
     (tmp_path / "taken").mkdir()
     name = "taken" + Path(line[1]).suffix
     (tmp_path / "taken").rename(tmp_path / name)
@@ -109,7 +109,7 @@ def test_a_cache_that_cannot_be_written(pucli, tmp_path, monkeypatch, mirror):
     assert done.code == 2 and "PUCLI_DATA_DIR" in done.err
 
 
-def test_the_table_of_the_documentation_holds(pucli):
+def test_the_documented_exit_codes_and_outputs_are_right(pucli):
     """README and docs give the same exit codes as `pucli.cli.main`."""
     from pucli.cli.output import Stopped
     from pucli.errors import RunError, UsageError

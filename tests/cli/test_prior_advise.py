@@ -54,7 +54,7 @@ def test_prior_of_a_file(pucli, tmp_path):
     assert "share_in_test_set" not in document  # nobody knows it
 
 
-def test_prior_prints_a_table_and_what_to_do_with_it(pucli, tmp_path):
+def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.2)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "bbe")
     assert done.code == 0
@@ -78,7 +78,7 @@ def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_pa
     assert "--param prior" not in done.err + done.out
 
 
-def test_prior_of_a_declared_set_is_beside_the_true_share(pucli):
+def test_prior_of_a_declared_set_is_shown_with_the_true_share(pucli):
     done = pucli("prior", "--dataset", "breast-cancer", "--replicates", 3, "--estimator", "km2", "--json")
     truth = done.document["share_in_test_set"]
     assert 0 < truth < 1
@@ -193,7 +193,7 @@ def test_the_picture(pucli, tmp_path, ending):
         assert red > 100 and grey > 100  # labelled and unlabeled rows
 
 
-def test_few_labelled_rows_are_said_to_be_few(pucli, tmp_path):
+def test_advise_notes_few_labelled_rows(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=20, labelled=4)
     for command in (("advise",), ("prior", "--replicates", 0)):
         done = pucli(*command, "--data", path, *WORDS, "--json")
@@ -202,16 +202,16 @@ def test_few_labelled_rows_are_said_to_be_few(pucli, tmp_path):
 
 
 @pytest.mark.parametrize("prior", ["0", "1", "-0.2", "1.5"])
-def test_a_prior_that_is_no_share(pucli, tmp_path, prior):
+def test_a_prior_outside_the_unit_interval(pucli, tmp_path, prior):
     refused(pucli("advise", "--data", table(tmp_path / "rows.csv"), *WORDS, "--prior", prior), "--prior", "pucli prior")
 
 
 @pytest.mark.parametrize("plot", ["map.gif", "map"])
-def test_a_picture_of_another_kind(pucli, tmp_path, plot):
+def test_an_unknown_picture_format(pucli, tmp_path, plot):
     refused(pucli("advise", "--data", table(tmp_path / "rows.csv"), *WORDS, "--plot", plot), plot, ".png")
 
 
-def test_a_place_for_the_picture_that_cannot_be_written(pucli, tmp_path):
+def test_a_picture_that_cannot_be_written(pucli, tmp_path):
     (tmp_path / "file").write_text("")
     path = table(tmp_path / "rows.csv", n=30, labelled=10)
     refused(pucli("advise", "--data", path, *WORDS, "--plot", "file/map.png"), "cannot write --plot file/map.png")
@@ -251,7 +251,7 @@ def test_bad_input(pucli, tmp_path, command):
     refused(run(tmp_path / "bad.csv"), "bad.csv")
 
 
-def test_a_large_file_is_judged_by_a_sample(pucli, tmp_path, monkeypatch):
+def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
     monkeypatch.setattr("pucli.advice.LARGEST_SAMPLE", 60)
     monkeypatch.setattr("pucli.report.row_map.LARGEST_MAP", 50)
     path = table(tmp_path / "rows.csv", split=True, n=300, labelled=150)

@@ -84,7 +84,7 @@ def test_parts_of_a_run_are_merged(pucli, small):
     assert again["run"]["ran"] == 0
 
 
-def test_a_limit_and_failed_cells_alone(pucli, small):
+def test_a_limit_and_only_failed_cells(pucli, small):
     first = pucli("reproduce", small(), "--max-cells", "3", "--json").document
     assert (first["run"]["ran"], first["run"]["left"]) == (3, 5)
     assert pucli("reproduce", "small.yaml", "--only-failed", "--json").document["run"]["ran"] == 0
@@ -125,7 +125,7 @@ def test_dry_run_runs_nothing(pucli, small, tmp_path):
     assert judged["seconds"] > 0
 
 
-def test_collect_and_report_build_the_table_from_what_is_there(pucli, small, tmp_path):
+def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_path):
     refused(pucli("report", small()), "no cell of small has been run", "pucli reproduce small")
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
@@ -170,7 +170,7 @@ def test_a_mistake_in_a_declared_file(pucli, small, tmp_path, changes, words):
     assert not (tmp_path / "results").exists()
 
 
-def test_a_file_that_is_no_yaml(pucli, tmp_path):
+def test_a_file_that_is_not_yaml(pucli, tmp_path):
     (tmp_path / "bad.yaml").write_text("title: [")
     refused(pucli("reproduce", "bad.yaml"), "bad.yaml", "line")
     refused(pucli("reproduce", "none.yaml"), "none.yaml")
@@ -199,7 +199,7 @@ def test_a_second_run_at_the_same_time(pucli, small, tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(small, data_cache, tmp_path):
+def test_ctrl_c_stops_cleanly_and_names_the_command_to_resume(small, data_cache, tmp_path):
     small(split={**SMALL["split"], "repeats": 400})
     words = [sys.executable, "-m", "pucli", "reproduce", "small.yaml"]
     # a suite that runs in the background ignores SIGINT, and its children would, too
@@ -248,7 +248,7 @@ def test_fetch_without_a_name(pucli):
     refused(pucli("fetch"), "--experiment", "--all")
 
 
-def test_fetch_without_network_names_what_is_missing_and_goes_on_with_the_rest(pucli):
+def test_fetch_without_network_names_missing_files_and_continues(pucli):
     done = pucli("fetch", "seeds", "wine", "--json")
     assert done.code == 1
     document = done.document
@@ -268,7 +268,7 @@ def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, 
     refused(pucli("train", "--method", "gllc", "--dataset", "seeds", "--mirror", folder), "checksum mismatch", code=1)
 
 
-def test_a_mirror_that_is_not_there(pucli):
+def test_a_mirror_that_does_not_exist(pucli):
     refused(pucli("fetch", "seeds", "--mirror", "nowhere"), "nowhere", "--mirror")
 
 
@@ -313,7 +313,7 @@ def test_bench_prints_and_writes_its_results(pucli, benchmark, tmp_path):
     assert yaml.safe_load((written / "toy.json").read_text())["rows"] == document["rows"]
 
 
-def test_bench_full_gives_the_large_sizes_and_keeps_the_other_result(pucli, benchmark, tmp_path, monkeypatch):
+def test_bench_full_uses_the_large_sizes_and_keeps_the_default_result(pucli, benchmark, tmp_path, monkeypatch):
     refused = pucli("bench", "toy", "--full")
     assert (refused.code, "only one size" in refused.err) == (2, True)
     module = sys.modules["pucli.bench.toy"]

@@ -40,7 +40,7 @@ def fragile(tmp_path, monkeypatch):
     sys.modules.pop("fragile", None)
 
 
-def test_what_failed_and_why(pucli, fragile):
+def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert pucli("reproduce", fragile, "--max-cells", 7).code == 1
     done = pucli("status", fragile)
     assert done.code == 1
@@ -58,7 +58,7 @@ def test_nothing_has_run(pucli, fragile):
     assert done.code == 2 and "nothing of some has been run" in done.err
 
 
-def test_it_watches_until_all_is_done(pucli, fragile, monkeypatch):
+def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):
     part = ("reproduce", fragile, "--method", "gllc")
     assert pucli(*part, "--max-cells", 1).code == 0
     looked = []

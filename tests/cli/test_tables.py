@@ -43,13 +43,13 @@ def trained(pucli, tmp_path):
     return done
 
 
-def test_training_says_what_the_columns_were_taken_for(trained):
+def test_training_shows_the_kind_of_each_column(trained):
     kinds = {column["column"]: column["kind"] for column in trained.document["columns"]}
     assert kinds == {"age": "number", "job": "category", "since": "date"}
     assert "empty cells in 1" in trained.err
 
 
-def test_columns_shows_them_alone(pucli, trained, tmp_path):
+def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
     shown = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--columns", "--as", "age=category")
     assert shown.code == 0
     assert [line.split()[:2] for line in shown.out.splitlines()[1:]] == [
@@ -62,7 +62,7 @@ def test_columns_shows_them_alone(pucli, trained, tmp_path):
     assert {column["column"] for column in document["columns"]} == {"key", "age", "job", "since", "bought"}
 
 
-def test_identifiers_are_carried_and_files_of_both_kinds_hold_the_same(pucli, trained, tmp_path):
+def test_identifiers_are_copied_and_both_formats_have_the_same_content(pucli, trained, tmp_path):
     new = customers(seed=5).drop(columns="bought")
     new.to_csv("new.csv", index=False)
     new.to_parquet("new.parquet")
@@ -78,7 +78,7 @@ def test_identifiers_are_carried_and_files_of_both_kinds_hold_the_same(pucli, tr
     assert [row["row"] for row in top] == expected["row"].tolist()
 
 
-def test_probabilities_are_there_where_the_method_has_them(pucli, tmp_path):
+def test_probabilities_are_written_if_the_method_has_them(pucli, tmp_path):
     frame = customers()
     frame["bought"] = np.where(frame["bought"] == "yes", "yes", "no")
     frame.loc[::3, "bought"] = ""
@@ -100,7 +100,7 @@ def test_evaluate_reads_the_columns_as_training_did(pucli, trained, tmp_path):
     assert "column 'job': 1 cell with a value not seen in training (first in line 5: 'sailor')" in done.err
 
 
-def test_a_column_that_gives_the_label_away_is_warned_of(pucli, tmp_path):
+def test_a_column_that_reveals_the_label_gives_a_warning(pucli, tmp_path):
     frame = customers()
     frame["paid"] = np.where(frame["bought"] == "yes", 5.0, np.nan)
     frame.to_csv("rows.csv", index=False)
@@ -111,13 +111,13 @@ def test_a_column_that_gives_the_label_away_is_warned_of(pucli, tmp_path):
     assert "warning" not in quiet.err
 
 
-def test_the_next_command_keeps_what_was_said_of_the_columns(pucli, trained, tmp_path):
+def test_the_next_command_keeps_the_options_for_columns(pucli, trained, tmp_path):
     done = pucli("advise", "--data", "rows.csv", *LABELLED, "--as", "age=category", "--drop", "key")
     assert "--as age=category --drop key" in done.out
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--as", "age"), "write it as COLUMN=KIND"),
         (("--as", "age=nubmer"), "did you mean 'number'"),
@@ -128,12 +128,12 @@ def test_the_next_command_keeps_what_was_said_of_the_columns(pucli, trained, tmp
         (("--only", "key"), "no column can be used as a feature"),
     ],
 )
-def test_wrong_words_about_columns(pucli, tmp_path, words, said):
+def test_wrong_options_for_columns(pucli, tmp_path, words, message):
     customers().to_csv(tmp_path / "rows.csv", index=False)
-    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, *words), said)
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, *words), message)
 
 
-def test_words_about_columns_belong_to_files(pucli):
+def test_options_for_columns_need_a_file(pucli):
     refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--drop", "ash"), "need --data")
     refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--columns"), "--data FILE")
 
@@ -142,7 +142,7 @@ def test_words_about_columns_belong_to_files(pucli):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a,bought\n", "no data rows"),
         ("a,bought\n1,yes\n", "only one class"),
@@ -151,17 +151,17 @@ def test_words_about_columns_belong_to_files(pucli):
         ("a,bought\n1,yes\n2,no,3\n", "line 3 has 3 fields"),
     ],
 )
-def test_nothing_to_learn_from_is_one_clear_line(pucli, tmp_path, text, said):
+def test_a_file_without_usable_rows_is_a_one_line_error(pucli, tmp_path, text, message):
     (tmp_path / "rows.csv").write_text(text)
-    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", said)
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", message)
 
 
-def test_text_in_another_encoding_is_one_clear_line(pucli, tmp_path):
+def test_text_in_another_encoding_is_a_one_line_error(pucli, tmp_path):
     (tmp_path / "rows.csv").write_bytes("a,bought\ncafé,yes\nthé,no\n".encode("latin-1"))
     refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", "not UTF-8", "byte 13")
 
 
-def test_bytes_of_a_mark_and_windows_line_ends_are_no_obstacle(pucli, tmp_path):
+def test_byte_order_marks_and_windows_line_ends_are_read(pucli, tmp_path):
     text = customers().to_csv(index=False, lineterminator="\r\n")
     (tmp_path / "rows.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED).code == 0
@@ -178,7 +178,7 @@ def test_one_column_of_mixed_cells_and_three_thousand_categories(pucli, tmp_path
     assert (shop["kind"], shop["features"], mixed["kind"]) == ("category", 41, "category")
 
 
-def test_a_new_file_of_one_row_or_none(pucli, trained, tmp_path):
+def test_a_new_file_with_one_row_or_none(pucli, trained, tmp_path):
     new = customers(seed=5)
     new.iloc[:1].to_csv("one.csv", index=False)
     assert len(pucli("predict", "--model", "m.model", "--data", "one.csv").out.splitlines()) == 2
@@ -236,7 +236,7 @@ def write_libsvm(path, n, m, seed):
     return positive
 
 
-def test_a_hundred_thousand_columns_take_the_memory_of_their_non_zeros(pucli, tmp_path):
+def test_memory_for_a_hundred_thousand_columns_is_that_of_the_non_zeros(pucli, tmp_path):
     import tracemalloc
 
     write_libsvm(tmp_path / "rows.libsvm", 600, 100_000, 0)

@@ -74,7 +74,7 @@ def test_train_prints_a_summary_for_people(pucli, customers):
     assert "--model FILE" in done.err  # a remark, not a result
 
 
-def test_quiet_leaves_the_remarks_out(pucli, customers):
+def test_quiet_suppresses_the_remarks(pucli, customers):
     done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--quiet")
     assert (done.code, done.err) == (0, "")
     assert done.out
@@ -102,14 +102,14 @@ def test_a_fit_that_does_not_converge_is_flagged(pucli, customers):
     assert "warning: " in done.err
 
 
-def test_the_same_seed_gives_the_same_model_and_another_another(pucli):
+def test_the_model_is_determined_by_the_seed(pucli):
     words = ("train", "--method", "gllc", "--dataset", "wine", "--json", "--seed")
     first, again, other = (pucli(*words, seed).document for seed in (1, 1, 2))
     assert first["objective"] == again["objective"]
     assert first["objective"] != other["objective"]
 
 
-def test_options_win_over_the_environment(pucli, monkeypatch):
+def test_options_override_the_environment(pucli, monkeypatch):
     monkeypatch.setenv("PUCLI_SEED", "5")
     words = ("train", "--method", "gllc", "--dataset", "wine", "--json")
     assert pucli(*words).document["data"]["seed"] == 5
@@ -213,7 +213,7 @@ def test_neither_or_both_sources_of_rows(pucli, customers):
         ([""] * 40, ["--positive", "x"], "label"),
     ],
 )
-def test_a_label_column_that_does_not_say_who_is_labelled(pucli, tmp_path, values, words, message):
+def test_a_label_column_that_does_not_determine_the_labelled_rows(pucli, tmp_path, values, words, message):
     path = tmp_path / "rows.csv"
     small_table().assign(label=values).to_csv(path, index=False)
     refused(train(pucli, path, "--label", "label", *words), "rows.csv", message)
@@ -230,7 +230,7 @@ def test_empty_label_cells_are_not_scored_as_negatives(pucli, tmp_path, customer
     assert half.out == known.out
 
 
-def test_outputs_are_no_folders(pucli, tmp_path, customers, model):
+def test_a_folder_as_output_is_a_usage_error(pucli, tmp_path, customers, model):
     (tmp_path / "folder").mkdir()
     refused(pucli("predict", "--model", model, "--data", customers.true, "--out", "folder"), "--out folder", "folder")
     words = ("--method", "glpual", "--data", customers.pu, "--label", "bought", "--positive", "yes")
@@ -244,29 +244,29 @@ def test_more_than_two_classes_are_predicted_with_the_probability_of_theirs(pucl
     table.to_csv(tmp_path / "three.csv", index=False)
     words = ("--method", "mcpl-lda", "--data", "three.csv", "--label", "c", "--model", "three.model")
     assert pucli("train", *words).code == 0
-    said = pucli("predict", "--model", "three.model", "--data", "three.csv", "--json").document["predictions"]
-    assert all(1 / 3 <= row["probability"] <= 1 and "score" not in row for row in said)
-    assert np.mean([row["probability"] for row in said]) > 0.9
+    predictions = pucli("predict", "--model", "three.model", "--data", "three.csv", "--json").document["predictions"]
+    assert all(1 / 3 <= row["probability"] <= 1 and "score" not in row for row in predictions)
+    assert np.mean([row["probability"] for row in predictions]) > 0.9
 
 
-def test_an_estimated_prior_is_told(pucli, customers):
+def test_an_estimated_prior_is_shown(pucli, customers):
     words = ("--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
-    said = pucli("train", *words)
+    done = pucli("train", *words)
     prior = pucli("train", *words, "--json").document["prior"]
-    assert 0 < prior < 1 and f"prior estimated  {prior:.4g}" in said.out
+    assert 0 < prior < 1 and f"prior estimated  {prior:.4g}" in done.out
     given = pucli("train", *words, "--param", "prior=0.3")
     assert "prior estimated" not in given.out and "prior=0.3" in given.out
 
 
-def test_classtering_answers_clusters(pucli, tmp_path):
+def test_classtering_predicts_clusters(pucli, tmp_path):
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]], 30, axis=0) + rng.normal(size=(90, 2))
     pd.DataFrame(X, columns=["a", "b"]).assign(c="").to_csv(tmp_path / "rows.csv", index=False)
     words = ("--method", "classtering", "--data", "rows.csv", "--label", "c", "--model", "c.model")
     trained = pucli("train", *words)
     assert trained.code == 0 and "components" in trained.out
-    said = pucli("predict", "--model", "c.model", "--data", "rows.csv", "--json").document["predictions"]
-    clusters = [[row["cluster"] for row in said[start : start + 30]] for start in (0, 30, 60)]
+    predictions = pucli("predict", "--model", "c.model", "--data", "rows.csv", "--json").document["predictions"]
+    clusters = [[row["cluster"] for row in predictions[start : start + 30]] for start in (0, 30, 60)]
     assert [len(set(group)) for group in clusters] == [1, 1, 1]
     assert len({group[0] for group in clusters}) == 3
 
@@ -332,7 +332,7 @@ def test_fewer_rows_than_neighbours(pucli, tmp_path):
 
 
 @pytest.mark.parametrize("place", [".", "pu.csv/m.model"])
-def test_a_place_for_the_model_that_cannot_be_written_is_noticed_before_training(pucli, customers, monkeypatch, place):
+def test_an_unwritable_model_path_is_an_error_before_training(pucli, customers, monkeypatch, place):
     monkeypatch.setattr("pucli.cli.commands.train._fit", lambda *_: pytest.fail("trained for nothing"))
     refused(pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", place), place)
 
@@ -363,21 +363,21 @@ def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
     assert list(scored.columns) == ["row", "prediction", "score"]
     assert list(scored["row"]) == list(range(1, 151))
     assert set(scored["prediction"]) == {"yes", "not yes"}  # the words of the file
-    said = scored["prediction"] == "yes"
-    assert (said == (scored["score"] > 0)).all()
+    predicted = scored["prediction"] == "yes"
+    assert (predicted == (scored["score"] > 0)).all()
     truth = np.array(customers.truth) == "yes"
     document = pucli("evaluate", "--model", model, "--data", customers.true, "--label", "really", "--json").document
     scores = document["scores"]
-    assert (scores["tp"], scores["fp"]) == (int((said & truth).sum()), int((said & ~truth).sum()))
-    assert (scores["fn"], scores["tn"]) == (int((~said & truth).sum()), int((~said & ~truth).sum()))
+    assert (scores["tp"], scores["fp"]) == (int((predicted & truth).sum()), int((predicted & ~truth).sum()))
+    assert (scores["fn"], scores["tn"]) == (int((~predicted & truth).sum()), int((~predicted & ~truth).sum()))
     assert scores["f1"] == pytest.approx(2 * scores["tp"] / (2 * scores["tp"] + scores["fp"] + scores["fn"]))
-    assert scores["puf"] == pytest.approx(scores["recall"] ** 2 / said.mean())
+    assert scores["puf"] == pytest.approx(scores["recall"] ** 2 / predicted.mean())
     needs = document["needs"]
     assert {name for name in needs if needs[name] == "true labels"} >= {"f1", "precision", "accuracy", "auc", "tp"}
     assert needs["puf"] != "true labels"
 
 
-def test_evaluate_without_true_labels_gives_only_what_they_allow(pucli, customers, model):
+def test_evaluate_without_true_labels_gives_only_pu_metrics(pucli, customers, model):
     document = pucli("evaluate", "--model", model, "--data", customers.pu, "--labels", "pu", "--json").document
     assert set(document["scores"]) == {"recall_labelled", "predicted_positive", "puf"}
     assert "true labels" not in document["needs"].values()
@@ -421,7 +421,7 @@ def test_a_column_that_the_model_needs_is_missing(pucli, customers, model, tmp_p
     assert not (tmp_path / "scored.csv").exists()
 
 
-def test_evaluate_needs_to_know_which_rows(pucli, customers, model):
+def test_evaluate_needs_a_choice_of_rows(pucli, customers, model):
     refused(pucli("evaluate", "--model", model), "--data", "--dataset")
     refused(pucli("evaluate", "--model", model, "--data", customers.true), "'bought'")
     refused(pucli("evaluate", "--model", model, "--dataset", "wine"), "trained on", "wine")
@@ -429,7 +429,7 @@ def test_evaluate_needs_to_know_which_rows(pucli, customers, model):
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_a_model_file_from_elsewhere(pucli, customers, tmp_path, command):
+def test_a_file_that_is_not_a_model(pucli, customers, tmp_path, command):
     write(tmp_path, "not a model", "m.model")
     refused(pucli(command, "--model", "m.model", "--data", customers.new), "m.model", "not a model of pucli")
     refused(pucli(command, "--model", "none.model", "--data", customers.new), "none.model", "no such model file")
@@ -450,12 +450,12 @@ def test_train_uses_the_rows_of_a_split_file(pucli, tmp_path):
     words = ("split", "wine", "--repeats", 3, "--seed", 2, "--label-frequency", 0.4, "--out", "s.json", "--json")
     document = pucli(*words).document
     splits = json.loads((tmp_path / "s.json").read_text())["splits"]
-    for repeat, (said, split) in enumerate(zip(document["splits"], splits, strict=True)):
+    for repeat, (declared, split) in enumerate(zip(document["splits"], splits, strict=True)):
         words = ("train", "--method", "gllc", "--dataset", "wine", "--split", "s.json", "--repeat", repeat, "--json")
         trained = pucli(*words).document
-        assert trained["labelled"] == said["labelled"] == len(split["labelled"])
+        assert trained["labelled"] == declared["labelled"] == len(split["labelled"])
         assert trained["rows"] == len(split["train"])
-        assert trained["test"]["rows"] == said["test"] == len(split["test"])
+        assert trained["test"]["rows"] == declared["test"] == len(split["test"])
         drawn = ("--label-frequency", 0.4, "--seed", 2, "--repeat", repeat)
         same = pucli("train", "--method", "gllc", "--dataset", "wine", *drawn, "--json").document
         assert same["objective"] == trained["objective"]
@@ -522,7 +522,7 @@ def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
     assert {key: trained.document["params"][key] for key in chosen} == chosen
 
 
-def test_train_tune_uses_that_choice(pucli):
+def test_train_tune_uses_the_tuned_choice(pucli):
     words = ("--method", "gllc", "--dataset", "wine", "--param", "sigma=1", "--param", "lam=1")
     chosen = pucli("tune", *words, "--json").document["chosen"]
     trained = pucli("train", *words, "--tune", "--json").document
@@ -546,7 +546,7 @@ def test_a_wrong_grid(pucli, customers, words, message):
     refused(pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, *words), message)
 
 
-def test_ctrl_c_says_how_to_go_on(pucli, customers, monkeypatch):
+def test_ctrl_c_names_the_command_to_resume(pucli, customers, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -602,32 +602,32 @@ def test_a_semi_supervised_method_takes_classes_and_unlabeled_rows(pucli, tmp_pa
 
 @pytest.mark.parametrize("name", SEMI_SUPERVISED)
 @pytest.mark.parametrize("classes", [("down", "up"), ("0", "1"), ("2.0", "7.0")])
-def test_an_empty_label_cell_is_unlabeled_as_minus_one_is(pucli, tmp_path, name, classes):
+def test_an_empty_label_cell_is_unlabeled_like_minus_one(pucli, tmp_path, name, classes):
     table = small_table()
     truth = np.where(table["a"] > 0, classes[1], classes[0])
     odd = np.arange(40) % 2 == 1
     for file, mark in (("empty", ""), ("minus", "-1")):
         table.assign(label=np.where(odd, truth, mark)).to_csv(tmp_path / f"{file}.csv", index=False)
-    said = {}
+    by_file = {}
     for file in ("empty", "minus"):
         words = ("--method", name, "--data", f"{file}.csv", "--label", "label", "--model", f"{file}.model")
         trained = pucli("train", *words, "--json")
         assert trained.code == 0, trained.err
         assert (trained.document["labelled"], trained.document["unlabeled"]) == (20, 20)
         predicted = pucli("predict", "--model", f"{file}.model", "--data", "empty.csv", "--json").document
-        said[file] = [entry["prediction"] for entry in predicted["predictions"]]
-    assert said["empty"] == said["minus"]
+        by_file[file] = [entry["prediction"] for entry in predicted["predictions"]]
+    assert by_file["empty"] == by_file["minus"]
     # rows without a class cannot be scored, and are not counted as errors
     scored = pucli("evaluate", "--model", "empty.model", "--data", "empty.csv")
     assert "20 of 40 rows have no label (empty or -1) and are not scored" in scored.err
     document = pucli("evaluate", "--model", "empty.model", "--data", "empty.csv", "--json").document
     assert document["rows"] == 20
     words = np.array([word.removesuffix(".0") for word in truth])
-    assert document["scores"]["accuracy"] == pytest.approx(np.mean((np.array(said["empty"]) == words)[odd]))
+    assert document["scores"]["accuracy"] == pytest.approx(np.mean((np.array(by_file["empty"]) == words)[odd]))
 
 
 @pytest.mark.parametrize("name", SEMI_SUPERVISED)
-def test_no_label_at_all_is_said_so(pucli, tmp_path, name):
+def test_the_error_without_any_label_says_so(pucli, tmp_path, name):
     table = small_table()
     truth = np.where(table["a"] > 0, "up", "down")
     table.assign(label=truth).to_csv(tmp_path / "all.csv", index=False)
@@ -673,7 +673,7 @@ def test_a_file_that_is_read_is_never_written_over(pucli, tmp_path):
     assert (tmp_path / "rows.csv").read_bytes() == before and (tmp_path / "kept.model").read_bytes() == model
 
 
-def test_classes_that_the_model_does_not_have_are_no_score_of_zero(pucli, tmp_path):
+def test_evaluate_refuses_classes_that_the_model_does_not_know(pucli, tmp_path):
     lines = [f"{i % 10},{i % 7},{('ill', 'well', '')[i % 3]}" for i in range(60)]
     (tmp_path / "seen.csv").write_text("a,b,outcome\n" + "\n".join(lines) + "\n")
     (tmp_path / "other.csv").write_text(
@@ -684,7 +684,7 @@ def test_classes_that_the_model_does_not_have_are_no_score_of_zero(pucli, tmp_pa
     assert done.code == 2 and "no, yes" in done.err and "ill, well" in done.err
 
 
-def test_few_labelled_rows_and_constant_features_are_said(pucli, tmp_path):
+def test_few_labelled_rows_and_constant_features_give_a_warning(pucli, tmp_path):
     rows = "".join(f"1,2,{'yes' if i == 0 else ''}\n" for i in range(30))
     (tmp_path / "constant.csv").write_text("a,b,bought\n" + rows)
     done = pucli("train", "--method", "gllc", "--data", "constant.csv", "--label", "bought", "--positive", "yes")
@@ -711,7 +711,7 @@ def test_the_seed_reaches_the_estimator(pucli, customers, tmp_path):
     assert a == b != c
 
 
-def test_rows_draws_so_many_and_keeps_labelled_ones(pucli, customers):
+def test_rows_draws_a_sample_and_keeps_labelled_rows(pucli, customers):
     words = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED, "--json")
     document = pucli(*words, "--rows", 60).document
     assert (document["rows"], document["labelled"]) == (60, 15)  # of 20 in 150
@@ -767,7 +767,7 @@ class Foreign(ClassifierMixin, BaseEstimator):
         return self.tree_.predict(X)
 
 
-def test_what_cannot_be_kept_is_noticed_before_the_work(pucli, customers, tmp_path, monkeypatch):
+def test_a_model_that_cannot_be_saved_is_an_error_before_training(pucli, customers, tmp_path, monkeypatch):
     entry = Method("foreign", "elsewhere:Foreign", "pu", "a fork", grid={"depth": [1, 2, 3]})
     monkeypatch.setitem(METHODS, "foreign", entry)
     module = types.ModuleType("elsewhere")
@@ -799,7 +799,7 @@ sys.exit(main(["list", "methods"]))
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_compiled_code_that_does_not_come_back(tmp_path, data_cache):
+def test_ctrl_c_ends_blocked_compiled_code(tmp_path, data_cache):
     """A main thread in compiled code cannot take the signal; libsvm runs so for minutes."""
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED],

@@ -96,7 +96,7 @@ def test_counts_and_content_of_every_downloaded_set(name, cache):
 
 @needs_shared
 @pytest.mark.parametrize("display", TABLE_3_2)
-def test_table_3_2_is_met_under_its_display_name(display, cache):
+def test_counts_of_table_3_2_hold_under_the_display_names(display, cache):
     data = load_dataset(display, cache=cache, mirror=SHARED / "uci", offline=True)
     assert (int((data.y == 1).sum()), int((data.y == -1).sum()), data.X.shape[1]) == TABLE_3_2[display]
 
@@ -179,7 +179,7 @@ def test_two_copies_of_one_source_agree(cache):
 
 
 @needs_shared
-def test_second_load_reads_the_parsed_copy_alone_and_a_damaged_one_is_made_again(tmp_path):
+def test_the_second_load_reads_the_parsed_copy_and_a_damaged_copy_is_rebuilt(tmp_path):
     first = load_dataset("wifi", cache=tmp_path, mirror=SHARED, offline=True)
     raw = tmp_path / "wifi" / "wifi_localization.txt"
     raw.unlink()
@@ -223,7 +223,7 @@ def test_generated_set_depends_on_the_stream_alone():
     assert load_dataset("wang-two-gaussians").content_sha256 == load_dataset("wang-two-gaussians").content_sha256
 
 
-def test_irrelevant_features_stand_behind_the_standardised_ones():
+def test_irrelevant_features_follow_the_standardised_features():
     plain = load_dataset("wang-two-gaussians", rng=np.random.default_rng(1))
     more = load_dataset("wang-two-gaussians", rng=np.random.default_rng(1), parameters={"irrelevant": 2})
     assert more.X.shape == (800, 6)
@@ -281,7 +281,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         ("toy:", "5:", r"name 5 is not text"),
     ],
 )
-def test_faulty_catalogue_names_file_key_and_way_out(old, new, message, tmp_path):
+def test_errors_in_a_catalogue_name_file_key_and_way_out(old, new, message, tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(ENTRY.format(sha="ab" * 32).replace(old, new, 1))
     with pytest.raises(UsageError, match=message) as caught:
@@ -337,7 +337,7 @@ def test_content_hash_is_over_shape_and_values():
         ("from pucli.data import load_dataset; load_dataset('wang-two-gaussians')", "pandas sklearn scipy pooch"),
     ],
 )
-def test_what_is_not_needed_is_not_imported(code, absent):
+def test_only_needed_modules_are_imported(code, absent):
     check = f"{code}; import sys; print(*[name for name in '{absent}'.split() if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

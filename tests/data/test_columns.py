@@ -11,7 +11,7 @@ N = 60
 RANDOM = np.random.default_rng(1)
 
 
-def told(cells, name="c", kinds=None):
+def column_of(cells, name="c", kinds=None):
     [column] = column_kinds(pd.DataFrame({name: cells}), kinds)
     return column
 
@@ -47,44 +47,44 @@ def told(cells, name="c", kinds=None):
         ([np.nan, np.nan], "constant"),
     ],
 )
-def test_each_kind_is_told_by_its_cells(cells, kind):
-    assert told(cells).kind == kind
+def test_each_kind_is_recognised_by_its_cells(cells, kind):
+    assert column_of(cells).kind == kind
 
 
 def test_a_whole_number_is_an_identifier_by_its_name_only_if_it_has_many_values():
     many = RANDOM.permutation(10 * N)[:N]
-    assert told(many, "customer_id").kind == told(many, "customerID").kind == "identifier"
-    assert told(many, "paid").kind == "number"
-    assert told(many % 7, "store_id").kind == "number"
-    assert told(RANDOM.normal(size=N), "id").kind == "number"  # not whole
+    assert column_of(many, "customer_id").kind == column_of(many, "customerID").kind == "identifier"
+    assert column_of(many, "paid").kind == "number"
+    assert column_of(many % 7, "store_id").kind == "number"
+    assert column_of(RANDOM.normal(size=N), "id").kind == "number"  # not whole
 
 
-def test_different_whole_numbers_far_apart_are_kept_and_warned_of():
-    column = told(RANDOM.permutation(10**6)[:N])
+def test_distinct_whole_numbers_far_apart_are_kept_with_a_warning():
+    column = column_of(RANDOM.permutation(10**6)[:N])
     assert column.kind == "number"
     assert "--drop" in column.warning
 
 
-def test_few_rows_are_no_ground_for_an_identifier():
-    assert told(["ann", "bob", "eve"]).kind == "category"
-    assert told([1, 2, 3]).kind == "number"
+def test_few_rows_do_not_make_an_identifier():
+    assert column_of(["ann", "bob", "eve"]).kind == "category"
+    assert column_of([1, 2, 3]).kind == "number"
 
 
-def test_a_few_words_among_numbers_are_empty_cells_and_named():
-    column = told(["1", "2", "3"] * 20 + ["closed"])
+def test_a_few_words_among_numbers_become_empty_cells_with_a_remark():
+    column = column_of(["1", "2", "3"] * 20 + ["closed"])
     assert (column.kind, "empty: 1, e.g. 'closed'" in column.remark) == ("number", True)
-    assert told(["1", "2", "closed", "open"]).kind == "category"
+    assert column_of(["1", "2", "closed", "open"]).kind == "category"
 
 
-def test_a_date_that_can_be_read_in_two_ways_is_said():
-    assert "day first" in told(["05/01/2024", "06/02/2024"]).remark
-    assert told(["05/01/2024", "06/22/2024"]).remark == ""
+def test_an_ambiguous_date_format_has_a_remark():
+    assert "day first" in column_of(["05/01/2024", "06/02/2024"]).remark
+    assert column_of(["05/01/2024", "06/22/2024"]).remark == ""
 
 
-def test_the_user_has_the_last_word():
-    assert told([1, 2, 3], kinds={"c": "category"}).kind == "category"
-    assert told(np.arange(N), kinds={"c": "number"}).kind == "number"
-    assert told(["a b c d"] * 3 + ["e"], kinds={"c": "text"}).kind == "text"
+def test_the_user_can_override_the_kind():
+    assert column_of([1, 2, 3], kinds={"c": "category"}).kind == "category"
+    assert column_of(np.arange(N), kinds={"c": "number"}).kind == "number"
+    assert column_of(["a b c d"] * 3 + ["e"], kinds={"c": "text"}).kind == "text"
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_the_user_has_the_last_word():
         ([1j, 2j], {}, "column 'c' holds complex numbers"),
     ],
 )
-def test_what_cannot_be_is_said_with_the_column(cells, kinds, message):
+def test_errors_name_the_column(cells, kinds, message):
     with pytest.raises(UsageError, match=message):
-        told(cells, kinds=kinds)
+        column_of(cells, kinds=kinds)
 
 
 @pytest.mark.parametrize(
@@ -125,27 +125,27 @@ def some_rows(n=400):
     return frame, labelled
 
 
-def test_columns_that_give_the_label_away_are_named():
+def test_columns_that_reveal_the_label_are_named():
     frame, labelled = some_rows()
     frame["again"] = np.where(labelled, 5.0, 1.0) + RANDOM.random(len(frame)) / 10
-    frame["said"] = np.where(labelled, "bought", np.where(np.arange(len(frame)) % 3 == 0, "left", "looked"))
+    frame["answer"] = np.where(labelled, "bought", np.where(np.arange(len(frame)) % 3 == 0, "left", "looked"))
     frame["paid_on"] = pd.Series(np.where(labelled, "2024-01-05", None), dtype=object)
     frame.loc[frame.index[labelled][0], "paid_on"] = "2024-02-07"
     frame["some"] = np.where(labelled & (np.arange(len(frame)) % 8 == 0), 3.5, np.nan)
     frame.loc[8, "some"] = 4.5
     found = leaks(frame, labelled, column_kinds(frame))
-    assert set(found) == {"again", "said", "paid_on", "some"}
+    assert set(found) == {"again", "answer", "paid_on", "some"}
     assert "only for labelled rows" in found["paid_on"]
 
 
-def test_a_category_of_many_values_is_not_named_for_its_chance_agreement():
+def test_a_category_with_many_values_is_not_named_for_chance_agreement():
     frame, labelled = some_rows()
     frame["shop"] = [f"s{i}" for i in np.random.default_rng(2).integers(0, 300, size=len(frame))]
     columns = column_kinds(frame, {"shop": "category"})
     assert leaks(frame, labelled, columns) == {}
 
 
-def test_few_labelled_rows_accuse_no_column():
+def test_with_few_labelled_rows_no_column_is_named():
     frame, labelled = some_rows()
     frame["again"] = labelled.astype(float) * 2 + 1
     few = np.zeros_like(labelled)

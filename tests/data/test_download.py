@@ -100,7 +100,7 @@ def test_a_named_mirror_comes_first_and_the_environment_names_one(server, tmp_pa
 
 
 @pytest.mark.parametrize("place", ["toy.csv", "toy/toy.csv", "uci/toy/toy.csv", "uci/toy/toy.csv.gz", "toy.csv.gz"])
-def test_a_folder_serves_as_mirror_offline(place, tmp_path):
+def test_a_folder_works_as_a_mirror_offline(place, tmp_path):
     file = tmp_path / "mirror" / place
     file.parent.mkdir(parents=True)
     file.write_bytes(gzip.compress(TEXT) if place.endswith(".gz") else TEXT)
@@ -111,7 +111,7 @@ def test_a_folder_serves_as_mirror_offline(place, tmp_path):
     assert get(tmp_path / "second", uri, offline=True)[0].read_bytes() == TEXT
 
 
-def test_a_wrong_file_in_the_mirror_is_passed_over(tmp_path):
+def test_a_wrong_file_in_the_mirror_is_skipped(tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / "toy" / "toy.csv").write_bytes(b"wrong")
     (tmp_path / "mirror" / "toy.csv").write_bytes(TEXT)
@@ -127,7 +127,7 @@ def test_a_file_comes_out_of_a_downloaded_archive(server, tmp_path):
     assert left(tmp_path) == ["toy.csv"]
 
 
-def test_an_archive_in_the_mirror_folder_serves_too(tmp_path):
+def test_an_archive_in_the_mirror_folder_is_used(tmp_path):
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "toy+set.zip").write_bytes(zipped({"toy.csv": TEXT}))
     catalogue = declare(tmp_path, "{url: 'https://example.invalid/1/toy+set.zip', member: toy.csv}")
@@ -135,13 +135,13 @@ def test_an_archive_in_the_mirror_folder_serves_too(tmp_path):
     assert path.read_bytes() == TEXT
 
 
-def test_a_server_that_is_busy_is_asked_again_and_a_missing_page_is_not(server, tmp_path):
+def test_requests_are_repeated_for_a_busy_server_but_not_for_a_missing_page(server, tmp_path):
     server.pages = {"/busy": [503, 429, TEXT]}
     get(tmp_path, declare(tmp_path, f"{server.url}/gone", f"{server.url}/busy"))
     assert server.asked == ["/gone", "/busy", "/busy", "/busy"]
 
 
-def test_a_download_cut_short_is_asked_for_again(server, tmp_path):
+def test_a_truncated_download_is_repeated(server, tmp_path):
     server.pages = {"/cut": [b"CUT", TEXT]}
     (path,) = get(tmp_path, declare(tmp_path, f"{server.url}/cut"))
     assert path.read_bytes() == TEXT
@@ -225,7 +225,7 @@ def test_an_interrupted_download_leaves_nothing(server, tmp_path):
     assert left(tmp_path) == []
 
 
-def test_what_a_killed_process_left_is_swept_after_a_day(tmp_path):
+def test_partial_files_of_a_killed_process_are_removed_after_a_day(tmp_path):
     (tmp_path / "toy.csv").write_bytes(TEXT)
     for name, age in ((".fetch-old", 2 * 86400), (".fetch-new", 60)):
         scratch = tmp_path / "cache" / "toy" / name
@@ -236,7 +236,7 @@ def test_what_a_killed_process_left_is_swept_after_a_day(tmp_path):
     assert sorted(path.name for path in (tmp_path / "cache" / "toy").iterdir()) == [".fetch-new", "toy.csv"]
 
 
-def test_many_at_once_get_the_same_whole_file(server, tmp_path):
+def test_concurrent_downloads_give_the_same_complete_file(server, tmp_path):
     server.pages = {"/toy": TEXT}
     catalogue = declare(tmp_path, f"{server.url}/toy")
     with ThreadPoolExecutor(8) as pool:
@@ -245,7 +245,7 @@ def test_many_at_once_get_the_same_whole_file(server, tmp_path):
     assert left(tmp_path) == ["toy.csv"]
 
 
-def test_progress_ends_at_the_whole(server, tmp_path):
+def test_progress_ends_at_the_total(server, tmp_path):
     big = b"x" * 300_000
     server.pages = {"/big": big}
     seen: list[tuple[str, int, int | None]] = []
@@ -256,7 +256,7 @@ def test_progress_ends_at_the_whole(server, tmp_path):
     assert len(seen) > 2
 
 
-def test_an_alternative_without_checksum_is_held_to_the_content(tmp_path):
+def test_an_alternative_without_checksum_is_checked_by_its_content(tmp_path):
     good = load_toy(tmp_path / "a", TEXT, content=None).content_sha256
     assert load_toy(tmp_path / "b", TEXT, content=good, alternative=True).content_sha256 == good
     with pytest.raises(RunError, match="declared is"):
@@ -294,7 +294,7 @@ HOSTILE = ["../../toy.csv", "/tmp/pucli-hostile/toy.csv", "..\\..\\toy.csv", "a/
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_in_an_archive_lead_nowhere(name, tmp_path):
+def test_paths_in_an_archive_cannot_leave_the_folder(name, tmp_path):
     room = tmp_path / "a" / "b" / "c"
     room.mkdir(parents=True)
     source, target = room / "hostile", room / "content"
@@ -322,7 +322,7 @@ def test_links_and_devices_in_a_tar_are_not_files(kind, tmp_path):
     assert not (tmp_path / "content").exists()
 
 
-def test_a_bomb_is_stopped(tmp_path):
+def test_a_decompression_bomb_is_stopped(tmp_path):
     zeros = bytes(1_000_000)
     for content, member in ((zipped({"toy.csv": zeros}), "toy.csv"), (gzip.compress(zeros), None)):
         (tmp_path / "bomb").write_bytes(content)

@@ -91,7 +91,7 @@ def test_text_agrees_with_tfidf_vectorizer():
     assert np.array_equal(encoded, expected)
 
 
-def test_days_and_turns_of_a_date():
+def test_dates_become_days_and_cyclic_features():
     frame = pd.DataFrame({"d": ["1970-01-01", "1970-01-02 06:00", "1970-07-01"]})
     encoder = TableEncoder().fit(frame)
     Z = dict(zip(encoder.get_feature_names_out(), encoder.transform(frame).T, strict=True))
@@ -114,9 +114,9 @@ def test_rows_that_are_not_for_training_change_nothing():
     after = encoder.transform(poisoned, tally)
     assert np.array_equal(after[:-1], before)
     assert json.dumps(encoder.__getstate__()["encoders_"]) == state
-    said = "\n".join(tally.lines())
+    report = "\n".join(tally.lines())
     for name, what in [("job", "'alien'"), ("member", "'perhaps'"), ("since", "'never'")]:
-        assert f"column '{name}': 1 cell" in said and f"first in row 21: {what}" in said
+        assert f"column '{name}': 1 cell" in report and f"first in row 21: {what}" in report
 
 
 def test_the_state_is_plain_data_and_gives_the_same_bits():
@@ -191,7 +191,7 @@ def test_a_sparse_matrix_is_left_as_it_is():
         encoder.transform(X.toarray())
 
 
-def test_a_matrix_of_numbers_comes_out_to_the_bit():
+def test_a_matrix_of_numbers_is_not_changed():
     X = np.random.default_rng(0).normal(size=(30, 4))
     X[:, 2] = 5.0
     encoder = TableEncoder().fit(X)
@@ -232,7 +232,7 @@ def test_blocks_of_any_size_give_the_same_bits_and_one_tally():
     assert "2 cells with a value not seen in training (first in row 6: 'alien')" in whole.lines()[0]
 
 
-def test_no_rows_in_training_is_an_error_and_later_none_out():
+def test_no_training_rows_are_an_error_and_no_new_rows_give_no_rows():
     with pytest.raises(UsageError, match="no rows"):
         TableEncoder().fit(table().iloc[:0])
     assert TableEncoder().fit(table()).transform(table().iloc[:0]).shape[0] == 0
@@ -252,7 +252,7 @@ def test_three_thousand_categories_share_one_feature_beyond_the_frequent_ones():
     assert (Z.sum(axis=1) == 1).all()
 
 
-def test_codes_with_leading_zeros_are_not_numbers_when_said_so():
+def test_codes_with_leading_zeros_can_be_declared_categories():
     frame = pd.DataFrame({"zip": ["007", "7", "012", "007"]})
     encoder = TableEncoder({"zip": "category"}).fit(frame)
     assert encoder.get_feature_names_out().tolist() == ["zip=007", "zip=7", "zip=012"]

@@ -1,4 +1,4 @@
-"""Images in IDX files: what is read, from where, and what is said of files that are broken."""
+"""Images in IDX files: their content, where they come from, and the errors for damaged files."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_missing_values_are_left_out_and_stay_missing():
     assert np.array_equal(scaler.inverse_transform(scaler.transform(X)), X, equal_nan=True)
 
 
-def test_inputs_are_left_alone():
+def test_inputs_are_not_changed():
     X = np.arange(12.0).reshape(4, 3)
     X.setflags(write=False)
     scaler = Standardiser().fit(X)

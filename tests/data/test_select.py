@@ -53,7 +53,7 @@ def test_one_hot_columns_are_named_by_value(tmp_path):
         ("a,class\n1,1\n2,0,7,7\n", "", "cannot be read as declared"),
     ],
 )
-def test_what_does_not_fit_the_declaration_is_named(text, extra, message, tmp_path):
+def test_errors_name_what_does_not_fit_the_declaration(text, extra, message, tmp_path):
     with pytest.raises(PucliError, match=message):
         load_toy(tmp_path, text, extra)
     assert not list((tmp_path / "cache" / "toy").glob("parsed-*"))

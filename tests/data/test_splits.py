@@ -90,7 +90,7 @@ def test_labelling_is_at_random_among_positives(scenario):
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_training_order_says_nothing_about_the_label(scenario):
+def test_training_order_is_independent_of_the_label(scenario):
     split = make_split(scenario, labels(300, 300), 0.5, rng=np.random.default_rng(3))
     place = np.arange(len(split.s))
     gap = place[split.s == 1].mean() - place[split.s == 0].mean()
@@ -138,7 +138,7 @@ def test_the_greater_label_is_positive(values):
         (np.array([1, -1]), 0.9, "no (row in the test set|unlabeled row|labelled row)"),
     ],
 )
-def test_what_cannot_be_split_is_said(scenario, y, frequency, message):
+def test_errors_for_data_that_cannot_be_split(scenario, y, frequency, message):
     with pytest.raises(UsageError, match=message):
         make_split(scenario, y, frequency, rng=np.random.default_rng(0))
 

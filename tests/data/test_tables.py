@@ -139,7 +139,7 @@ def test_places_in_other_formats(tmp_path):
         read_table(tmp_path / "t.arff", label="y")
 
 
-def test_an_empty_row_in_a_sheet_is_passed_over_but_counted(tmp_path):
+def test_an_empty_row_in_a_sheet_is_skipped_but_counted(tmp_path):
     pd.DataFrame({"a": [1, None, "x"], "y": [0, None, 1]}).to_excel(tmp_path / "t.xlsx", index=False)
     with pytest.raises(UsageError, match="column 'a', row 4 of sheet"):
         read_table(tmp_path / "t.xlsx", label="y")
@@ -328,7 +328,7 @@ def test_constant_features_and_duplicate_rows_are_mentioned():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_file_is_read_right_or_refused(kind, tmp_path):
+def test_a_damaged_file_is_read_correctly_or_refused(kind, tmp_path):
     """Random damage never ends in another exception, nor in numbers that are not finite."""
     file, label = write(tmp_path, kind)
     whole = file.read_bytes()

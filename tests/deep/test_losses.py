@@ -67,7 +67,7 @@ def test_gradient_agrees_with_finite_differences():
 
 
 @pytest.mark.parametrize("h", [2, 10])
-def test_single_precision_does_not_move_near_pairs(h):
+def test_single_precision_does_not_change_the_kernel_of_near_pairs(h):
     """Codes that nearly coincide, where k is at its greatest: inner products alone would lose their distances."""
     rng = np.random.default_rng(4)
     codes = (0.9 + 1e-3 * rng.uniform(-1, 1, (40, h))).astype(np.float32)

@@ -61,7 +61,7 @@ def test_equal_seeds_give_equal_runs(name):
     assert not np.array_equal(one.history_, other.history_)
 
 
-def test_global_random_state_of_torch_is_left_alone():
+def test_the_global_random_state_of_torch_is_not_changed():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -70,7 +70,7 @@ def test_global_random_state_of_torch_is_left_alone():
 
 
 @pytest.mark.parametrize("name", ["pae", "wgan-gp"])
-def test_a_resumed_run_ends_as_an_uninterrupted_one(name, tmp_path):
+def test_a_resumed_run_gives_the_result_of_an_uninterrupted_run(name, tmp_path):
     X = rows()
     estimator = deep_models()[name]
     whole = small(estimator).fit(X)
@@ -211,7 +211,7 @@ def test_sizes_of_layers_may_be_a_list_or_an_array():
 
 
 @pytest.mark.parametrize("kind", ["table", "empty", "weights", "list"])
-def test_a_file_that_is_not_a_checkpoint_is_left_alone(kind, tmp_path):
+def test_a_file_that_is_not_a_checkpoint_is_not_overwritten(kind, tmp_path):
     file = tmp_path / "customers.csv"
     if kind in ("table", "empty"):
         file.write_text("a,b\n1,2\n" if kind == "table" else "")

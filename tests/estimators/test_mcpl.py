@@ -80,7 +80,7 @@ def test_bad_input(estimator, X, y, message):
         ([np.eye(2), -np.eye(2)], "positive definite"),
     ],
 )
-def test_a_given_covariance_that_is_none(covariance, message):
+def test_a_given_matrix_that_is_not_a_covariance(covariance, message):
     X, y, _ = problem("fixed", 1, K=2, D=2)
     with pytest.raises(ValueError, match=message):
         MCPL("gaussian-fixed", covariance=covariance).fit(X, y)

@@ -104,7 +104,7 @@ def test_wrong_parameters_are_named(data, wrong, message):
 
 
 @pytest.mark.parametrize("solver", ["qp", "svr"])
-def test_peers_refuse_what_they_cannot_hold(data, solver, monkeypatch):
+def test_peers_refuse_problems_that_do_not_fit_into_memory(data, solver, monkeypatch):
     module = {"qp": "pucli.solvers.usmo.qp", "svr": "pucli.solvers.usmo.svr"}[solver]
     monkeypatch.setattr(f"{module}.LARGEST", 100)
     with pytest.raises(ValueError, match="solver='usmo'"):
@@ -122,7 +122,7 @@ def test_not_converged_warns_and_keeps_a_valid_bound(data):
     assert early.objective_ - early.dual_gap_ <= late.objective_ <= early.objective_
 
 
-def test_the_size_of_the_cache_changes_nothing_but_speed(data):
+def test_the_size_of_the_cache_does_not_change_the_result(data):
     X, y = data
     fits = [
         USMO(prior=0.4, lam=1e-3, width=2.0, cache_size=size, random_state=0).fit(X, y) for size in (1e-6, 0.1, 200)
@@ -133,7 +133,7 @@ def test_the_size_of_the_cache_changes_nothing_but_speed(data):
         assert np.abs(fit.decision_function(X) - fits[0].decision_function(X)).max() < 0.05
 
 
-def test_memory_is_that_of_the_cache_and_not_of_a_square_matrix():
+def test_memory_is_bounded_by_the_cache_size():
     """4000 rows: a square matrix takes 128 MB; the cache is given 8."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4050, 5)) + np.where(rng.random(4050) < 0.4, 1.0, -1.0)[:, None]

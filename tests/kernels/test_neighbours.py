@@ -17,7 +17,7 @@ def test_recall_is_that_of_the_true_neighbours():
     assert neighbours.measured_recall(X, wrong) == pytest.approx(0.75, abs=0.01)
 
 
-def test_ties_cost_no_recall():
+def test_ties_do_not_lower_the_recall():
     X = np.repeat(np.arange(40.0), 4)[:, None] * np.ones(2)
     rows = (np.arange(160) // 4 * 4)[:, None] + np.array([[0, 1, 2]])
     own = rows == np.arange(160)[:, None]
@@ -49,7 +49,7 @@ def test_a_descent_finds_nearly_all_neighbours_and_the_same_objective(monkeypatc
     assert near.objective_ == pytest.approx(model.objective_, rel=1e-3)
 
 
-def test_without_the_extra_the_search_is_exact_and_says_so(monkeypatch):
+def test_without_the_extra_the_search_is_exact_with_a_warning(monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT_ROWS", 100)
     monkeypatch.setattr(neighbours.importlib.util, "find_spec", lambda name: None)
     X = np.random.default_rng(2).normal(size=(200, 8))

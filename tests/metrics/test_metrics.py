@@ -54,12 +54,12 @@ def test_scores_agree_with_scikit_learn(n, seed):
     rng = np.random.default_rng(seed)
     y = np.r_[1, -1, rng.choice([-1, 1], n)]
     f = np.round(rng.normal(size=n + 2), 1)  # rounded: ties count half in the AUC
-    said = np.where(f > 0, 1, -1)
-    got = classification_scores(y, said, f)
-    assert got["f1"] == pytest.approx(f1_score(y, said, zero_division=0))
-    assert got["precision"] == pytest.approx(precision_score(y, said, zero_division=0))
-    assert got["recall"] == pytest.approx(recall_score(y, said))
-    assert got["accuracy"] == pytest.approx(accuracy_score(y, said))
+    predicted = np.where(f > 0, 1, -1)
+    got = classification_scores(y, predicted, f)
+    assert got["f1"] == pytest.approx(f1_score(y, predicted, zero_division=0))
+    assert got["precision"] == pytest.approx(precision_score(y, predicted, zero_division=0))
+    assert got["recall"] == pytest.approx(recall_score(y, predicted))
+    assert got["accuracy"] == pytest.approx(accuracy_score(y, predicted))
     assert got["auc"] == pytest.approx(roc_auc_score(y, f))
     assert got["tp"] + got["fp"] + got["fn"] + got["tn"] == n + 2
 
@@ -92,8 +92,8 @@ def test_puf_of_a_prediction():
     assert found == {"recall_labelled": 0.5, "predicted_positive": pytest.approx(1 / 3), "puf": 1.0}
 
 
-def test_a_registered_metric_is_computed_wherever_its_needs_are_there(monkeypatch):
-    share = Metric("share", "predicted positives", lambda said, positive: np.mean(said == positive),
+def test_a_registered_metric_is_computed_if_its_inputs_are_available(monkeypatch):
+    share = Metric("share", "predicted positives", lambda predicted, positive: np.mean(predicted == positive),
                    ("predictions", "positive"))  # fmt: skip
     monkeypatch.setattr(registry, "all_metrics", lambda: {**METRICS, "share": share})
     assert classification_scores([1, 1, -1, -1], [1, -1, -1, -1])["share"] == 0.25

@@ -50,7 +50,7 @@ def test_folds_are_disjoint_and_test_rows_are_never_labelled():
         np.testing.assert_allclose(part.X.mean(axis=0), 0.0, atol=1e-12)
 
 
-def test_more_labels_are_the_fewer_ones_and_some_more():
+def test_larger_sets_of_labels_contain_the_smaller_ones():
     few, many = (prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == n])[0] for n in (2, 8))
     np.testing.assert_array_equal(few.X, many.X)
     chosen = few.visible >= 0
@@ -71,7 +71,7 @@ def test_clustering_uses_all_rows_and_zero_labels_only_where_declared():
 
 
 @pytest.mark.parametrize("task", ["clustering", "classification"])
-def test_a_cell_measures_what_the_method_answers(task):
+def test_a_cell_measures_the_predictions_of_the_method(task):
     made = experiment(options={"task": task})
     cell = next(cell for cell in plan(made) if cell.setting["labels"] == 8)
     result = protocol.run_cell(cell, Context())
@@ -212,7 +212,7 @@ def test_toes_has_balanced_classes_of_two_and_three_groups():
     assert [len(np.unique(np.round(X[y == label]), axis=0)) for label in (1, -1)] == [2, 3]
 
 
-def test_grid_and_embedding_are_the_densities_they_say():
+def test_grid_and_embedding_have_their_stated_densities():
     X, y = gaussian_grid(np.random.default_rng(0), rows=5000, spacing=10.5, sd=0.316)
     distance = X - grid_centres(10.5)[y]
     log_likelihood = norm.logpdf(distance, scale=0.316).sum(axis=1).mean() - np.log(25)

@@ -53,7 +53,7 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     assert [extra.path for extra in figures] == ["figures/images-digits", "figures/neighbours-digits"]
 
 
-def test_a_profile_can_shrink_networks_and_leave_the_generating_out():
+def test_a_profile_can_shrink_networks_and_skip_the_generation():
     made = experiment(options={"hidden": [4, 3], "generate": False})
     cell = plan(made)[0]
     result = deep.run_cell(cell, Context())
@@ -62,7 +62,7 @@ def test_a_profile_can_shrink_networks_and_leave_the_generating_out():
     assert result.details == {}
 
 
-def test_looks_on_the_way_are_those_of_shorter_runs():
+def test_intermediate_looks_equal_those_of_shorter_runs():
     options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
     made = experiment(options=options)
     cell = plan(made)[0]
@@ -147,7 +147,7 @@ def test_bandwidth_is_chosen_on_training_rows():
     assert deep._likelihood(generated, deep.Drawn(X=near, X_test=far))[1] < 0.1
 
 
-def test_without_torch_it_is_said_once_what_to_install(monkeypatch, tmp_path):
+def test_without_torch_one_error_names_what_to_install(monkeypatch, tmp_path):
     find = importlib.import_module
 
     def absent(name, *package):
@@ -173,7 +173,7 @@ def test_wrong_options_are_named():
         plan(experiment(options={"stack": False}))
 
 
-def test_critic_descends_its_distance_with_the_gradient_penalty(monkeypatch):
+def test_the_critic_descends_on_its_penalised_distance(monkeypatch):
     torch.manual_seed(0)
     drawn, seen, descend = torch.Generator().manual_seed(0), [], models.descend
     settings = models.Settings(2, 2, (5,), "linear", 0.0, 0.0, False, 1e-3, (0.5, 0.9))

@@ -51,7 +51,7 @@ def test_rows_are_those_of_pucli_split(experiment):
         assert np.array_equal(rows.X_train, X_train) and np.array_equal(rows.X_test, X_test)
 
 
-def test_test_labels_choose_nothing(experiment):
+def test_test_labels_do_not_affect_the_choice(experiment):
     """With other test labels everything but the metrics is the same."""
     for cell in plan(experiment, methods=["glpual"])[:1]:
         context = Context()
@@ -61,8 +61,8 @@ def test_test_labels_choose_nothing(experiment):
         second = pu.run_cell(cell, context)
         assert first.metrics != second.metrics
         assert first.params == second.params and first.trials == second.trials and first.flags == second.flags
-        said = [r.metrics["tp"] + r.metrics["fp"] for r in (first, second)]
-        assert said[0] == said[1]
+        predicted = [r.metrics["tp"] + r.metrics["fp"] for r in (first, second)]
+        assert predicted[0] == predicted[1]
 
 
 def test_methods_share_rows_and_folds(experiment):

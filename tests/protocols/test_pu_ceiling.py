@@ -27,7 +27,7 @@ def declared(tmp_path, **changes):
     return load_experiment(tmp_path / "mine.yaml")
 
 
-def test_the_ceiling_is_the_best_of_what_each_point_gives_alone(tmp_path):
+def test_the_ceiling_is_the_best_of_the_grid_points(tmp_path):
     made = declared(tmp_path, protocol="pu_ceiling")
     (cell,) = plan(made)
     result = ceiling.run_cell(cell, Context())

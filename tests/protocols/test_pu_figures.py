@@ -107,7 +107,7 @@ def test_only_the_rows_of_a_panel_are_run_and_they_score_as_in_the_table(maps):
 
 
 @pytest.mark.slow
-def test_a_map_holds_every_row_once_with_its_true_class(maps):
+def test_a_map_has_every_row_once_with_its_true_class(maps):
     _, results = maps
     data = load_dataset("wine")
     for _, result in results:
@@ -166,8 +166,8 @@ def test_a_decision_field_is_the_sign_of_the_fitted_model():
     assert near["window"] == [-30, 45]
     axis = np.linspace(-30, 45, 15)
     for column, x in enumerate(axis):
-        said = model.decision_function(np.column_stack([np.full(15, x), axis])) <= 0
-        np.testing.assert_array_equal(np.array(near["negative"])[:, column], said)
+        negative = model.decision_function(np.column_stack([np.full(15, x), axis])) <= 0
+        np.testing.assert_array_equal(np.array(near["negative"])[:, column], negative)
     whole = result.details["fields"][0]["window"]
     assert whole[0] < rows.X_test.min() and rows.X_test.max() < whole[1]
     crossing = result.metrics["crossing"]

@@ -53,7 +53,7 @@ def test_a_cell_is_a_method_and_a_repeat_and_groups_share_rows():
     assert [cell.declared["split"]["labelled"] for cell in cells[:3]] == [12, 13, 12]
 
 
-def test_a_label_frequency_has_no_part_in_a_cell():
+def test_the_label_frequency_does_not_enter_a_cell():
     keys = [cell.key for cell in plan(experiment())]
     with_one = experiment(split={**CURVES["split"], "label_frequencies": [1]})
     assert [cell.key for cell in plan(with_one)] == keys

@@ -152,7 +152,7 @@ def cells_of(case: Case) -> list[Cell]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_poisoned_test_rows_choose_nothing(name, monkeypatch):
+def test_poisoned_test_rows_do_not_affect_the_choice(name, monkeypatch):
     case = CASES[name]
     X, y = rows_of()
     give(monkeypatch, case, X, y)
@@ -170,7 +170,7 @@ def test_poisoned_test_rows_choose_nothing(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_permuted_test_rows_choose_nothing(name, monkeypatch):
+def test_permuted_test_rows_do_not_affect_the_choice(name, monkeypatch):
     """Test rows that change places with their classes kept in place."""
     case = CASES[name]
     X, y = rows_of()
@@ -187,7 +187,7 @@ def test_permuted_test_rows_choose_nothing(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_classes_of_test_rows_are_for_the_metrics_alone(name, monkeypatch):
+def test_classes_of_test_rows_only_affect_the_metrics(name, monkeypatch):
     case = CASES[name]
     X, y = rows_of()
     give(monkeypatch, case, X, y)
@@ -221,7 +221,7 @@ def test_a_picture_of_the_rows_changes_no_score(monkeypatch):
     assert results[0].metrics == results[1].metrics
 
 
-def test_hidden_classes_choose_nothing_in_semi_supervised_learning(monkeypatch):
+def test_hidden_classes_do_not_affect_semi_supervised_fits(monkeypatch):
     """Only the role `oracle` sees classes of unlabeled rows."""
     case = CASES["semi_supervised"]
     methods = {**case.declared["methods"], "lda/oracle": {"method": "mcpl-lda", "ridge": 0.1}}
@@ -241,7 +241,7 @@ def test_hidden_classes_choose_nothing_in_semi_supervised_learning(monkeypatch):
         assert same == (cell.method != "lda/oracle"), cell.method
 
 
-def test_hidden_classes_choose_nothing_in_clustering(monkeypatch):
+def test_hidden_classes_do_not_affect_clusterings(monkeypatch):
     case = CASES["classtering"]
     options = {"task": "clustering", "labels": [8]}
     case = case._replace(declared={**case.declared, "options": options})
@@ -256,7 +256,7 @@ def test_hidden_classes_choose_nothing_in_clustering(monkeypatch):
         assert choices(first, case) == choices(second, case) and first.metrics["nmi"] != second.metrics["nmi"]
 
 
-def test_classes_of_unlabeled_rows_choose_nothing_in_usmo(monkeypatch):
+def test_classes_of_unlabeled_rows_do_not_affect_usmo(monkeypatch):
     X, y = rows_of()
     params = {"prior": 0.5, "lam": 0.01, "kernel": "linear"}
     declared = {
@@ -276,7 +276,7 @@ def test_classes_of_unlabeled_rows_choose_nothing_in_usmo(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [37, 50, 83])
-def test_as_many_positives_are_labelled_as_the_share_and_no_more(n, monkeypatch):
+def test_the_number_of_labelled_positives_is_rounded_down(n, monkeypatch):
     """floor(frequency n prior): a part of a row is not labelled."""
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.where(np.arange(n) < n // 2, 1, -1)
     monkeypatch.setattr(usmo, "read_rows", lambda *_: (X, y))

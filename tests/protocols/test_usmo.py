@@ -31,9 +31,9 @@ def script_f(true_labels, predictions):
     chosen = true_labels == 0
     if chosen.sum() < (~chosen).sum():
         chosen = true_labels == 1
-    said = predictions[: len(true_labels)]
-    tp = (true_labels[chosen] == said[chosen]).sum()
-    tn = (true_labels[~chosen] == said[~chosen]).sum()
+    predicted = predictions[: len(true_labels)]
+    tp = (true_labels[chosen] == predicted[chosen]).sum()
+    tn = (true_labels[~chosen] == predicted[~chosen]).sum()
     fp, fn = (~chosen).sum() - tn, chosen.sum() - tp
     precision = tp / (tp + fp) if tp + fp else 0.0
     recall = tp / (tp + fn) if tp + fn else 0.0
@@ -52,8 +52,8 @@ def test_published_scoring_is_the_released_script_misaligned_and_majority(seed, 
 
 def test_a_decision_of_zero_counts_as_the_script_counts_it():
     truth, decision = np.array([-1, -1, -1, 1]), np.array([-1.0, 0.0, -2.0, 0.0, 5.0])
-    said = np.sign(decision)
-    assert f_of_class(truth, said[:4], -1) == pytest.approx(script_f((truth + 1) // 2, (said + 1) / 2))
+    predicted = np.sign(decision)
+    assert f_of_class(truth, predicted[:4], -1) == pytest.approx(script_f((truth + 1) // 2, (predicted + 1) / 2))
 
 
 def test_only_positives_are_labelled():

@@ -82,7 +82,7 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_clone_without_the_store_shows_the_same(ran):
+def test_a_clone_without_the_store_gives_the_same_report(ran):
     experiment, results = ran
     first = collect(experiment, results_dir=results)
     assert first.profile == "full" and not first.kept
@@ -107,7 +107,7 @@ def test_cells_that_are_run_later_join_the_committed_ones(ran):
     assert sum(way["cells"] for way in provenance["made_with"]) >= 5
 
 
-def test_nothing_run_says_what_to_do(tmp_path):
+def test_the_error_without_cells_names_the_command(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
     with pytest.raises(UsageError, match=r"no cell of small has been run in .*; `pucli reproduce small"):
         collect(load_experiment(tmp_path / "small.yaml"), results_dir=tmp_path)

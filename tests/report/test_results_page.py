@@ -242,7 +242,7 @@ def claims_variants():
 @pytest.mark.parametrize(
     "claims", [claims_3_1, claims_3_3, claims_figures, claims_4, claims_5, claims_ceilings, claims_variants]
 )
-def test_the_page_says_what_the_cells_give(claims):
+def test_the_page_agrees_with_the_cells(claims):
     text = " ".join(PAGE.split())
     missing = [claim for claim in claims() if claim not in text]
     assert not missing, "\n".join(missing)

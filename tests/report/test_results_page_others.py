@@ -194,7 +194,7 @@ def claims_pae():
 
 
 @pytest.mark.parametrize("claims", [claims_usmo, claims_usmo_figures, claims_safe, claims_classtering, claims_pae])
-def test_the_page_says_what_the_cells_give(claims):
+def test_the_page_agrees_with_the_cells(claims):
     text = " ".join(PAGE.split())
     missing = [claim for claim in claims() if claim not in text]
     assert not missing, "\n".join(missing)

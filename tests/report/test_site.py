@@ -101,7 +101,7 @@ def test_the_front_page_counts_by_publication_and_is_small(site):
     assert "http" not in "".join(link for link in page.links)  # nothing comes from elsewhere
 
 
-def test_a_method_and_a_data_set_say_where_they_stand(site):
+def test_the_pages_of_a_method_and_a_data_set_show_their_results(site):
     assert "table-3.1" in Page(site / "methods" / "glpual.html").text
     text = Page(site / "datasets" / "wang-two-gaussians.html").text
     assert "table-3.1" in text and "generated" in text
@@ -143,7 +143,7 @@ def _few(folder):
     return results
 
 
-def test_without_results_it_says_what_to_do(tmp_path):
+def test_the_error_without_results_names_the_command(tmp_path):
     with pytest.raises(UsageError, match="pucli reproduce EXPERIMENT"):
         write_site(tmp_path / "out", tmp_path)
 

@@ -15,7 +15,7 @@ def verdict(obtained, published, metric="f1", **more):
     return judge(Sample(*obtained), Sample(*published), metric, **more).verdict
 
 
-def test_beyond_two_standard_errors_the_side_decides():
+def test_beyond_two_standard_errors_the_verdict_is_better_or_worse():
     # standard error of the difference sqrt(3^2/9 + 4^2/4) = sqrt(5)
     outside = 2 * math.sqrt(5) + 0.1
     there = (50, 4, 4)
@@ -35,7 +35,7 @@ def test_the_interval_is_that_of_welch():
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
-def test_reproduced_is_earned_by_precision_not_by_noise():
+def test_a_verdict_of_reproduced_needs_precision():
     assert verdict((80.5, 2, 10), (80, 2, 10)) == "reproduced"
     assert verdict((68.0, 37.4, 5), (96.41, 1.43, 5)) == "inconclusive"
     assert verdict((80.0, 20, 10), (80, 2, 10)) == "inconclusive"  # equal means, nothing known
@@ -62,7 +62,7 @@ def test_models_that_predict_one_class_reproduce_nothing():
     assert verdict((0.0, 0.0, 10), (0.0, 0.0, 10), one_class=10) == "degenerate"
 
 
-def test_a_missing_standard_deviation_is_the_other_sides_and_said():
+def test_a_missing_standard_deviation_is_replaced_by_the_other_with_a_note():
     found = judge(Sample(53, math.nan, 1), Sample(50, 4, 10), "f1")
     assert found.verdict == "inconclusive" and "published sd assumed" in found.remark
     found = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")

@@ -120,7 +120,7 @@ def test_defaults_of_columns(tmp_path):
     assert {cell.method for key, cell in changed.items() if key not in former} == {"glpual"}
 
 
-def test_protocols_that_do_not_scale_say_so():
+def test_protocols_without_standardisation_refuse_it():
     """An option that would do nothing is an error."""
     declared = {
         "title": "A",

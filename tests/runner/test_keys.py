@@ -43,7 +43,7 @@ def test_different_parameters_have_different_keys(one, defaults_one, present, tw
 
 
 @given(PARAMS, PARAMS, COMPLETE, PARAMS)
-def test_a_key_says_every_parameter_of_the_fit(declared, defaults, present, former):
+def test_a_key_contains_every_parameter_of_the_fit(declared, defaults, present, former):
     key = key_params(declared, defaults, present, former)
     assert {**former, **key} == fit_of(declared, defaults, present)
 
@@ -63,7 +63,7 @@ def test_every_constructor_parameter_has_a_former_default():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", experiment_names())
-def test_no_key_depends_on_the_defaults_of_today(name, monkeypatch):
+def test_keys_do_not_depend_on_the_current_defaults(name, monkeypatch):
     """Experiments write out every parameter that they do not tune, in every profile."""
     experiment = load_experiment(name, check_methods=False)
     before = {profile: {cell.key for cell in plan(experiment, profile)} for profile in experiment.profiles}
@@ -77,7 +77,7 @@ def test_no_key_depends_on_the_defaults_of_today(name, monkeypatch):
         assert {cell.key for cell in plan(experiment, profile)} == keys, profile
 
 
-def test_a_changed_default_is_another_cell_and_reaches_no_old_one(monkeypatch):
+def test_a_changed_default_gives_a_new_cell_and_keeps_old_ones(monkeypatch):
     """Who declares nothing gets the new default and a new key; an old key makes the old estimator."""
     declared = {"name": "glpual", "params": {"lam": 3.0}}
     assert "tol" not in declared["params"] and make(declared).tol == METHODS["glpual"].former_defaults["tol"]

@@ -61,13 +61,13 @@ def test_parts_are_disjoint_and_keep_groups_together(groups, parts):
     assert max(sizes) - min(sizes) <= 1
 
 
-def test_a_part_that_is_not_there(experiment):
+def test_a_part_that_does_not_exist(experiment):
     for shard in ((0, 2), (3, 2)):
         with pytest.raises(UsageError, match="shard"):
             part_of(plan(experiment), shard)
 
 
-def test_a_limit_stops_after_so_many_cells_and_the_next_run_goes_on(experiment, tmp_path):
+def test_a_limit_stops_the_run_and_the_next_run_continues(experiment, tmp_path):
     first = run(experiment, results_dir=tmp_path, max_cells=3)
     assert (first.ran, first.left) == (3, 5)
     second = run(experiment, results_dir=tmp_path, max_cells=100)

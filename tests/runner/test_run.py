@@ -164,7 +164,7 @@ def test_kill_and_resume_equals_uninterrupted(sequential, tmp_path):
     assert numbers(tmp_path) == numbers(folder)
 
 
-def test_interrupt_keeps_what_is_done_and_says_how_to_go_on(sequential, tmp_path):
+def test_an_interrupt_keeps_finished_cells_and_names_the_command_to_resume(sequential, tmp_path):
     experiment, folder, _, _ = sequential
 
     def stop_at_four(event):
@@ -288,7 +288,7 @@ def test_damaged_store_is_kept_aside(tmp_path):
     assert (path.parent / "store.damaged-1.sqlite").read_bytes() == damaged
 
 
-def test_store_of_another_version_is_left_alone(tmp_path):
+def test_a_store_of_another_version_is_not_changed(tmp_path):
     experiment = declare(tmp_path)
     (tmp_path / "small").mkdir()
     with sqlite3.connect(tmp_path / "small" / STORE) as db:
@@ -355,7 +355,7 @@ def test_wrong_execution_options(tmp_path):
         run(experiment, results_dir=tmp_path, backend="lokky")
 
 
-def test_dask_missing_is_said(tmp_path, monkeypatch):
+def test_the_error_without_dask_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match=r"pip install 'pucli\[dask\]'"):
         run(declare(tmp_path), results_dir=tmp_path, backend="dask")
@@ -368,7 +368,7 @@ def test_dask_is_bit_identical(sequential, tmp_path):
     assert numbers(tmp_path) == numbers(folder)
 
 
-def test_lock_file_of_something_else(tmp_path):
+def test_a_lock_file_of_another_program(tmp_path):
     (tmp_path / LOCK).write_text("not a lock file at all, and long enough to be looked at " * 20)
     with pytest.raises(UsageError, match="not a lock file of pucli"):
         Store(tmp_path)

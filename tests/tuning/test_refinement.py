@@ -50,7 +50,7 @@ def test_each_move_is_the_whole_step(monkeypatch):
         assert result.params["lam"] == 1.0
 
 
-def test_moves_go_on_from_the_last_gain_and_end_where_none_is(monkeypatch):
+def test_refinement_continues_from_the_last_gain_and_ends_without_one(monkeypatch):
     result, peak = refined(monkeypatch, {"lam": [1.0]}, lam=1.3)
     assert result.params["lam"] == pytest.approx(1.1**3)
     tried = [point["lam"] for point in peak.asked]
@@ -59,13 +59,13 @@ def test_moves_go_on_from_the_last_gain_and_end_where_none_is(monkeypatch):
     assert len(result.trials) == len(tried) and result.n_fits == 3 * len(tried)
 
 
-def test_every_parameter_has_its_turn(monkeypatch):
+def test_every_parameter_is_refined(monkeypatch):
     result, _ = refined(monkeypatch, {"lam": [1.0], "sigma": [1.0]}, lam=0.5, sigma=2.0)
     assert abs(math.log(result.params["lam"] / 0.5)) <= math.log(1.1)
     assert abs(math.log(result.params["sigma"] / 2.0)) <= math.log(1.1)
 
 
-def test_the_choice_of_the_grid_is_where_the_refinement_starts(monkeypatch):
+def test_the_refinement_starts_at_the_choice_of_the_grid(monkeypatch):
     result, peak = refined(monkeypatch, {"lam": [0.01, 1.0, 100.0]}, lam=120.0)
     assert peak.asked[3]["lam"] == pytest.approx(110.0) and result.params["lam"] > 100.0
 

@@ -18,7 +18,7 @@ GRID = {"lam": [0.1, 1.0, 10.0, 100.0], "c_u": [0.3, 0.05]}
 
 
 @pytest.mark.parametrize("method", ["glpual", "gllc", "blssvm"])
-def test_stages_choose_what_the_whole_kernel_chooses(method, monkeypatch):
+def test_stages_choose_the_same_point_as_the_full_kernel(method, monkeypatch):
     monkeypatch.setattr(stages, "WHOLE_KERNEL_ROWS", 100)
     monkeypatch.setattr(stages, "FINALISTS", 3)
     X, s = rows(240)
@@ -58,7 +58,7 @@ def test_many_rows_are_searched_on_nested_samples(method, monkeypatch):
     assert found.score >= 0.98 * max(exact.values())
 
 
-def test_samples_are_nested_and_rows_stand_for_those_left_out():
+def test_samples_are_nested_and_rows_represent_those_left_out():
     _, s = rows(5000, share=0.1)
     small, large = stages.nested_sample(s, 1000, 3), stages.nested_sample(s, 2500, 3)
     assert set(small.rows) <= set(large.rows)

@@ -73,7 +73,7 @@ def test_large_feature_path_equals_the_compiled_one(monkeypatch):
     )
 
 
-def test_methods_that_share_a_cache_get_what_they_get_alone():
+def test_a_shared_cache_does_not_change_the_results():
     X, s = pu_data(2)
     options = {"params": {"kernel": "rbf"}, "grid": {**GRID, "width": [0.7, 2.0]}, "greedy_step": 0.1, "seed": 5}
     cache: dict = {}
@@ -87,7 +87,7 @@ def test_methods_that_share_a_cache_get_what_they_get_alone():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "form": "thesis"}], ids=str)
-def test_two_processes_find_what_one_finds(params):
+def test_two_processes_give_the_result_of_one(params):
     X, s = pu_data(6)
     options = {"params": params, "grid": GRID, "greedy_step": 0.1, "seed": 2, "cv_repeats": 2}
     told = []
@@ -154,7 +154,7 @@ def test_ties_go_to_the_more_regularised_point_in_any_order(order):
     assert regularisation_key({"width": 3.0}, ORDER) < regularisation_key({"width": 1.0}, ORDER)
 
 
-def test_lower_bound_rule_takes_the_strongest_ridge_but_neither_luck_nor_a_constant():
+def test_the_lower_bound_rule_takes_the_strongest_ridge_within_the_error():
     points = [{"lam": v} for v in (0.1, 1.0, 10.0, 100.0, 1000.0)]
     scores = Scores(
         score=np.array([2.0, 1.9, 1.85, 1.99, 9.0]),
@@ -192,7 +192,7 @@ def test_progress_counts_the_points_of_the_grid():
         ([9, 10, 100, 100], "nearly every row positive"),
     ],
 )
-def test_a_choice_of_no_use_is_noted(counts, note):
+def test_a_degenerate_choice_is_noted(counts, note):
     notes = _degenerate(np.array(counts))
     assert len(notes) == (note is not None) and all(note in said for said in notes)
 
@@ -209,7 +209,7 @@ def test_greedy_never_lowers_the_score_and_keeps_every_trial():
     assert np.isclose(best["score"], refined.score)
 
 
-def test_refinement_moves_what_the_method_declares_however_the_number_is_written():
+def test_refinement_changes_the_declared_parameters_in_any_notation():
     X, s = pu_data(4)
     moved = {}
     for values in ([1, 10], [1.0, 10.0]):

@@ -1,4 +1,4 @@
-"""What a fitted Classtering answers: against its posterior, and against (2.5) maximised numerically."""
+"""Predictions of a fitted Classtering, compared with its posterior and with (2.5) maximised numerically."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def fitted(monkeypatch, hyper, q, X, y, form) -> tuple[Classtering, Locals]:
 
 
 @pytest.mark.parametrize("form", ["collapsed", "thesis"])
-def test_sorting_components_and_factors_changes_no_answer(monkeypatch, form):
+def test_sorting_components_and_factors_does_not_change_predictions(monkeypatch, form):
     hyper, q = posterior(0, S=4, d=3, k=2, K=2)
     X = 2.0 * np.random.default_rng(1).normal(size=(40, 3))
     model, local = fitted(monkeypatch, hyper, q, X, np.arange(40) % 3 - 1, form)
@@ -67,7 +67,7 @@ def test_sorting_components_and_factors_changes_no_answer(monkeypatch, form):
     np.testing.assert_allclose(model.cluster_class_proba_, (q.phi / q.phi.sum(axis=1, keepdims=True))[order])
 
 
-def test_highest_bound_among_the_starts_is_kept(monkeypatch):
+def test_the_start_with_the_highest_bound_is_kept(monkeypatch):
     bounds, fit = [], classtering.fit
 
     def spy(*args, **kwargs):
@@ -100,7 +100,7 @@ def plain_bound(z, hyper, q, R, x, variance) -> float:
     return total
 
 
-def test_thesis_form_answers_the_labels_that_maximise_the_bound(monkeypatch):
+def test_thesis_form_predicts_the_labels_that_maximise_the_bound(monkeypatch):
     S, K = 2, 3
     hyper, q = posterior(2, S, d=2, k=1, K=K)
     X = np.random.default_rng(3).normal(size=(8, 2))

@@ -50,7 +50,7 @@ def test_one_gaussian_is_one_component():
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.integers(5, 40), st.integers(1, 3), st.booleans())
-def test_the_trace_never_falls(seed, n, d, thesis):
+def test_the_bound_never_decreases(seed, n, d, thesis):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 4.0 * rng.integers(0, 2, size=(n, 1))
     y = rng.integers(-1, 2, n)
@@ -154,7 +154,7 @@ def test_a_class_that_is_never_labelled_is_a_component_of_its_own():
     assert adjusted_rand_score(truth, model.predict_cluster(X)) == 1.0
 
 
-def test_components_without_labelled_rows_do_not_take_sides():
+def test_components_without_labelled_rows_have_uncertain_classes():
     X, component = blobs(centres=((0, 0), (6, 0), (0, 6), (6, 6)))
     y = np.full(len(X), -1)
     y[[0, 4, 8, 1]] = [0, 0, 0, 1]
@@ -173,7 +173,7 @@ def test_constant_features_and_coinciding_rows():
     assert same.n_components_ == 1
 
 
-def test_inputs_are_not_written():
+def test_inputs_are_not_overwritten():
     X, truth = blobs()
     X.flags.writeable = False
     truth.flags.writeable = False
@@ -211,7 +211,7 @@ def test_pairs_from_labels_are_right_and_balanced():
     assert (y[np.vstack([must, cannot])] >= 0).all()
 
 
-def test_constrained_k_means_follows_pairs_that_distances_deny():
+def test_constrained_k_means_follows_pairs_against_the_distances():
     """Four corners, two classes on the diagonals: distances alone split along a side."""
     X, corner = blobs(centres=((0, 0), (4, 4), (4, 0), (0, 4)), n=80)
     truth = np.array([0, 0, 1, 1])[corner]
@@ -263,7 +263,7 @@ def test_principal_axes_are_those_of_the_weighted_covariance():
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (4, 1)])
-def test_one_component_or_one_class_says_nothing_of_the_spread_between_them(shape):
+def test_one_component_or_one_class_does_not_determine_the_spread_between_them(shape):
     X, truth = blobs(n=30)
     data = rows(X, np.where(np.arange(30) < 15, truth, -1))
     hyper = initial_hyper(data, shape[1])

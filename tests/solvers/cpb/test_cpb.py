@@ -58,7 +58,7 @@ def test_a_small_problem_is_solved_to_its_global_minimum(seed):
     shift=st.sampled_from([0.0, 1.0, 3.0]),
 )
 @settings(max_examples=20, deadline=None)
-def test_steps_fall_and_end_where_no_direction_falls(seed, prior, lam, shift):
+def test_steps_decrease_the_objective_and_end_at_a_stationary_point(seed, prior, lam, shift):
     X, y = problem(seed, shift=shift)
     Z, labelled, edges = with_graph(X, y)
     fit = solve_cpb(Z, labelled, edges, prior, lam)
@@ -92,8 +92,8 @@ def least_majorant(Z, labelled, edges, prior, lam, side):
 
 @pytest.mark.parametrize("max_iter", [1, 2, 100])
 @pytest.mark.parametrize("seed", [0, 1, 2, 23, 28, 44])
-def test_the_residual_is_what_the_majorant_can_fall(seed, max_iter):
-    """Also where the steps end before a stationary point: then that is said."""
+def test_the_residual_is_the_possible_decrease_of_the_majorant(seed, max_iter):
+    """Also if the steps end before a stationary point; the fit is then not converged."""
     Z, labelled, edges = with_graph(*problem(seed, n=80, m=11, n_p=20, shift=0.0))
     for prior, lam in ((0.5, 1e-3), (0.9, 0.1)):
         fit = solve_cpb(Z, labelled, edges, prior, lam, max_iter=max_iter)
@@ -116,7 +116,7 @@ def test_a_convex_problem_that_is_solved_loosely_makes_the_residual_larger():
     assert cpb_solver._possible_fall(losses, point, new._replace(gap=0.3)) == pytest.approx(exact + 0.3)
 
 
-def test_too_few_steps_are_not_called_converged():
+def test_too_few_steps_are_not_reported_as_converged():
     Z, labelled, edges = with_graph(*problem(23, n=80, m=11, n_p=20, shift=0.0))
     early = solve_cpb(Z, labelled, edges, 0.5, 1e-3, max_iter=1)
     assert not early.converged and early.residual > 0.1
@@ -162,7 +162,7 @@ def test_the_two_convex_solvers_agree(monkeypatch):
 
 @given(seed=st.integers(0, 10_000), m=st.integers(1, 6), prior=st.sampled_from([0.2, 0.6]))
 @settings(max_examples=25, deadline=None)
-def test_the_minimum_of_the_smoothed_rows_is_as_near_as_its_width_says(seed, m, prior):
+def test_the_smoothed_minimum_is_within_the_bound_of_its_width(seed, m, prior):
     """At the smoothed minimum a row's Fenchel gap is at most (upper - lower) width / 8."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(80, m))
@@ -177,7 +177,7 @@ def test_the_minimum_of_the_smoothed_rows_is_as_near_as_its_width_says(seed, m, 
 
 
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_where_the_steps_start_does_not_matter(shift, monkeypatch):
+def test_the_starting_point_does_not_matter(shift, monkeypatch):
     Z, labelled, edges = with_graph(*problem(11, n=120, m=3, n_p=30, shift=shift))
     near = solve_cpb(Z, labelled, edges, 0.4, 0.1)
     monkeypatch.setattr(cpb_solver._Problem, "near", lambda self, side, dual: dual)

@@ -87,7 +87,7 @@ def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
 
 @given(seed=st.integers(0, 1000), c_p=weights, c_u=weights)
 @settings(max_examples=20, deadline=None)
-def test_from_lam1_max_on_the_model_is_constant(seed, c_p, c_u):
+def test_the_model_is_constant_from_lam1_max(seed, c_p, c_u):
     X, y = problem(seed)
     Z, labelled, edges = with_graph(X, y)
     edge = lam1_max(Z, labelled, c_p, c_u)
@@ -147,7 +147,7 @@ def test_update_of_b_solves_its_linear_system():
     np.testing.assert_allclose(2 * laplacian_product(*edges, b[:, None])[:, 0] + 0.7 * b, q, atol=1e-10)
 
 
-def test_grid_route_counts_what_single_fits_count():
+def test_the_grid_route_gives_the_counts_of_single_fits():
     X, y = problem(5, n=90, m=5, n_p=30)
     s = y.astype(np.int8)
     folds = pu_folds(s, 3, 0, 1)
@@ -171,7 +171,7 @@ def test_bad_weights_are_refused():
             ElasticGLPUAL(**wrong).fit(X, y)
 
 
-def test_not_converged_is_said():
+def test_not_converged_gives_a_warning():
     X, y = problem(2, n=200, m=30, n_p=80)
     with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
         model = ElasticGLPUAL(lam1=3.0, lam2=1e-3, max_iter=1, tol=1e-12).fit(X, y)

@@ -161,7 +161,7 @@ def test_thesis_form_reports_divergence():
     assert not model.converged_
 
 
-def test_not_converged_is_said():
+def test_not_converged_gives_a_warning():
     X, y = problem(10, n=200, m=2, n_p=80)
     with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
         model = GLPUAL(lam=1e-3, c_u=0.01, max_iter=1, tol=1e-12).fit(X, y)
@@ -184,7 +184,7 @@ def test_duplicate_rows_and_constant_features_work():
         assert model.converged_
 
 
-def test_read_only_input_is_left_alone():
+def test_read_only_input_is_not_changed():
     X, y = problem(13)
     X.setflags(write=False)
     y.setflags(write=False)

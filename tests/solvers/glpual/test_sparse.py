@@ -1,4 +1,4 @@
-"""BLS-SVM on sparse rows: the answer of the dense solver, a gap that holds, memory of the non-zeros."""
+"""BLS-SVM on sparse rows: the solution of the dense solver, a valid gap, memory proportional to the non-zeros."""
 
 import tracemalloc
 
@@ -22,7 +22,7 @@ def rows(n=200, m=30, density=0.2, seed=0):
 
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 100.0])
 @pytest.mark.parametrize("shape", [(200, 30), (40, 90)])
-def test_the_answer_is_that_of_the_dense_solver(lam, shape):
+def test_the_solution_is_that_of_the_dense_solver(lam, shape):
     X, labelled = rows(*shape)
     dense = solve_gllc(with_intercept(X.toarray()), labelled, NO_EDGES, lam, 1.0, 0.1)
     sparse = solve_blssvm_sparse(X, labelled, lam, 1.0, 0.1)

@@ -60,7 +60,7 @@ def test_many_rows_get_the_kernel_by_landmarks(estimator, rows, monkeypatch):
     assert len(capped.landmarks_) == 10 and capped.kernel_residual_ > model.kernel_residual_
 
 
-def test_what_does_not_fit_is_refused_with_its_size(rows, monkeypatch):
+def test_a_problem_beyond_the_memory_is_refused_with_its_size(rows, monkeypatch):
     X, labelled = rows
     monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match=r"kernel matrix of 400 rows takes 0.00384 GB .*; leave form=thesis out"):

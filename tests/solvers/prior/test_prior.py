@@ -35,7 +35,7 @@ def test_estimates_are_near_the_known_prior(method, prior):
 
 
 @pytest.mark.parametrize("prior", [0.6, 0.8])
-def test_intervals_of_best_bins_hold_large_priors(prior):
+def test_intervals_of_best_bins_contain_large_priors(prior):
     found = [estimate_prior(*mixture(seed, prior), "bbe", replicates=1, random_state=0) for seed in range(4)]
     assert sum(e.low <= prior <= e.high for e in found) >= 3
 
@@ -48,7 +48,7 @@ def test_estimates_ignore_the_units_of_the_features(method):
     assert np.isclose(plain, scaled, atol=1e-6)
 
 
-def test_one_method_is_estimated_as_it_is_among_several_that_follow_it():
+def test_an_estimate_does_not_depend_on_the_methods_after_it():
     X, labelled = mixture(5, 0.3, n_u=80, n_p=30)
     report = estimate_priors(X, labelled, replicates=4, random_state=0)
     assert [estimate.method for estimate in report.estimates] == list(PRIOR_METHODS)
@@ -61,7 +61,7 @@ def test_one_method_is_estimated_as_it_is_among_several_that_follow_it():
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", [1.0, 2.0, 4.0])
 @pytest.mark.parametrize("prior", [0.114, 0.4])
-def test_intervals_hold_the_truth_where_the_groups_overlap_too(prior, distance):
+def test_intervals_contain_the_prior_if_the_groups_overlap(prior, distance):
     found = []
     for seed in range(4):
         X, labelled = mixture(seed, prior, n_u=500, n_p=60, distance=distance, m=5)
@@ -71,7 +71,7 @@ def test_intervals_hold_the_truth_where_the_groups_overlap_too(prior, distance):
 
 
 @pytest.mark.slow
-def test_only_groups_that_are_apart_give_a_reliable_estimate():
+def test_only_separated_groups_give_a_reliable_estimate():
     far = estimate_priors(*mixture(0, 0.2, n_p=150), replicates=6, random_state=0)
     near = estimate_priors(*mixture(0, 0.2, n_p=150, distance=1.0), replicates=6, random_state=0)
     assert far.separation > 0.97 and near.separation < 0.9
@@ -98,7 +98,7 @@ def test_held_out_scores_are_those_of_models_fitted_without_the_fold(monkeypatch
         np.testing.assert_allclose(scores[rows], K[np.ix_(rows, rest)] @ weights, atol=1e-6)
 
 
-def test_best_bin_of_groups_that_are_apart_is_the_share_above():
+def test_best_bin_of_separated_groups_is_the_share_above():
     population = np.concatenate([np.full(300, 1.0), np.zeros(700)])
     assert best_bin.best_bin(np.ones(500), population) == pytest.approx(0.3)
     assert best_bin.best_bin(np.ones(500), np.ones(50)) == 1.0
@@ -134,20 +134,20 @@ def test_slope_of_the_hull_distance_is_its_derivative():
     assert np.isclose((at[1].distance - at[2].distance) / 2e-4, at[0].slope, rtol=1e-2)
 
 
-def test_tice_is_a_bound_from_below_on_the_label_frequency():
+def test_tice_is_a_lower_bound_of_the_label_frequency():
     """100 of 100 + 120 positives are labelled: c = 0.4545; the estimate is cautious, hence mostly below."""
     found = [tice(*mixture(seed, 0.3), np.random.default_rng(seed)) for seed in range(10)]
     assert np.mean(found) < 0.47
     assert min(found) > 0.3
 
 
-def test_small_parts_bound_little():
+def test_small_parts_give_weak_bounds():
     assert lower_bound(10, 10, 0.5, 0.1) < lower_bound(1000, 1000, 0.5, 0.1) < 1.0
     assert unlabeled_prior(0.25, 100, 600) == 0.5
     assert unlabeled_prior(0.0, 100, 600) == 1.0
 
 
-def test_a_given_prior_is_used_as_it_is():
+def test_a_given_prior_is_used_unchanged():
     X, labelled = mixture(4, 0.3, n_u=50, n_p=20)
     assert resolve_prior(0.123, X, labelled, 0) == 0.123
     assert 0.01 <= resolve_prior(None, X, labelled, 0) <= 0.99
@@ -161,7 +161,7 @@ def test_a_given_prior_is_used_as_it_is():
         ({"confidence": 1.0}, "confidence must lie"),
     ],
 )
-def test_bad_arguments_say_what_is_right(arguments, message):
+def test_errors_for_bad_arguments_name_valid_ones(arguments, message):
     with pytest.raises(ValueError, match=message):
         estimate_prior(*mixture(0, 0.3, n_u=30, n_p=10), **arguments)
 

@@ -15,7 +15,7 @@ from pucli.solvers.rows.box import box_newton
     scale=st.sampled_from([1e-300, 1.0]),
 )
 @settings(max_examples=80, deadline=None)
-def test_a_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank, lower, scale):
+def test_a_newton_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank, lower, scale):
     rng = np.random.default_rng(seed)
     B = rng.normal(size=(k, rank))
     M, g, x = B @ B.T, rng.normal(size=k), rng.uniform(lower, 1, k)

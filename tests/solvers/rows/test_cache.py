@@ -10,7 +10,7 @@ ALL = [Kernel("linear"), Kernel("rbf", width=1.7), Kernel("polynomial", degree=3
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=lambda k: k.name)
-def test_store_returns_right_rows_while_evicting_and_swapping(kernel):
+def test_the_cache_returns_correct_rows_while_evicting_and_swapping(kernel):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 4))
     store = RowStore(X, kernel, cache_bytes=8 * 40 * 9, block=6)

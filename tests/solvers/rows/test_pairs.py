@@ -78,7 +78,7 @@ def test_pair_step_is_the_minimiser_on_the_segment(u_i, u_j, g_i, g_j, scale, co
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 12), st.booleans())
-def test_block_keeps_the_sum_raises_the_dual_and_reports_by_how_much(seed, q, duplicates):
+def test_a_block_keeps_the_sum_and_reports_its_increase_of_the_dual(seed, q, duplicates):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(q, 3))
     if duplicates:

@@ -67,7 +67,7 @@ def expectation_maximisation(X, n_iter=3000):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_blocks", [2, 3, 4])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_maximum_likelihood_is_where_em_ends(seed, n_blocks):
+def test_maximum_likelihood_is_the_limit_of_em(seed, n_blocks):
     """(6.7)-(6.9) and (B.6)-(B.8)."""
     _, partial = monotone_data(seed, n_blocks)
     fit = GaussianMCPL(blocks="all").fit(partial)
@@ -81,7 +81,7 @@ def test_maximum_likelihood_is_where_em_ends(seed, n_blocks):
 
 @given(seeds, st.integers(2, 4), st.sampled_from(["safe", "one", "all"]))
 @settings(max_examples=40, deadline=None)
-def test_better_than_the_complete_rows_whatever_is_hidden(seed, n_blocks, blocks):
+def test_better_than_the_complete_rows_for_any_missing_entries(seed, n_blocks, blocks):
     """Theorem 6.3 and Corollary 6.5, with hidden values near, far and as they were."""
     X, partial = monotone_data(seed, n_blocks)
     fit = GaussianMCPL(blocks=blocks).fit(partial)
@@ -136,7 +136,7 @@ def test_the_bound_of_maximum_likelihood_is_the_worst_case(ridge):
     assert found >= 3
 
 
-def test_the_larger_bound_is_taken():
+def test_the_estimate_with_the_larger_bound_is_chosen():
     for seed in range(12):
         _, partial = monotone_data(seed, 3)
         safe, one, everything = (GaussianMCPL(blocks=b).fit(partial) for b in ("safe", "one", "all"))
@@ -147,7 +147,7 @@ def test_the_larger_bound_is_taken():
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
-def test_clashing_rows_clash_and_are_found_whenever_there_are_any(seed):
+def test_clashing_rows_are_found_if_and_only_if_there_are_any(seed):
     rng = np.random.default_rng(seed)
     missing = rng.random((int(rng.integers(2, 6)), int(rng.integers(1, 4)))) < 0.4
     pairs = [(a, b) for i, a in enumerate(missing) for b in missing[:i]]

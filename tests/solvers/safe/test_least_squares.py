@@ -162,7 +162,7 @@ def test_supervised_fit_minimises_its_risk(seed, lam):
 
 @given(seeds)
 @settings(max_examples=20, deadline=None)
-def test_features_may_be_mapped_affinely(seed):
+def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed):
     X, y, U = problem(seed, n_labelled=20, n_features=3)
     rng = np.random.default_rng(seed)
     A, b = rng.normal(size=(3, 3)) + 3 * np.eye(3), 100 * rng.normal(size=3)
@@ -194,7 +194,7 @@ def test_constant_columns_are_recognised_in_any_unit(constant):
     assert abs(fit.coef[2]) * np.abs(column).max() < 1e-9
 
 
-def test_more_unlabeled_features_than_rows():
+def test_more_features_than_rows():
     X, y, U = problem(3, n_labelled=5, n_unlabeled=6, n_features=30)
     fit = safe_least_squares(X, y, U)
     assert fit.improvement >= 0 and np.isfinite(fit.coef).all()
@@ -258,7 +258,7 @@ def test_improvement_is_a_bound_in_exact_arithmetic(offset, metric):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_rounding_is_no_gain_and_no_loss(intercept):
+def test_rounding_is_not_reported_as_gain_or_loss(intercept):
     for seed in range(20):
         X, y, _ = problem(seed, n_labelled=20, n_features=3)
         for metric in ("all", "labelled"):
@@ -289,7 +289,7 @@ def test_scikit_learn_conventions(estimator):
 
 
 @pytest.mark.parametrize("Estimator", [CPLS, ICLS])
-def test_without_unlabeled_rows_it_is_the_supervised_fit_and_says_so(Estimator):
+def test_without_unlabeled_rows_it_is_the_supervised_fit(Estimator):
     X, y, _ = problem(2)
     fit, supervised = Estimator(lam=0.1).fit(X, y), LeastSquares(lam=0.1).fit(X, y)
     np.testing.assert_array_equal(fit.coef_, supervised.coef_)
@@ -337,7 +337,7 @@ def test_labels_of_another_length():
 
 
 @pytest.mark.parametrize("mark", [None, ""])
-def test_a_missing_label_is_neither_a_class_nor_a_mark(mark):
+def test_a_missing_label_is_an_error(mark):
     y = np.array(["a", "b", "a", mark, mark], dtype=object)
     with pytest.raises(ValueError, match=r"row 3 has the label .* mark unlabeled rows by -1"):
         CPLS().fit(np.arange(10.0).reshape(5, 2), y)

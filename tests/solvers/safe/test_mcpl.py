@@ -245,7 +245,7 @@ def test_three_classes_one_point():
 
 @given(seeds, st.sampled_from([MCPLLDA(), MCPLQDA()]))
 @settings(max_examples=15, deadline=None)
-def test_features_may_be_mapped_affinely(seed, estimator):
+def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed, estimator):
     X, y, _ = problem("lda", seed, D=3)
     rng = np.random.default_rng(seed)
     mapped = X @ (rng.normal(size=(3, 3)) + 3 * np.eye(3)) + 50 * rng.normal(size=3)
@@ -320,7 +320,7 @@ def test_improvement_bound_needs_no_convergence():
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-3])
 @pytest.mark.parametrize("Estimator", [MCPLLDA, MCPLQDA, EMLDA, SelfTrainingLDA])
-def test_a_far_unlabeled_row_is_not_blamed_on_the_labelled_ones(Estimator, ridge):
+def test_the_error_for_a_far_unlabeled_row_names_that_row(Estimator, ridge):
     X, y, _ = problem("lda", 9, K=3, M=60, D=3)
     X[-1] = 1e6
     with warnings.catch_warnings():
@@ -364,7 +364,7 @@ def test_a_fall_back_describes_the_supervised_fit():
     assert found >= 2
 
 
-def test_a_family_of_ones_own():
+def test_a_family_of_the_user():
     class Exponential:
         """Independent waiting times: t(x) = x, eta = -1 / mean."""
 

@@ -160,7 +160,7 @@ def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
     assert np.isclose(surface_objective(task, w, lam1), fit.objective, rtol=1e-6)
 
 
-def test_grid_route_counts_what_single_fits_count():
+def test_the_grid_route_gives_the_counts_of_single_fits():
     X, y = rows_inside(5, n=90, n_p=30)
     s = y.astype(np.int8)
     folds = pu_folds(s, 3, 0, 1)
@@ -175,7 +175,7 @@ def test_grid_route_counts_what_single_fits_count():
     np.testing.assert_array_equal(path, single)
 
 
-def test_zero_groups_take_their_features_out_of_the_score():
+def test_features_of_zero_groups_do_not_enter_the_score():
     X, y = rows_inside(1, n=300, m=8, n_p=75)
     model = EKFGLPUAL(lam1=0.6 * surface_lam1_max(parts(X, y)), sigma=8.0).fit(X, y)
     assert model.selected_[:2].all() and not model.selected_[2:].any()
@@ -187,14 +187,14 @@ def test_zero_groups_take_their_features_out_of_the_score():
 
 @given(seed=st.integers(0, 1000), c_u=st.sampled_from([0.02, 0.5]))
 @settings(max_examples=10, deadline=None)
-def test_from_lam1_max_on_the_model_is_constant(seed, c_u):
+def test_the_model_is_constant_from_lam1_max(seed, c_u):
     X, y = rows_inside(seed)
     task = parts(X, y, c_u=c_u)
     fit = solve_surface(task, surface_lam1_max(task) * 1.0001)
     assert fit.n_iter == 0 and fit.converged and not fit.coef[:-1].any()
 
 
-def test_a_warm_start_changes_the_work_and_not_the_result():
+def test_a_warm_start_does_not_change_the_result():
     X, y = rows_inside(2, n=200, m=8, n_p=50)
     task = parts(X, y)
     fit, cold_steps, warm_steps = None, 0, 0
@@ -243,7 +243,7 @@ def test_no_singular_systems(name, X, y):
     for lam1 in (0.01, 1.0):
         model = EKFGLPUAL(lam1=lam1, lam2=1e-4, max_iter=40).fit(X, y)
         assert np.all(np.isfinite(model.quadratic_))
-        # squares of features of scales 1e-2 to 5e4 leave too few digits for the gap: then that is said
+        # squares of features of scales 1e-2 to 5e4 leave too few digits for the gap: then a warning says so
         assert model.converged_ or name == "unscaled"
 
 
@@ -264,7 +264,7 @@ def optimum_in_scaled_features(X, y, lam1, lam2, c_u):
 
 
 @pytest.mark.slow
-def test_unscaled_features_reach_the_minimum_and_it_is_said_where_this_is_not_proven():
+def test_unscaled_features_reach_the_minimum_and_warn_if_it_is_not_proven():
     X, y = next((X, y) for name, X, y in awkward() if name == "unscaled")
     with pytest.warns(ConvergenceWarning, match=r"proven to a relative 0\.\d+, not to tol=1e-06: scale the features"):
         model = EKFGLPUAL(lam1=1e-3, lam2=100.0, c_u=0.1).fit(X, y)
@@ -281,7 +281,7 @@ def test_unscaled_features_reach_the_minimum_and_it_is_said_where_this_is_not_pr
 
 @pytest.mark.parametrize("name", ["pb", "avila"])
 @pytest.mark.parametrize("raw", [False, True])
-def test_the_sets_on_which_the_thesis_met_singular_systems(name, raw, data_cache, mirror):
+def test_the_data_sets_with_singular_systems_in_the_thesis(name, raw, data_cache, mirror):
     data = load_dataset(name, mirror=str(mirror.parent), offline=True)
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(data.y))[:300]
@@ -304,7 +304,7 @@ def test_too_many_features_are_refused_with_the_bytes_they_take():
     check_memory(100, 20, limit=1e8)
 
 
-def test_a_containers_limit_counts(monkeypatch, tmp_path):
+def test_the_memory_limit_of_a_container_is_used(monkeypatch, tmp_path):
     monkeypatch.setattr(quadratic_surface, "CONTAINER_LIMIT", tmp_path / "memory.max")
     (tmp_path / "memory.max").write_text("100000000\n")
     with pytest.raises(ValueError, match="50,000,000 may be used"):
@@ -315,7 +315,7 @@ def test_a_containers_limit_counts(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("how", ["working-set", "admm", "tune"])
 @pytest.mark.filterwarnings("ignore:EKFGLPUAL stopped")
-def test_a_fit_takes_no_more_memory_than_is_said(how):
+def test_a_fit_takes_no_more_memory_than_predicted(how):
     X, y = rows_inside(0, n=200, m=34, n_p=50)
     size = n_surface_features(34) + 1
     stated = 8.0 * (quadratic_surface.MATRICES * size**2 + quadratic_surface.ROW_MATRICES * len(X) * size)

@@ -93,7 +93,7 @@ def test_bsvm_reaches_its_tolerance_with_a_kernel_of_low_rank():
 
 
 @pytest.mark.parametrize("m", [3, 50])
-def test_bsvm_does_not_mind_where_the_origin_is(m):
+def test_bsvm_does_not_depend_on_the_origin(m):
     X, y = problem(9, m=m)
     strong = {"c_p": 100.0, "c_u": 30.0, "tol": 1e-6}
     near, far = BSVM(**strong).fit(X, y), BSVM(**strong).fit(X + 1000.0, y)
@@ -156,7 +156,7 @@ def test_naive_svc_gap_is_a_bound():
 
 @given(seed=st.integers(0, 1000), prior=st.sampled_from([0.1, 0.3, 0.6]))
 @settings(max_examples=10, deadline=None)
-def test_cut_at_the_prior_calls_that_share_of_fresh_rows_positive(seed, prior):
+def test_a_cut_at_the_prior_predicts_that_share_of_new_rows_positive(seed, prior):
     rng = np.random.default_rng(seed)
 
     def unlabeled(n):
@@ -169,7 +169,7 @@ def test_cut_at_the_prior_calls_that_share_of_fresh_rows_positive(seed, prior):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_cut_is_made_on_scores_out_of_fold(seed):
+def test_the_cut_uses_out_of_fold_scores(seed):
     """A model that knows its training rows by heart gives them other scores than fresh ones, which the cut is for."""
     rng = np.random.default_rng(seed)
 
@@ -201,7 +201,7 @@ def test_a_bad_prior_is_refused(prior):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("dense_rows", [0, 4000])
-def test_bsvm_says_when_it_stopped_early(kernel, dense_rows, monkeypatch):
+def test_bsvm_warns_when_it_stopped_early(kernel, dense_rows, monkeypatch):
     monkeypatch.setattr(svm, "DENSE_ROWS", dense_rows)
     X, y = problem(4, n=200)
     best = BSVM(lam=1e-3, kernel=kernel).fit(X, y) if dense_rows else None

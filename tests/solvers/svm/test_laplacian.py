@@ -45,7 +45,7 @@ def test_agrees_with_clarabel(seed):
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 2])
-def test_the_gap_bounds_what_is_missing(max_iter):
+def test_the_gap_bounds_the_distance_to_the_minimum(max_iter):
     K, L, y = graph_problem(9)
     best = solve_laplacian_svm(K, L, y, 0.01, 1.0, 1e-13, 200).objective
     early = solve_laplacian_svm(K, L, y, 0.01, 1.0, 1e-13, max_iter)

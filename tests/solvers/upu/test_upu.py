@@ -35,7 +35,7 @@ def perturbed(network, part, place, step):
 
 @given(seed=st.integers(0, 1000), prior=st.sampled_from([0.2, 0.5, 0.9]), non_negative=st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_gradient_is_that_of_what_a_step_descends_on(seed, prior, non_negative):
+def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negative):
     X, y = problem(seed, n=20, n_p=6)
     labelled = y == 1
     rng = np.random.default_rng(seed)
@@ -142,7 +142,7 @@ def test_convex_losses_agree_with_clarabel(seed, loss, lam, prior):
     assert model.objective_ - best <= model.dual_gap_ + 1e-7 * scale
 
 
-def test_squared_loss_has_no_better_neighbour():
+def test_the_squared_loss_solution_has_no_better_neighbour():
     X, y = problem(4)
     Z = with_intercept(X)
     fit = solve_squared_upu(Z, y == 1, 0.4, 0.3)

@@ -168,7 +168,7 @@ def test_shrinking_leaves_rows_out_and_rebuilds_f_for_them(monkeypatch):
     assert np.allclose(f, solution.scores, atol=1e-8)
 
 
-def test_rows_are_left_alone_unless_they_may_be_overwritten():
+def test_rows_are_not_changed_unless_they_may_be_overwritten():
     problem = make(8, n=300, lam=1e-3)
     before = problem.X_u.copy()
     reference = solve(problem)
@@ -211,12 +211,12 @@ def test_one_labelled_row_and_few_unlabeled_ones():
         assert solution.objective == pytest.approx(cvxpy_value(problem), rel=1e-6)
 
 
-def test_total_outside_the_box_is_refused_with_the_way_out():
+def test_a_total_outside_the_box_is_an_error_with_a_way_out():
     with pytest.raises(ValueError, match="prior"):
         double_hinge_problem(np.zeros((5, 1)), np.arange(5) < 2, KERNELS["rbf"], 1.2, 0.1)
 
 
-def test_trace_ends_at_the_solution_and_the_dual_never_falls():
+def test_the_trace_ends_at_the_solution_and_the_dual_never_decreases():
     solution = solve(make(4, n=700, lam=1e-3), tol=1e-7)
     seconds, dual, gap = solution.trace.T
     assert len(seconds) >= solution.n_iter

@@ -54,7 +54,7 @@ def test_objective_falls_and_is_the_documented_one(seed, name, lam):
     assert 0 <= solution.residual <= 1e-6 * max(solution.objective, 1.0 / lam)
 
 
-def test_no_descent_is_left_nearby():
+def test_the_solution_is_stationary():
     X, labelled = make(1)
     solution = solve_ramp(X, labelled, Kernel("linear"), 0.4, 0.01, tol=1e-8)
     w = solution.weights @ X

@@ -124,7 +124,7 @@ def test_linear_path_solves_a_time_stamp_and_one_wrong_value(data):
         assert_certificate_holds(model, Z, y)
 
 
-def test_linear_path_claims_nothing_that_rounding_hides(data):
+def test_the_linear_path_does_not_claim_convergence_below_rounding(data):
     X, y = data
     wrong = X.copy()
     wrong[LABELLED + 5, 0] = 1e20
@@ -152,7 +152,7 @@ def test_features_whose_squares_overflow_are_refused(data, kernel, estimator):
         estimator(lam=0.01, prior=PRIOR, kernel=kernel).fit(wrong, y)
 
 
-def test_pairs_that_get_nowhere_end_with_the_way_out(data, monkeypatch):
+def test_pairs_without_progress_end_with_a_way_out(data, monkeypatch):
     monkeypatch.setattr("pucli.solvers.usmo.blocks.MAX_STALLED", 5)
     X, y = data
     Z = X * np.array([1e3, 1, 1, 1])
@@ -162,7 +162,7 @@ def test_pairs_that_get_nowhere_end_with_the_way_out(data, monkeypatch):
     assert model.n_iter_ < 1000
 
 
-def test_peer_above_the_tolerance_does_not_ask_for_more_iterations(data, monkeypatch):
+def test_the_advice_for_a_peer_above_the_tolerance_is_not_more_iterations(data, monkeypatch):
     X, y = data
     monkeypatch.setattr("pucli.solvers.usmo.qp.solve_qp", lambda problem, tol: problem.losses.upper * PRIOR)
     with pytest.warns(ConvergenceWarning, match="more would not help.*Scale the features"):
@@ -211,13 +211,13 @@ def test_rounding_is_negligible_on_standardised_features(data, kernel, lam):
     assert kernel.rounding(model.support_vectors_, model.dual_coef_) < 1e-9 * abs(model.objective_)
 
 
-def test_ramp_does_not_claim_what_rounding_hides(data):
+def test_ramp_does_not_claim_convergence_below_rounding(data):
     X, y = data
     assert fit(RampPU(lam=0.01, prior=PRIOR), X, y).converged_
     assert not fit(RampPU(lam=0.01, prior=PRIOR, kernel="polynomial"), X + 1e4, y).converged_
 
 
-def test_rbf_mends_close_rows_far_from_the_rest():
+def test_the_rbf_kernel_is_exact_for_close_rows_far_from_the_rest():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(50, 3)), rng.normal(size=(3, 3)) + 1e7])
     d = ((X[:, None].astype(np.longdouble) - X[None]) ** 2).sum(-1)
@@ -225,7 +225,7 @@ def test_rbf_mends_close_rows_far_from_the_rest():
     assert np.array_equal(np.diagonal(rbf(X, X, 1.3)), np.ones(53))
 
 
-def test_a_fit_that_gets_nowhere_reports_its_true_objective(data):
+def test_a_fit_without_progress_reports_its_true_objective(data):
     X, y = data
     Z = X.copy()
     Z[LABELLED + 280] = 1e7
