@@ -2,8 +2,10 @@
 
 A model finds positives if its F1 on test rows is above that of predicting every row positive. Otherwise it should warn,
 with a DegenerateModelWarning if it predicts nearly no row or nearly every row positive, or with another warning. An
-EstimatedPriorWarning does not count, since it says nothing about the model. A model that neither finds positives nor
-warns is silent. Methods that draw random numbers are also run with a second seed. A task has at most 800 rows.
+EstimatedPriorWarning does not count, since it says nothing about the model. `pucli train` also cross-validates the
+model and warns if held-out rows show that it may be useless (`pucli.held_out`); that counts. A model that neither finds
+positives nor warns is silent. Methods that draw random numbers are also run with a second seed. A task has at most 800
+rows.
 ekf-glpual, whose features include all products of two, gets at most 40 features, drawn at random.
 """
 
@@ -23,6 +25,7 @@ from pucli.bench._quality_tasks import MOST_ROWS, Rows, load, tasks
 from pucli.bench._timing import Progress, reporter
 from pucli.data.splits import make_split, split_stream
 from pucli.errors import EstimatedPriorWarning, UsageError
+from pucli.held_out import held_out
 from pucli.methods import METHODS, estimator_class
 from pucli.models import seeded
 
@@ -108,6 +111,10 @@ def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
     f1, f1_of_all = float(f1_score(y, predicted, zero_division=0)), float(f1_score(y, np.ones_like(y)))
     warned = sorted({entry.category.__name__ for entry in caught})
     warns = any(issubclass(entry.category, UserWarning) and _is_about_model(entry.category) for entry in caught)
+    if f1 <= f1_of_all and not warns and name != "auto":
+        checked = held_out(model, X, s == 1, seed)
+        warns = checked is not None and bool(checked.warning)
+        warned += ["held-out rows"] * warns
     verdict = "finds" if f1 > f1_of_all else "warns" if warns else "silent"
     return Cell(name, task, seed, f1, f1_of_all, verdict, warned, seconds)
 

@@ -78,6 +78,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
             ("approximated", _approximated(document, fitted)),
             ("prior estimated", None if "prior" in document["params"] else document["prior"]),
             ("called positive", _called_positive(document)),
+            ("held out", _held_out(document["held_out"])),
             ("objective", finite(document["objective"])),
             ("certificate", None if fitted.rows.y is None else certificate_text(document)),
             ("guarantee", document["guarantee"]),
@@ -119,6 +120,14 @@ def _called_positive(document: dict[str, Any]) -> str | None:
     if share is None:
         return None
     return f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones"
+
+
+def _held_out(checked: dict[str, Any] | None) -> str | None:
+    """Return what cross-validation found, in words."""
+    if checked is None:
+        return None
+    share, recall, area = (checked[name] for name in ("share", "recall", "pu_auc"))
+    return f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones; PU-AUC {area:.2f}"
 
 
 def _missing_cells(document: dict[str, Any]) -> str | None:

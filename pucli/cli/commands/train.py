@@ -14,6 +14,7 @@ from pucli.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.data.training_rows import TrainingRows
+    from pucli.held_out import HeldOut
     from pucli.methods import Method
     from pucli.models import Fitted
 
@@ -96,7 +97,7 @@ def command(
     opt.warn_of_prior(out, method, params, fitted.statements["prior"])
     if model is not None:
         fitted.save(model)
-    _report(out, fitted, where, notes, model)
+    _report(out, fitted, where, notes, model, _held_out(entry, fitted, where.seed))
 
 
 def _check_kind(entry: Method, tune: bool) -> None:
@@ -174,10 +175,26 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
         return fit(method, params, rows, standardise=standardise, report=report)
 
 
-def _report(out: Output, fitted: Fitted, where: opt.Rows, notes: list[str], model: Path | None) -> None:
+def _held_out(entry: Method, fitted: Fitted, seed: int) -> HeldOut | None:
+    """Cross-validate a PU model on some of the rows; `auto` does so itself."""
+    if entry.kind != "pu" or entry.name == "auto" or fitted.rows.y is None:
+        return None
+    from pucli.held_out import held_out
+
+    return held_out(fitted.pipeline, fitted.rows.X, fitted.rows.y == 1, seed)
+
+
+def _report(
+    out: Output, fitted: Fitted, where: opt.Rows, notes: list[str], model: Path | None, checked: HeldOut | None
+) -> None:
+    from dataclasses import asdict
+
     from pucli.cli.train_text import document_of, print_model
 
+    if checked is not None and checked.warning:
+        out.warn(f"{checked.warning}. --tune chooses parameters; `pucli auto` chooses everything.")
     document = {**document_of(fitted), "model": model, "notes": notes}
+    document["held_out"] = None if checked is None else asdict(checked)
     out.document(document)
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")

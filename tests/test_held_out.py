@@ -1,0 +1,56 @@
+"""Cross-validation after training: noise is noticed, a useful model is not warned of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.estimators import GLPUAL
+from pucli.estimators.naive_svc import NaiveSVC
+from pucli.held_out import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, held_out
+from pucli.persistence import make_pipeline
+
+
+def clouds(n: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows (n, 3) of two clouds and whether they are labelled: a quarter of the first half."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[: n // 2] += apart
+    return X, np.arange(n) < n // 8
+
+
+@pytest.mark.parametrize("estimator", [GLPUAL(), NaiveSVC(random_state=0)])
+def test_noise_is_noticed_although_the_training_rows_look_well(estimator) -> None:
+    noticed = 0
+    for seed in range(12):
+        X, labelled = clouds(400, apart=0.0, seed=seed)
+        model = make_pipeline(estimator, standardise=True).fit(X, labelled.astype(int))
+        found = held_out(model, X, labelled, seed=seed)
+        assert found is not None
+        noticed += "may be useless" in found.warning
+    assert noticed >= 10
+
+
+def test_a_useful_model_is_not_warned_of() -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = make_pipeline(GLPUAL(), standardise=True).fit(X, labelled.astype(int))
+    found = held_out(model, X, labelled, seed=0)
+    assert found is not None
+    assert found.warning == ""
+    assert found.recall > 0.8 > found.share
+    assert found == held_out(model, X, labelled, seed=0)
+
+
+def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:
+    assert "cut" in HeldOut(recall=0.5, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning
+    assert HeldOut(recall=0.7, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning == ""
+
+
+def test_large_tables_are_sampled_and_small_ones_are_left() -> None:
+    X, labelled = clouds(8000, apart=1.5)
+    model = make_pipeline(NaiveSVC(kernel="linear"), standardise=True)
+    found = held_out(model, X, labelled, seed=0)
+    assert found is not None
+    assert (found.labelled, found.unlabeled) == (MOST_LABELLED, MOST_UNLABELED)
+    few = np.arange(400) < FOLDS - 1
+    assert held_out(model, X[:400], few, seed=0) is None
