@@ -1,6 +1,6 @@
 """pucli: learning with missing labels, run from declared experiments.
 
-The names that everyday work needs are here, each imported when it is first used:
+The most common names are here, each imported on first use:
 
 >>> import numpy as np
 >>> from pucli import GLPUAL

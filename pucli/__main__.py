@@ -1,4 +1,4 @@
-"""The command ``pucli``, also ``python -m pucli``."""
+"""The command ``pucli``, and ``python -m pucli``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line of this process and return its exit code; Ctrl-C while it is being loaded, too, is 130."""
+    """Run the command line of this process and return its exit code, which is 130 also for Ctrl-C during import."""
     try:
         from pucli.cli.main import main as run
 

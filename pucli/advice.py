@@ -1,9 +1,10 @@
-"""Which method of the GLPUAL family suits a data set: the flowchart of Wang 2024 (Figure 6.1), measured.
+"""Choice of a method of the GLPUAL family for a data set, after the flowchart of Wang 2024 (Figure 6.1).
 
-The thesis looks at a t-SNE picture for a positive set in two parts on both sides of the negatives, at principal
-components for features that contribute little, and asks whether the class prior is known. Here the same three questions
-are answered by numbers that need no true labels. Irrelevant features decide first (E-GLPUAL, or EKF-GLPUAL with two
-parts, whose boundary is not linear), then a known prior (CPB-GLPUAL), then the parts (GLPUAL, or else GLLC).
+The thesis checks by eye whether the positives form two parts on both sides of the negatives (t-SNE) and whether many
+features contribute little (principal components), and asks whether the class prior is known. Here, the same three
+questions are decided by measures that need no true labels. Irrelevant features decide first (E-GLPUAL, or EKF-GLPUAL
+for two parts, whose boundary is not linear), then a known prior (CPB-GLPUAL), then the parts (GLPUAL for two parts,
+otherwise GLLC).
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from sklearn.metrics import silhouette_score
 
 from pucli.arrays import Bools, Floats, Ints
 
-# The two parts are apart when their silhouette exceeds this, each has at least this share of the labelled rows, and the
-# stretch between them is thinner in labelled rows than their sides are, while unlabeled rows are there.
+# Two parts are separate if their silhouette exceeds this, each has at least this share of the labelled rows, and the
+# region between them has fewer labelled rows than the parts but does have unlabeled rows.
 APART = 0.4
 SMALLEST_PART = 0.1
 BETWEEN = 0.3
-# A feature is irrelevant when a classifier of labelled against unlabeled rows values it no more than nearly all of the
-# shuffled copies of the features; "many" is this share of the features.
+# A feature is irrelevant if its importance for classifying labelled against unlabeled rows does not exceed that of
+# nearly all shuffled copies of the features; "many" is this share of the features.
 MANY = 0.4
 TREES = 300
-# Rows of each kind that are looked at, at most: silhouettes take the square of that.
+# Maximum number of rows of each kind: the cost of silhouettes is quadratic.
 LARGEST_SAMPLE = 2000
 
-# What to tune: widths for standardised features, ridges over the decades that matter.
+# Grids: kernel widths for standardised features, ridges over the relevant decades.
 RBF_GRID = {"width": "0.5,1,2,4,8"}
 GRIDS = {
     "glpual": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
@@ -38,18 +39,18 @@ GRIDS = {
 }
 
 
-# Rows on which tuning over such a grid, with three cross-validations, takes about half a minute of one processor. The
-# kernel methods factorise a matrix of the size of the rows for every point.
+# Numbers of rows for which tuning over such a grid, with three cross-validations, takes about half a minute of one
+# processor. For every point, kernel methods factorise a matrix of the size of the number of rows.
 LARGEST_TUNED = {"glpual": 1000, "gllc": 1000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 20000}
 
 
 class Advice(NamedTuple):
-    """The answers and what follows from them.
+    """A recommended method, with its reasons.
 
-    trifurcated : labelled rows in two parts with unlabeled rows between; silhouette of the two parts; between : share
-    of the unlabeled rows between the parts that is not matched by labelled ones; irrelevant : (m,) bool; method : name
-    on the command line; params : what to give it; grid : values to tune over, empty for the method's own; rows : on how
-    many rows, drawn at random, to tune, None for all; reasons : sentences.
+    trifurcated : whether the labelled rows form two parts with unlabeled rows between; silhouette of the two parts;
+    between : share of the unlabeled rows between the parts in excess of labelled ones; irrelevant : (m,) bool; method :
+    name on the command line; params : its parameters; grid : values to tune over, empty for the default grid; rows :
+    number of random rows to tune on, None for all; reasons : sentences.
     """
 
     trifurcated: bool
@@ -64,23 +65,23 @@ class Advice(NamedTuple):
 
 
 def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0) -> Advice:
-    """Answer the flowchart's questions.
+    """Recommend a method for a data set.
 
     Parameters
     ----------
     X : (n, m) rows; features are standardised first. labelled : (n,) bool, True for labelled positives.
-    prior : share of positives among the unlabeled rows where it is known, or None.
-    random_state : int, of the clusters, of the forest, and of the rows drawn where there are more than 2000 of a kind.
+    prior : share of positives among the unlabeled rows if it is known, otherwise None.
+    random_state : int, seed of the clustering, the forest and the subsample of at most 2000 rows of each kind.
 
     Raises
     ------
-    ValueError : no labelled or no unlabeled row, or no feature that varies.
+    ValueError : there are no labelled or no unlabeled rows, or all features are constant.
     """
     X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
     if not labelled.any() or labelled.all():
         raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
     if not np.any(np.ptp(X, axis=0) > 0):
-        raise ValueError("every feature is constant: nothing tells the rows apart.")
+        raise ValueError("every feature is constant: the rows cannot be distinguished.")
     n = len(X)
     chosen = _at_most(labelled, np.random.default_rng(random_state))
     X, labelled = X[chosen], labelled[chosen]
@@ -88,15 +89,15 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
     X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     irrelevant = irrelevant_features(X, labelled, random_state)
     many = irrelevant.mean() >= MANY
-    # noise hides the parts: they are looked for in the other features
+    # irrelevant features hide the parts, so only the other features are used
     seen = X if irrelevant.all() else X[:, ~irrelevant]
     silhouette, between = two_parts(seen[labelled], seen[~labelled], random_state)
     trifurcated = silhouette > APART and between > BETWEEN
     reasons = [
         f"the labelled rows {'are' if trifurcated else 'are not'} in two parts with other rows between "
-        f"(silhouette {silhouette:.2f}, share of unlabeled rows between that labelled ones do not match "
+        f"(silhouette {silhouette:.2f}, share of unlabeled rows between the parts in excess of labelled ones "
         f"{between:.2f})",
-        f"{int(irrelevant.sum())} of {len(irrelevant)} features tell labelled from unlabeled rows no better than noise",
+        f"{int(irrelevant.sum())} of {len(irrelevant)} features predict the labelling of rows no better than noise",
         "the class prior is not known (`pucli prior` estimates it)"
         if prior is None
         else f"the class prior is known ({prior:g})",
@@ -104,12 +105,12 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
     method, params = _choice(trifurcated, many, prior)
     rows = LARGEST_TUNED[method] if n > LARGEST_TUNED[method] else None
     if rows is not None:
-        reasons.append(f"tuning on all {n} rows would take long: {rows} of them, drawn at random, take about a minute")
+        reasons.append(f"tuning on all {n} rows would be slow; {rows} random rows take about a minute")
     return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), rows, reasons)
 
 
 def _at_most(labelled: Bools, rng: np.random.Generator) -> Ints:
-    """Return row numbers, in order: all of them, or as many of a kind as are looked at."""
+    """Return sorted row numbers, at most `LARGEST_SAMPLE` of each kind."""
     kept = [rng.permutation(rows)[:LARGEST_SAMPLE] for rows in (np.flatnonzero(labelled), np.flatnonzero(~labelled))]
     return np.sort(np.concatenate(kept))
 
@@ -123,10 +124,10 @@ def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, di
 
 
 def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[float, float]:
-    """Split the labelled rows in two; return the silhouette, and how many rows between the parts are unlabeled only.
+    """Split the labelled rows in two parts; return the silhouette and the excess of unlabeled rows between the parts.
 
-    Between means: on the middle half of the line that joins the centres, and no farther from it than the median
-    labelled row of either part. With fewer than ten labelled rows, or a part of less than a tenth, both are 0.
+    The region between the parts is the middle half of the line that joins their centres, within the median distance of
+    the labelled rows from it. With fewer than ten labelled rows, or a part of less than a tenth, both values are 0.
     """
     if len(positive) < 10:
         return 0.0, 0.0
@@ -152,7 +153,7 @@ def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[f
 
 
 def irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
-    """Return which features (m,) bool are worth no more to a forest than 95 % of as many shuffled ones are."""
+    """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies."""
     rng = np.random.default_rng(random_state)
     shadow = rng.permuted(X, axis=0)
     forest = ExtraTreesClassifier(

@@ -1,7 +1,7 @@
-"""Where the declared files are.
+"""Locations of the declared files.
 
-Our own lie beside the package in a checkout, and inside it in an installed wheel. To these come those of installed
-packages (entry points ``pucli.catalogues``) and the catalogues that the user names.
+The files of pucli are beside the package in a checkout, and inside it in an installed wheel. Others come from installed
+packages (entry points ``pucli.catalogues``) and from catalogues named by the user.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def offered_folders() -> list[tuple[Path, Offer]]:
 
 
 def experiment_files() -> dict[str, Path]:
-    """Return name -> file of the declared experiments, ours before those of installed packages."""
+    """Return the files of the declared experiments by name, those of pucli before those of installed packages."""
     found = {path.stem: path for path in declared_path("experiments").glob("*.yaml")}
     for folder, _ in offered_folders():
         for path in sorted((folder / "experiments").glob("*.yaml")):
@@ -47,7 +47,7 @@ def experiment_files() -> dict[str, Path]:
 
 
 def add_catalogue(path: str | Path) -> None:
-    """Take the data sets of another catalogue from now on; the latest wins over earlier ones.
+    """Add another catalogue of data sets; later catalogues override earlier ones.
 
     Raises
     ------
@@ -56,14 +56,14 @@ def add_catalogue(path: str | Path) -> None:
     """
     file = Path(path).resolve()
     if not file.is_file():
-        raise UsageError(f"{path}: no such file; --datasets names a catalogue, in the form of datasets.yaml.")
+        raise UsageError(f"{path}: no such file; --datasets needs a catalogue in the format of datasets.yaml.")
     if file in _named:
         _named.remove(file)
     _named.append(file)
 
 
 def named_catalogues() -> list[Path]:
-    """Return the catalogues that the user named: by the variable PUCLI_DATASETS, then by `add_catalogue`."""
+    """Return the catalogues named by the user in PUCLI_DATASETS and with `add_catalogue`."""
     variable = [Path(part).resolve() for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     for path in variable:
         if not path.is_file():

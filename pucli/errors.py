@@ -1,4 +1,4 @@
-"""Errors a user can act on. Each message names the file, column, row or key, and the way out."""
+"""Errors that a user can resolve. Each message names the file, column, row or key, and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 class PucliError(Exception):
-    """Base class; the command line prints the message alone and exits with `exit_code`."""
+    """Base class of errors; the command line prints only the message and exits with `exit_code`."""
 
     exit_code = 1
 
@@ -32,28 +32,28 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
     Parameters
     ----------
     path : object
-        The place, as the user named it.
+        The path, as given by the user.
     error : OSError
-        What the file system reported.
+        The error of the file system.
     option : str
-        The option that names the place, if there is one.
+        The option that names the path, if any.
 
     Returns
     -------
     PucliError
-        RunError where the disk is full, else UsageError.
+        RunError if the disk is full, otherwise UsageError.
     """
     named = f"{option} {path}".strip()
     reason = error.strerror or str(error)
     if error.errno in FULL_DISK:
-        return RunError(f"cannot write {named}: {reason}. Free some space, or give another place.")
-    return UsageError(f"cannot write {named}: {reason}. Give a place that can be written.")
+        return RunError(f"cannot write {named}: {reason}. Free some space, or use another place.")
+    return UsageError(f"cannot write {named}: {reason}. Use a place that can be written.")
 
 
 def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") -> UsageError:
-    """Return the error for an unknown `name`, with the nearest right ones.
+    """Return the error for an unknown `name`, with the nearest valid names.
 
-    `kind` is the noun ("data set"), `listing` the command that shows all choices.
+    `kind` is the noun ("data set") and `listing` the command that shows all choices.
     """
     choices = sorted(choices)
     folded = {c.lower(): c for c in choices}
@@ -71,8 +71,8 @@ class DegenerateModelWarning(UserWarning):
 
 
 class EstimatedPriorWarning(UserWarning):
-    """A method that needs the class prior was given none, and took an estimate."""
+    """A method that needs the class prior was not given one and used an estimate."""
 
 
 class PlugInWarning(UserWarning):
-    """An installed package offers something that cannot be used."""
+    """A plug-in of an installed package cannot be used."""

@@ -1,9 +1,9 @@
-"""Defaults of the constructors when the first tables were committed: what an absent parameter of a cell's key means.
+"""Former defaults of constructor parameters, which are the values of parameters absent from the key of a cell.
 
-A cell's key leaves out a parameter that has the value written here, unless its experiment declares it for the column
-(`pucli.protocols.common.key_params`). So a default may change without changing any committed key, and without two
-different settings sharing one. An entry here never changes. A new parameter gets an entry with the value under which
-the method does what it did before the parameter was there; without one the parameter is part of every key.
+The key of a cell omits a parameter that has its former default, unless the experiment declares the parameter for the
+column (`pucli.protocols.common.key_params`). A default may therefore change without changing a committed key, and
+different parameters never have the same key. Entries never change. A new parameter gets an entry with the value that
+reproduces the previous behaviour of the method; without an entry, it is part of every key.
 """
 
 from __future__ import annotations

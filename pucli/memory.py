@@ -1,4 +1,4 @@
-"""Whether work fits into memory, asked before it starts."""
+"""Checks of the available memory before work starts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def available_bytes() -> int | None:
-    """Return the bytes that are free for new work, None where the system does not say."""
+    """Return the number of available bytes, or None if the system does not report it."""
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -21,14 +21,14 @@ def available_bytes() -> int | None:
 
 
 def check_memory(needed: float, what: str, way_out: str) -> None:
-    """Raise ValueError where `what` needs more bytes than are available; say how many, and the way out.
+    """Raise ValueError if `what` needs more bytes than are available; the message states both and the remedy.
 
     Parameters
     ----------
     needed : float
         Bytes.
     what, way_out : str
-        What needs them, and what to do instead.
+        Name of the work, and the remedy.
 
     Examples
     --------

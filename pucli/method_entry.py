@@ -1,4 +1,4 @@
-"""What the list of methods says of one method."""
+"""An entry in the list of methods."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ KINDS = ("pu", "semi-supervised", "clustering", "density")
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
+    """A method of pucli or of an installed package.
 
     Parameters
     ----------
     name : command-line name.
     estimator : ``"module:Class"``, imported when first needed.
-    kind : "pu" (y marks labelled positives), "semi-supervised" (-1 marks unlabeled rows), "clustering" (answers
-        clusters; labels, if any, say which rows belong together) or "density" (learns from no labels).
+    kind : "pu" (y marks labelled positives), "semi-supervised" (-1 marks unlabeled rows), "clustering" (predicts
+        clusters; optional labels mark rows of the same cluster) or "density" (needs no labels).
     source : document and equations.
     params : constructor parameters that this entry fixes.
     grid : default tuning grid, parameter -> values or the name of a series (see `pucli.tuning.grids`).
-    regularisation : parameter -> -1 where larger values regularise more, +1 where smaller ones do, in the order in
-        which points are compared; ties of a tuning score go to the more regularised point.
-    ridge : the parameter that "the strongest ridge" of a tuning rule means.
+    regularisation : parameter -> -1 if larger values regularise more, +1 if smaller values do, in order of comparison;
+        ties of a tuning score go to the more regularised point.
+    ridge : the parameter meant by "the strongest ridge" of a tuning rule.
     refine : parameters that the refinement after a grid may move.
     path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`), or "".
-    prior : where the method takes a class prior, what it does without one, in words; "" if it takes none.
-    extra : the optional dependency it needs ("deep"), "" if none.
-    version : raise it when the results of the method change; it is part of every cell's key.
-    former_defaults : constructor parameter -> what it means when a cell's key leaves it out, see
-        `pucli.former_defaults`.
-    package, package_version : the installed package that offers it, "" for our own; set when it is found. Of a
-        ``module:Class`` the module, and the hash of its file.
+    prior : description of what a method that uses a class prior does without one; "" if it uses none.
+    extra : the optional dependency it needs ("deep"), or "".
+    version : increased when the results of the method change; part of the key of every cell.
+    former_defaults : constructor parameter -> its value if the key of a cell omits it, see `pucli.former_defaults`.
+    package, package_version : the installed package that provides it, "" for methods of pucli; for a ``module:Class``,
+        the module and the hash of its file.
     """
 
     name: str
@@ -55,7 +54,7 @@ class Method:
 
     @property
     def origin(self) -> str:
-        """Package and version, or the hash of the file, of a method that is not ours; "" for one that is."""
+        """Return package and version, or the hash of the file; "" for a method of pucli."""
         if ":" in self.name:
             return f"sha256 {self.package_version[:16]}"
         return f"{self.package} {self.package_version}" if self.package else ""

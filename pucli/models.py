@@ -1,4 +1,4 @@
-"""A method of the list fitted on rows, and what the fitted model tells about other rows, in the rows' own units."""
+"""Fitting of methods on rows, and predictions and scores of fitted models, in the units of the rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pucli.data.training_rows import TrainingRows
 
-# What estimators tell about their own solutions; a method has some of them.
+# Attributes of estimators that describe their solutions; a method has some of them.
 STATEMENTS = (
     "objective",
     "dual_gap",
@@ -43,7 +43,7 @@ STATEMENTS = (
 )
 
 
-# Rows of each kind to which a method of another package is fitted to see whether its model can be kept.
+# Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
 REHEARSED = 50
 
 
@@ -56,9 +56,9 @@ class Fitted:
     method : str
         Its name in the list of methods.
     pipeline : Pipeline
-        Preprocessing and estimator, fitted.
+        Fitted preprocessing and estimator.
     rows : TrainingRows
-        The rows that it was trained on.
+        The training rows.
     standardised : bool
         Whether features were scaled.
     seconds : float
@@ -73,17 +73,17 @@ class Fitted:
 
     @property
     def estimator(self) -> Any:
-        """The fitted estimator without its preprocessing."""
+        """Return the fitted estimator without its preprocessing."""
         return self.pipeline[-1]
 
     @property
     def params(self) -> dict[str, Any]:
-        """Constructor parameters that are not None."""
+        """Return the constructor parameters that are not None."""
         return {key: value for key, value in self.estimator.get_params().items() if value is not None}
 
     @property
     def statements(self) -> dict[str, Any]:
-        """What the estimator tells about its solution, None where it tells nothing."""
+        """Return the attributes of the estimator that describe its solution, None if missing."""
         return {name: getattr(self.estimator, f"{name}_", None) for name in STATEMENTS}
 
     def save(self, path: Path) -> None:
@@ -92,15 +92,15 @@ class Fitted:
         Raises
         ------
         UsageError
-            The file cannot be written, or the estimator keeps something that a model file cannot hold.
+            The file cannot be written, or an attribute of the estimator cannot be stored in a model file.
         """
         try:
             save_model(path, self.to_save())
         except TypeError as error:
-            raise UsageError(f"the model of {self.method} cannot be kept: {error}") from error
+            raise UsageError(f"the model of {self.method} cannot be saved: {error}") from error
 
     def to_save(self) -> SavedModel:
-        """Return the model with what is needed to apply it."""
+        """Return the model with everything needed to apply it."""
         rows = self.rows
         metadata = {
             "kind": get_method(self.method).kind,
@@ -134,14 +134,14 @@ def estimator_of(method: str) -> type[Any]:
 
 
 def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return `params` with `seed` as `random_state` where the method has that parameter and none is given."""
+    """Return `params` with `seed` as `random_state`, if the method has this parameter and it is not given."""
     if "random_state" in params or "random_state" not in inspect.signature(estimator_of(method)).parameters:
         return dict(params)
     return {**params, "random_state": seed}
 
 
 def prior_remark(method: str, given: Container[str], estimate: float | None = None) -> str:
-    """Return in words what a method takes for the class prior that it is not given, "" if it needs none.
+    """Describe the class prior used by a method if it is not given; return "" if it needs none.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def prior_remark(method: str, given: Container[str], estimate: float | None = No
 
 
 def takes_missing(method: str) -> bool:
-    """Return whether the method takes rows with missing cells (NaN)."""
+    """Return whether the method accepts rows with missing cells (NaN)."""
     from sklearn.utils import get_tags
 
     return bool(get_tags(estimator_of(method)()).input_tags.allow_nan)
@@ -190,14 +190,14 @@ def fit(
     standardise : bool
         Whether features are scaled to zero mean and unit variance first.
     report : callable, optional
-        Called with (iterations done, objective) now and then by methods that report while they train.
+        Called with (iterations done, objective) at intervals by methods that report progress.
 
     Raises
     ------
     UsageError
-        The parameters or the rows do not suit the method.
+        The parameters or the rows are not suitable for the method.
     RunError
-        The optimiser broke down.
+        The optimiser failed.
     """
     estimator = estimator_of(method)(**params)
     reports = report is not None and "report" in estimator.get_params()
@@ -218,8 +218,8 @@ def fit(
             raise
         n, m = rows.X.shape
         raise UsageError(
-            f"{method} takes no sparse rows, and {rows.title} has {n} x {m} cells, {8 * n * m / 1e9:.3g} GB with their "
-            "zeros; --method blssvm takes them as they are."
+            f"{method} does not support sparse rows, and {rows.title} has {n} x {m} cells, {8 * n * m / 1e9:.3g} GB in "
+            "dense form; --method blssvm supports sparse rows."
         ) from error
     if reports:
         estimator.set_params(report=None)
@@ -234,15 +234,15 @@ def _reason(rows: TrainingRows, error: ValueError) -> str:
 
 
 def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -> None:
-    """Raise UsageError if a model of `method` cannot be kept in a file, before the work of tuning and training.
+    """Raise UsageError if a model of `method` cannot be saved, before tuning and training.
 
-    Methods of other packages are fitted to a few of the rows for that; where these do not suffice, nothing is known.
-    Methods of pucli are known to be storable.
+    Methods of other packages are fitted to a few rows for this check, which is skipped if the fit fails. All methods of
+    pucli can be saved.
     """
     if ":" in method:
         raise UsageError(
-            f"a model of {method} cannot be kept: only methods of the list are known when a file is opened; `pucli new "
-            "method` makes one of your class. Leave --model out."
+            f"a model of {method} cannot be saved, because only methods of the list can be loaded; `pucli new "
+            "method` makes a method of your class. Leave --model out."
         )
     if estimator_of(method).__module__.startswith(("pucli.", "sklearn.")):
         return
@@ -254,21 +254,21 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
         warnings.simplefilter("ignore")
         try:
             fitted = fit(method, params, part, standardise=False)
-        except Exception:  # whatever an estimator of another package does not like about few rows
+        except Exception:  # an estimator of another package may fail on few rows in any way
             return
     try:
         model_bytes(fitted.to_save())
     except TypeError as error:
         raise UsageError(
-            f"a model of {method} cannot be kept: {error} Leave --model out, or have the estimator keep numbers, text, "
-            "lists, dicts and arrays only."
+            f"a model of {method} cannot be saved: {error} Leave --model out, or use only numbers, text, "
+            "lists, dicts and arrays as attributes of the estimator."
         ) from error
 
 
 def decision_values(pipeline: Any, X: Floats) -> Floats | None:
-    """Return decision values (n,) of two classes, above 0 for the last one; None where there are none.
+    """Return decision values (n,) for two classes, positive for the last class, or None if there are none.
 
-    Of a model that has probabilities only: that of the last class less one half.
+    For a model with only probabilities, they are the probability of the last class minus one half.
     """
     if hasattr(pipeline, "decision_function"):
         values = np.asarray(pipeline.decision_function(X), dtype=np.float64)
@@ -280,37 +280,37 @@ def decision_values(pipeline: Any, X: Floats) -> Floats | None:
 
 
 def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]:
-    """Return the metrics of rows X (n, m) that their true labels y (n,) allow; the last class is the positive one.
+    """Return the metrics for rows X (n, m) with true labels y (n,); the last class is positive.
 
-    Of more than two classes those that name no positive class.
+    For more than two classes, only metrics without a positive class are returned.
     """
     predictions = pipeline.predict(X)
     given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
     if len(np.unique(np.concatenate([y, predictions]))) <= 2:
         decision = decision_values(pipeline, X)
-        # the AUC is NaN without decision values, not absent
+        # without decision values, the AUC is NaN instead of missing
         given["decision"] = np.full(len(y), np.nan) if decision is None else decision
         given["positive"] = pipeline.classes_[-1]
     return compute(given)
 
 
 def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: str) -> dict[str, float]:
-    """Return the metrics that labelled and unlabeled rows alone allow, PUF among them.
+    """Return the metrics that need only labelled and unlabeled rows, such as PUF.
 
-    `labelled` (n,) tells which rows are labelled positives; `denominator` is "unlabeled" (case-control) or "all".
+    `labelled` (n,) is the mask of the labelled positives; `denominator` is "unlabeled" (case-control) or "all".
     """
     counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
     return compute({"counts": counts, "denominator": denominator})
 
 
 def predicted_words(saved: SavedModel, X: Floats) -> list[str]:
-    """Return the predicted labels of rows X as the file that the model was trained on writes them."""
+    """Return the predicted labels of rows X as written in the training file."""
     words = saved.metadata.get("words", {})
     return [words.get(str(label), str(label)) for label in saved.pipeline.predict(X).tolist()]
 
 
 def clusters(pipeline: Any, X: Floats) -> AnyArray | None:
-    """Return the cluster (n,) of each row, None for a model without clusters."""
+    """Return the cluster (n,) of each row, or None for a model without clusters."""
     if not hasattr(pipeline[-1], "predict_cluster"):
         return None
     found: AnyArray = pipeline[-1].predict_cluster(pipeline[:-1].transform(X) if len(pipeline) > 1 else X)
@@ -318,14 +318,14 @@ def clusters(pipeline: Any, X: Floats) -> AnyArray | None:
 
 
 def log_density(pipeline: Any, X: Floats) -> Floats:
-    """Return the log-density (n,) in nats of rows X (n, d) in their own units; where cells miss, of the others."""
+    """Return the log-density (n,) of the observed cells of rows X (n, d), in nats and in the units of the rows."""
     values: Floats = pipeline.score_samples(X)
     there: Bools = ~np.isnan(X)
     return values if len(pipeline) == 1 else values - there @ np.log(pipeline[0].scale_)
 
 
 def imputed(pipeline: Any, X: Floats) -> Floats:
-    """Return rows X (n, d) in their own units with each missing cell at its mean given the others of its row."""
+    """Return rows X (n, d), in their own units, with missing cells filled by their mean given the rest of the row."""
     if len(pipeline) == 1:
         completed: Floats = pipeline[-1].impute(X)
         return completed

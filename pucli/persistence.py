@@ -1,10 +1,10 @@
-"""Saving fitted models so that opening the file runs no code from it.
+"""Saving and loading of fitted models without running code from the file.
 
-A model file is an uncompressed zip: ``model.json``, and one ``.npy`` member for each array. What can be in it: plain
-values, lists, tuples, dicts, arrays of numbers or text, the encoder, the standardiser, the estimator of the method
-that the file names, and the classes that this estimator declares in ``saved_types``. There is no pickle, and no name
-in the file is looked up anywhere else, so nothing but these classes can come out. (skops has the same aim; importing
-it imports all of scikit-learn, and torch where it is installed, which takes seconds.)
+A model file is an uncompressed zip with ``model.json`` and one ``.npy`` member per array. It may contain plain values,
+lists, tuples, dicts, arrays of numbers or text, the encoder, the standardiser, the estimator of the method named in the
+file, and the classes that this estimator declares in ``saved_types``. There is no pickle, and names in the file are not
+looked up anywhere else, so no other class can be created. (skops has the same aim, but importing it takes seconds,
+because it imports all of scikit-learn, and torch if installed.)
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ ABOUT = "model.json"
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A fitted model and what is needed to apply it.
+    """A fitted model with everything needed to apply it.
 
     Parameters
     ----------
     pipeline : fitted Pipeline, see `make_pipeline`.
     method : command-line name of the method.
     feature_names : columns of X, in order.
-    encoder : turns a table with columns of any kind into X; None if X is read as it is.
-    metadata : any JSON values: label column, words for the labels, data set, ...
-    versions : package -> version that wrote the file.
+    encoder : encodes a table with columns of any kind as X; None if X is read directly.
+    metadata : any JSON values: label column, names of the labels, data set, ...
+    versions : versions of the packages that wrote the file.
     """
 
     pipeline: Pipeline
@@ -60,28 +60,28 @@ class SavedModel:
 
     @property
     def estimator(self) -> Any:
-        """The fitted estimator, without its preprocessing."""
+        """Return the fitted estimator without its preprocessing."""
         return self.pipeline[-1]
 
     @property
     def table_encoder(self) -> TableEncoder:
-        """The encoder of the model, or of a table of numbers if it has none."""
+        """Return the encoder of the model, or that of a numeric table if it has none."""
         return TableEncoder.of_numbers(self.feature_names) if self.encoder is None else self.encoder
 
     @property
     def whole(self) -> Pipeline:
-        """Encoder, preprocessing and estimator in one pipeline, which takes tables with the columns of the file."""
+        """Return a pipeline of encoder, preprocessing and estimator for tables like the training file."""
         return Pipeline([("encode", self.table_encoder), *self.pipeline.steps])
 
 
 def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
-    """Return an unfitted pipeline: standardisation to zero mean and unit variance if wanted, then `estimator`."""
+    """Return an unfitted pipeline of optional standardisation and `estimator`."""
     steps: list[tuple[str, Any]] = [("standardise", Standardiser())] if standardise else []
     return Pipeline([*steps, ("model", estimator)])
 
 
 def save_model(path: str | Path, model: SavedModel) -> Path:
-    """Write `model` to `path` in one step: an interrupted write leaves what was there before.
+    """Write `model` to `path` atomically.
 
     Raises UsageError if nothing can be written there, RunError if the disk is full, TypeError if an attribute of the
     estimator is of a type that a model file cannot hold.
@@ -93,7 +93,7 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
 
 
 def model_bytes(model: SavedModel) -> bytes:
-    """Return the content of a model file; TypeError for an attribute of a type that it cannot hold."""
+    """Return the content of a model file; raise TypeError for an attribute of a type that it cannot hold."""
     import sklearn
 
     versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
@@ -116,7 +116,7 @@ def model_bytes(model: SavedModel) -> bytes:
 def load_model(path: str | Path) -> SavedModel:
     """Read a model written by `save_model`. Nothing in the file is executed.
 
-    Raises UsageError for a file that is missing, damaged, not a model, or holds anything that a model does not.
+    Raises UsageError for a file that is missing, damaged, not a model, or has content that is not allowed.
     """
     path = Path(path)
     members = _members(path, _content(path))
@@ -147,8 +147,8 @@ def load_model(path: str | Path) -> SavedModel:
             _complete(model.estimator)
     except UsageError:
         raise
-    except Exception as error:  # whatever a damaged file makes numpy or scikit-learn say
-        raise _damaged(path, "what it holds does not make a model") from error
+    except Exception as error:  # a damaged file may cause any error of numpy or scikit-learn
+        raise _damaged(path, "its content is not a model") from error
     if not fits:
         raise _not_a_model(path)
     try:
@@ -157,11 +157,11 @@ def load_model(path: str | Path) -> SavedModel:
             warnings.simplefilter("ignore")
             _try_out(model)
     except Exception as error:
-        raise _damaged(path, "what it holds does not give predictions") from error
+        raise _damaged(path, "its model cannot predict") from error
     return model
 
 
-# Metadata that commands read, and what they take.
+# Metadata that commands read, with their types.
 _METADATA: dict[str, tuple[type, ...]] = {
     "kind": (str,),
     "label_column": (str, type(None)),
@@ -174,7 +174,7 @@ _METADATA: dict[str, tuple[type, ...]] = {
 
 
 def _check_metadata(metadata: dict[str, Any]) -> None:
-    """Raise ValueError for metadata of another type than `Fitted.to_save` writes."""
+    """Raise ValueError for metadata of a type that `Fitted.to_save` does not write."""
     for name, types in _METADATA.items():
         if name in metadata and not isinstance(metadata[name], types):
             raise ValueError(name)
@@ -186,9 +186,9 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
 
 
 def _try_out(model: SavedModel) -> None:
-    """Encode an empty row and one with a word, and apply the model to a row of zeros: a model can do both.
+    """Check that the model can encode an empty row and a row of text, and predict a row of zeros.
 
-    Whatever goes wrong is raised, ValueError for a score that is not a number.
+    Any error is raised; a score that is not a number raises ValueError.
     """
     encoder = model.table_encoder
     if not encoder.sparse_:
@@ -218,7 +218,7 @@ def _try_out(model: SavedModel) -> None:
 
 
 def _complete(estimator: Any) -> None:
-    """Give a model of an earlier version the parameters that it lacks, and the numbers that are now kept apart."""
+    """Add missing parameters and attributes to a model of an earlier version."""
     for name, parameter in inspect.signature(type(estimator)).parameters.items():
         if not hasattr(estimator, name):
             setattr(estimator, name, parameter.default)
@@ -228,7 +228,7 @@ def _complete(estimator: Any) -> None:
 
 
 class _Writer:
-    """Turns values into JSON, and arrays into members of the archive."""
+    """Encoder of values as JSON and of arrays as members of the archive."""
 
     def __init__(self, archive: zipfile.ZipFile, classes: dict[str, type]) -> None:
         self.archive = archive
@@ -236,7 +236,7 @@ class _Writer:
         self.count = 0
 
     def encode(self, value: Any, where: str) -> Any:
-        """Return `value` as JSON; `where` is the attribute to name in an error."""
+        """Return `value` as JSON; `where` names the attribute in errors."""
         if value is None or isinstance(value, (bool, str)) or type(value) is int:
             return value
         if type(value) is float:
@@ -266,13 +266,13 @@ class _Writer:
 
 
 class _Reader:
-    """Turns JSON back into values."""
+    """Decoder of values from JSON."""
 
     def __init__(self, path: Path, members: dict[str, bytes], classes: dict[str, type]) -> None:
         self.path, self.members, self.classes = path, members, classes
 
     def decode(self, code: Any) -> Any:
-        """Return the value that `_Writer.encode` turned into `code`."""
+        """Return the value that `_Writer.encode` encoded as `code`."""
         if not isinstance(code, dict):
             return code
         if "object" in code:
@@ -315,9 +315,9 @@ class _Reader:
 
 
 def _known_classes(method: str) -> dict[str, type]:
-    """Return name -> class of everything that a model of `method` may hold besides plain values and arrays."""
+    """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
     kind = estimator_class(all_methods()[method])
-    # files written before Standardiser was there hold a StandardScaler
+    # files written before Standardiser existed contain a StandardScaler
     known = {
         "TableEncoder": TableEncoder,
         "Standardiser": Standardiser,
@@ -331,7 +331,7 @@ def _known_classes(method: str) -> dict[str, type]:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of an archive, or raise UsageError for a file that cannot be one."""
+    """Return the bytes of an archive, or raise UsageError if the file cannot be an archive."""
     if not path.is_file():
         raise UsageError(f"{path}: no such model file; `pucli train --model FILE` writes one.")
     content = path.read_bytes()
@@ -351,7 +351,7 @@ def _members(path: Path, content: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             listed = archive.infolist()
             if any(member.compress_type != zipfile.ZIP_STORED for member in listed):
-                raise _not_a_model(path, "its members are compressed, which those of a model never are")
+                raise _not_a_model(path, "its members are compressed, unlike those of a model")
             if sum(member.file_size for member in listed) > len(content):
                 raise _not_a_model(path, "its members claim to be larger than the file")
             if ABOUT not in archive.namelist():
@@ -360,7 +360,7 @@ def _members(path: Path, content: bytes) -> dict[str, bytes]:
     except UsageError:
         raise
     except Exception as error:
-        raise _damaged(path, "it is cut short, or bytes of it have changed") from error
+        raise _damaged(path, "it is truncated, or bytes have changed") from error
 
 
 def _damaged(path: Path, detail: str) -> UsageError:

@@ -1,4 +1,4 @@
-"""Plug-ins: what installed packages add, found by their entry points and loaded when it is first asked for.
+"""Plug-ins of installed packages, found by their entry points and loaded on first use.
 
 =====================  ===============================================================================
 Group                  An entry point is
@@ -9,7 +9,7 @@ Group                  An entry point is
 ``pucli.catalogues``   a package; the ``datasets.yaml`` and the folder ``experiments`` in it are read
 =====================  ===============================================================================
 
-What cannot be used is warned of, once, and leaves the rest as it is.
+A plug-in that cannot be used causes one warning and does not affect the others.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Offer:
-    """What one entry point gives.
+    """A loaded entry point.
 
     Parameters
     ----------
     name : str
-        Of the entry point.
+        Name of the entry point.
     package, version : str
-        Of the installed distribution.
+        Name and version of the installed distribution.
     found : object
-        What it points to.
+        The loaded object.
     """
 
     name: str
@@ -55,19 +55,19 @@ class Offer:
     found: Any
 
     def refuse(self, why: str) -> None:
-        """Warn that it is left out."""
+        """Warn that the plug-in is ignored."""
         warn(f"the plug-in {self.package} {self.version}: {self.name}: {why}; it is left out.")
 
 
 def warn(text: str) -> None:
-    """Warn of a plug-in; not while the shell completes a word."""
+    """Warn about a plug-in, except during shell completion."""
     if "_PUCLI_COMPLETE" not in os.environ:
         warnings.warn(text, PlugInWarning, stacklevel=3)
 
 
 @functools.cache
 def offers(group: str) -> tuple[Offer, ...]:
-    """Return what the installed packages offer to `group`, in the order of their names."""
+    """Return the entry points of installed packages in `group`, sorted by name."""
     found = []
     for point in sorted(importlib.metadata.entry_points(group=group), key=lambda point: (point.name, point.value)):
         package = point.dist.name if point.dist is not None else point.value.partition(".")[0]
@@ -75,28 +75,28 @@ def offers(group: str) -> tuple[Offer, ...]:
         offer = Offer(point.name, package, version, None)
         try:
             found.append(Offer(point.name, package, version, point.load()))
-        except Exception as error:  # whatever the code of another package does when it is imported
+        except Exception as error:  # importing another package may raise any error
             offer.refuse(f"{point.value} cannot be loaded ({_short(error)})")
     return tuple(found)
 
 
 @functools.cache
 def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Offer, Kind], ...]:
-    """Return the things of type `kind` that are offered to `group`, each with its offer.
+    """Return the objects of type `kind` offered in `group`, each with its offer.
 
     Parameters
     ----------
     group : str
         Name of the group.
     kind : type
-        What each must be; it has a ``name``.
+        Required type, which has a ``name``.
     taken : frozenset of str
-        Names that are in use.
+        Names already in use.
 
     Returns
     -------
     tuple of (Offer, kind)
-        Without those whose name is in use, or no word.
+        Without those whose name is in use or invalid.
     """
     found: dict[str, tuple[Offer, Kind]] = {}
     for offer in offers(group):
@@ -106,16 +106,16 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
             if not isinstance(thing, kind):
                 offer.refuse(f"it offers a {type(thing).__name__} where {group} takes a {kind.__name__}")
             elif not isinstance(name, str) or not _NAME.fullmatch(name):
-                offer.refuse(f"the name {name!r} may have letters, digits, '-', '_' and '.' only")
+                offer.refuse(f"the name {name!r} may only have letters, digits, '-', '_' and '.'")
             elif name in taken or name in found:
-                offer.refuse(f"the name {name!r} is taken already")
+                offer.refuse(f"the name {name!r} is already in use")
             else:
                 found[name] = (offer, thing)
     return tuple(found.values())
 
 
 def modules(group: str, needs: Iterable[str], taken: Iterable[str]) -> dict[str, types.ModuleType]:
-    """Return name -> module of those that are offered to `group` and have the functions `needs`."""
+    """Return the modules offered in `group` that have the functions `needs`, by name."""
     return {offer.name: offer.found for offer in _modules(group, tuple(needs), frozenset(taken))}
 
 
@@ -129,14 +129,14 @@ def _modules(group: str, needs: tuple[str, ...], taken: frozenset[str]) -> tuple
         elif missing:
             offer.refuse(f"{offer.found.__name__} has no {' and no '.join(missing)}")
         elif offer.name in taken or offer.name in found:
-            offer.refuse(f"the name {offer.name!r} is taken already")
+            offer.refuse(f"the name {offer.name!r} is already in use")
         else:
             found[offer.name] = offer
     return tuple(found.values())
 
 
 def forget() -> None:
-    """Look again when next asked: after a package was installed in this process."""
+    """Clear the cache, after a package was installed in this process."""
     for function in (offers, named, _modules):
         function.cache_clear()
 
@@ -152,18 +152,18 @@ def load_class(where: str) -> type[Any]:
     module, _, name = where.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
-    except Exception as error:  # whatever the code of somebody else does when it is imported
+    except Exception as error:  # importing foreign code may raise any error
         raise UsageError(
-            f"{where} cannot be loaded ({_short(error)}); a module is looked for beside the experiment's file, on "
+            f"{where} cannot be loaded ({_short(error)}); modules are searched beside the experiment file, on "
             "PYTHONPATH and among the installed packages."
         ) from error
     if not isinstance(found, type):
-        raise UsageError(f"{where} is a {type(found).__name__}; name a class.")
+        raise UsageError(f"{where} is a {type(found).__name__}; give a class.")
     return found
 
 
 def source_sha256(made: type[Any]) -> str:
-    """Return the SHA-256 of the file that a class stands in, "" where it has none."""
+    """Return the SHA-256 of the file that defines a class, or "" if there is none."""
     try:
         return hashlib.sha256(Path(inspect.getfile(made)).read_bytes()).hexdigest()
     except (OSError, TypeError):
@@ -171,13 +171,13 @@ def source_sha256(made: type[Any]) -> str:
 
 
 def add_module_folder(folder: Path) -> None:
-    """Have modules beside a declared file found, after all others."""
+    """Make modules beside a declared file importable, with the lowest priority."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def check_not_hidden(module: str, folder: Path) -> None:
-    """Raise UsageError where a module in `folder` is hidden by another of its name."""
+    """Raise UsageError if a module in `folder` is hidden by another module of the same name."""
     mine = folder / f"{module.replace('.', '/')}.py"
     if not mine.is_file():
         return

@@ -1,7 +1,7 @@
-"""What a saved model says about the rows of a file, block by block.
+"""Predictions of a saved model for the rows of a file, in blocks.
 
-A file of any length takes the memory of one block. Blocks are the same whatever the format of the file (see
-`pucli.data.blocks`), and so are the predictions, to the last bit.
+A file of any length needs the memory of one block. Blocks do not depend on the format of the file (see
+`pucli.data.blocks`), so neither do the predictions, to the last bit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pucli.persistence import SavedModel
 
 OWN_COLUMNS = ("row", "prediction", "score", "probability", "cluster")
-"""Names of the columns that predictions have beside identifiers."""
+"""Names of the columns of predictions, without identifiers."""
 
 
 def predicted_blocks(
@@ -42,23 +42,23 @@ def predicted_blocks(
     path : Path
         The file, or "-" for stdin.
     ids : sequence of str
-        Columns of the file that are carried along.
+        Columns of the file that are copied to the predictions.
     tally : Tally, optional
-        Counts cells that are unlike anything in training.
+        Counter of cells not seen in training.
     rows : int, default=`BLOCK`
-        Rows of a block.
+        Number of rows in a block.
 
     Yields
     ------
     predictions : pandas.DataFrame
-        Columns "row" (from 1), the identifiers, "prediction" (as the file of the training rows writes it), "score"
-        (above 0 for the last of two classes), "probability" (of the last of two classes, of the predicted one of more)
-        and "cluster", those that the model has.
+        Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
+        "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
+        class of several) and "cluster".
 
     Raises
     ------
     UsageError
-        The file, a column or a cell is missing or wrong, or an identifier has the name of a column of predictions.
+        The file, a column or a cell is missing or invalid, or an identifier has the name of a column of predictions.
     """
     import pandas as pd
 
@@ -84,11 +84,11 @@ def predicted_blocks(
 
 
 def _sparse_blocks(saved: SavedModel, path: Path, ids: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
-    """Predict the rows of a LIBSVM file, which is read at once, without its zeros."""
+    """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
     import pandas as pd
 
     if ids:
-        raise UsageError("--id names a column of a table; the rows of a LIBSVM file have no other columns")
+        raise UsageError("--id needs a table; a LIBSVM file has no identifier columns")
     wide = open_wide(path, always=True)
     assert wide is not None
     X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
@@ -105,7 +105,7 @@ def _check_ids(ids: Sequence[str]) -> None:
 
 
 def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
-    """Return the columns that a model gives for encoded rows."""
+    """Return the columns of predictions for encoded rows."""
     pipeline, words = saved.pipeline, saved.metadata.get("words", {})
     labels, place = np.unique(pipeline.predict(X), return_inverse=True)
     named = np.array([words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
@@ -122,14 +122,14 @@ def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
 
 
 def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
-    """Return the rows with the greatest scores, the greatest first, equal ones in the order of the file.
+    """Return the rows with the highest scores in descending order; ties are in the order of the file.
 
     Parameters
     ----------
     blocks : iterable of pandas.DataFrame
-        As `predicted_blocks` gives them; they are read one at a time.
+        The result of `predicted_blocks`; blocks are read one at a time.
     count : int
-        How many rows.
+        Number of rows.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
     best: pd.DataFrame | None = None
     for block in blocks:
         if "score" not in block and "probability" not in block:
-            raise UsageError("--top needs scores, and this model predicts labels alone")
+            raise UsageError("--top needs scores, but this model predicts only labels")
         by = "score" if "score" in block else "probability"
         joined = block if best is None else pd.concat([best, block], ignore_index=True)
         best = joined.iloc[np.argsort(-joined[by].to_numpy(), kind="stable")[:count]]

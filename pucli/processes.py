@@ -1,4 +1,4 @@
-"""Ctrl-C and worker processes: the parent alone takes it."""
+"""Handling of Ctrl-C with worker processes: only the parent reacts to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Deliver a Ctrl-C afterwards; processes started within inherit the blocked signal and leave it to the parent."""
+    """Delay Ctrl-C until the end of the context; processes started within inherit the blocked signal and ignore it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -22,6 +22,6 @@ def interrupts_held_back() -> Iterator[None]:
 
 
 def ignore_interrupts(parent: int) -> None:
-    """Leave Ctrl-C to the process number `parent`; called in a worker, which may be that process itself."""
+    """Ignore Ctrl-C in a worker, unless the worker is the process `parent` itself."""
     if parent != os.getpid():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

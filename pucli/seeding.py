@@ -1,4 +1,4 @@
-"""Random streams that depend on names, not on the order in which work is done."""
+"""Random streams that depend on names instead of the order of execution."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 
 def stream(seed: int, *keys: object) -> np.random.Generator:
-    """Return the generator of one named piece of work.
+    """Return the random number generator for a named task.
 
-    The stream is a function of `seed` and `keys` (any JSON values) alone: every cell of an experiment is
-    independent of all others and of the number of workers.
+    The stream depends only on `seed` and `keys` (any JSON values), so every cell of an experiment is independent of all
+    other cells and of the number of workers.
     """
     return np.random.default_rng(np.random.SeedSequence(seed_words(seed, *keys)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
-# what results and error messages depend on; optional packages are shown as missing
+# packages that affect results and error messages; missing optional packages are shown as such
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "typer", "rich", "pydantic", "matplotlib",
     "threadpoolctl", "torch", "dask", "pyarrow",
@@ -33,7 +33,7 @@ def versions() -> dict[str, str]:
 
 
 def show_versions() -> None:
-    """Print `versions`, one a line: paste it into a bug report.
+    """Print `versions`, one per line, for a bug report.
 
     Examples
     --------

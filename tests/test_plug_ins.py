@@ -92,7 +92,11 @@ def test_a_broken_plug_in_gives_one_warning_and_stops_nothing(pucli, example, si
     (site / "broken_catalogue" / "datasets.yaml").write_text("one: {titel: x}\n")
     plug_ins.forget()
     for what, name, lines in [
-        ("methods", "centroid", ["cannot be loaded (ModuleNotFoundError", "offers a int", "'glpual' is taken already"]),
+        (
+            "methods",
+            "centroid",
+            ["cannot be loaded (ModuleNotFoundError", "offers a int", "'glpual' is already in use"],
+        ),
         ("metrics", "g_mean", ["offers a int"]),
         ("protocols", "transductive", ["has no cells and no run_cell"]),
         ("datasets", "two-blobs", ["datasets.yaml: one"]),
@@ -218,7 +222,7 @@ def test_the_variable_names_catalogues_for_every_command(pucli, table, monkeypat
     [
         ({"estimator": "mine:Nothing"}, "mine:Nothing cannot be loaded (AttributeError"),
         ({"estimator": "mine"}, "write it as module:Class"),
-        ({"estimator": "mine:np"}, "is a module; name a class"),
+        ({"estimator": "mine:np"}, "is a module; give a class"),
         ({"estimator": "mine:Mine", "cutt": 1}, "did you mean 'cut'"),
     ],
 )

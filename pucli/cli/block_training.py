@@ -1,4 +1,4 @@
-"""``pucli train --backend dask``: training on Parquet files block by block, on the workers of a cluster."""
+"""``pucli train --backend dask``: training on blocks of Parquet files with the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BACKENDS = ("local", "dask")
 
 
 def check_backend(backend: str, scheduler: str | None, predictions: Path | None) -> bool:
-    """Return whether blocks are wanted; raise UsageError for an unknown backend or options of the other one."""
+    """Return whether to train in blocks; raise UsageError for an unknown backend or options of the other one."""
     from pucli.cli.options import choice
 
     if choice("backend", backend, BACKENDS) == "dask":
@@ -30,7 +30,7 @@ def check_backend(backend: str, scheduler: str | None, predictions: Path | None)
     if scheduler is not None:
         raise UsageError("--scheduler is the address of a Dask scheduler; add --backend dask.")
     if predictions is not None:
-        raise UsageError("--predictions belongs to --backend dask; `pucli predict` predicts for one file.")
+        raise UsageError("--predictions needs --backend dask; use `pucli predict` for a single file.")
     return False
 
 
@@ -60,14 +60,16 @@ def train_in_blocks(
     if where.data is None or where.label is None:
         raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
     if where.kinds or where.ids or where.rows or where.split:
-        raise UsageError("--as, --id, --rows and --split do not go with --backend dask; its files hold numbers.")
+        raise UsageError(
+            "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
+        )
     blocks = find_blocks(str(where.data))
     columns = Columns(
         numeric_columns(blocks[0], where.label, where.drop or (), where.only or ()), where.label, where.positive or ""
     )
     if predictions is not None:
         if any(Path(block.path).parent.resolve() == predictions.resolve() for block in blocks):
-            raise UsageError(f"--predictions {predictions} is the folder of the data; name another one.")
+            raise UsageError(f"--predictions {predictions} is the folder of the data; give another one.")
         predictions.mkdir(parents=True, exist_ok=True)
     grid = {key: values for key, values in entry.grid.items() if key not in params} if tune else None
     started = time.perf_counter()
@@ -81,7 +83,7 @@ def train_in_blocks(
 
 
 def _predict(runner: DaskRunner, blocks: list[Block], fitted: BlockModel, folder: Path) -> list[str]:
-    """Write one file of predictions for each file, where the workers are; return their paths."""
+    """Write one file of predictions per data file, on the workers, and return their paths."""
     from pucli.backends.blocks import write_predictions
 
     of_file: dict[str, list[Block]] = {}
@@ -144,7 +146,7 @@ def _report(
             ),
             ("objective", estimator.objective_),
             ("certificate", f"proven to be within {estimator.dual_gap_:.2g} of the optimum"),
-            ("prior by the scores", f"{fitted.prior:.3g}: the score that cuts it is {fitted.cut:.3g}"),
+            ("prior by the scores", f"{fitted.prior:.3g}: the score threshold is {fitted.cut:.3g}"),
             ("training time", f"{seconds:.3f} s"),
             ("model", model),
             ("predictions", f"{len(files)} files in {Path(files[0]).parent}" if files else None),

@@ -146,11 +146,11 @@ def test_a_mirror_is_used(pucli, mirror):
         (("gllc", "--dataset", "wine"), "at least two methods"),
         (("gllc", "gllcc", "--dataset", "wine"), "did you mean 'gllc'"),
         (("gllc", "cpls", "--dataset", "wine"), "of the kind semi-supervised"),
-        (("gllc", "blssvm"), "name the rows"),
+        (("gllc", "blssvm"), "no rows given"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "tp"), "no better side"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "is not to be had here"),
         (("gllc", "blssvm", "--data", "true.csv"), "needs --label"),
-        (("gllc", "blssvm", "--dataset", "wine", "--drop", "x"), "belong to --data"),
+        (("gllc", "blssvm", "--dataset", "wine", "--drop", "x"), "need --data"),
     ],
 )
 def test_the_error_names_what_cannot_be_compared(pucli, customers, words, message):

@@ -115,7 +115,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("train", "standardise"): Effect(TRAIN, f"{TRAIN} --raw"),
     ("train", "backend"): Effect(BLSSVM, f"{BLSSVM} --backend dask", refused="only Parquet files are read in blocks"),
     ("train", "scheduler"): Effect(TRAIN, f"{TRAIN} --scheduler tcp://localhost:1", refused="add --backend dask"),
-    ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="belongs to --backend dask"),
+    ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="needs --backend dask"),
     ("predict", "model"): Effect(
         "predict --model own.model --data new.csv", "predict --model other.model --data new.csv"
     ),

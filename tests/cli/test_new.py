@@ -92,7 +92,7 @@ def test_an_experiment_runs(pucli, tmp_path):
         (("experiment", "table-3.3"), "small letters"),
         (("dataset", "x", "--data", "nothing.csv", "--label", "a", "--positive", "b"), "nothing.csv: no such file"),
         (("dataset", "x", "--data", "nothing.csv"), "belong together"),
-        (("method", "x", "--data", "nothing.csv"), "--data goes with `pucli new dataset`"),
+        (("method", "x", "--data", "nothing.csv"), "--data is an option of `pucli new dataset`"),
         (("experiment", "x", "--method", "pae"), "no method for positives"),
         (("experiment", "x", "--dataset", "wyne"), "'wine'"),
         (("experiment", "there"), "is there already, and nothing is replaced"),

@@ -55,7 +55,7 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
 
 def test_nothing_has_run(pucli, fragile):
     done = pucli("status", fragile)
-    assert done.code == 2 and "nothing of some has been run" in done.err
+    assert done.code == 2 and "no cell of some has been run" in done.err
 
 
 def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):

@@ -1,4 +1,4 @@
-"""``pucli compare``: methods on the same splits, with tests and a verdict in words."""
+"""``pucli compare``: compare methods on the same splits, with statistical tests."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def command(
     out: Output,
     methods: Annotated[
         list[str],
-        typer.Argument(metavar="METHOD METHOD...", help="What to compare.", autocompletion=completion.methods),
+        typer.Argument(metavar="METHOD METHOD...", help="Methods to compare.", autocompletion=completion.methods),
     ],
     dataset: Annotated[
         list[str] | None,
         typer.Option(
             "--dataset",
             "-d",
-            help="Declared data set; repeat for more.",
+            help="Declared data set; repeatable.",
             autocompletion=completion.datasets,
             show_default=False,
         ),
@@ -45,16 +45,17 @@ def command(
         str,
         typer.Option(
             "--labels",
-            help="With --data: pu, some positives are marked; true, all are, and labels are hidden for the comparison.",
+            help="With --data: pu (some positives are marked) or true (all are; labels are hidden for the comparison).",
             autocompletion=completion.words("pu", "true"),
         ),
     ] = "pu",
     metric: Annotated[
-        str, typer.Option("--metric", help="What decides; default f1, and puf with --labels pu.", show_default=False)
+        str,
+        typer.Option("--metric", help="Metric to compare; by default f1, or puf with --labels pu.", show_default=False),
     ] = "",
-    repeats: Annotated[int, typer.Option("--repeats", help="Splits of each data set.", min=2)] = 10,
+    repeats: Annotated[int, typer.Option("--repeats", help="Number of splits of each data set.", min=2)] = 10,
     label_frequency: Annotated[
-        float, typer.Option("--label-frequency", help="Share of the training positives that is labelled.")
+        float, typer.Option("--label-frequency", help="Share of the training positives that are labelled.")
     ] = 0.5,
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose parameters on each training set, as `pucli tune` does.")
@@ -62,9 +63,12 @@ def command(
     seed: opt.Seed = 0,
     n_jobs: opt.Jobs = 1,
     page: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="PAGE", help="A page for a browser.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", metavar="PAGE", help="Write the comparison to this web page.", show_default=False),
     ] = None,
-    tex: Annotated[Path | None, typer.Option("--tex", help="The table as LaTeX.", show_default=False)] = None,
+    tex: Annotated[
+        Path | None, typer.Option("--tex", help="Write the table to this LaTeX file.", show_default=False)
+    ] = None,
     kinds: opt.ColumnKinds = None,
     drop: opt.Drop = None,
     only: opt.Only = None,
@@ -72,10 +76,10 @@ def command(
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
 ) -> None:
-    """Compare methods on the same splits and say whether they differ.
+    """Compare methods on the same splits, with statistical tests.
 
-    On one table the corrected resampled t-test compares two methods over the splits. Over several data sets it is
-    Wilcoxon's test, and for three and more methods Friedman's and Nemenyi's.
+    On one table, methods are compared over the splits with the corrected resampled t-test. Over several data sets, two
+    methods are compared with the Wilcoxon test, three or more with the Friedman and Nemenyi tests.
     """
     from pucli.compare import compare, declared_task, judge, own_task
     from pucli.data.own_file import ColumnChoice
@@ -86,14 +90,14 @@ def command(
         opt.output_file(option, path, data)
     choice = ColumnChoice(opt.column_kinds(kinds), drop or (), only or (), ids or ())
     if bool(dataset) == (data is not None):
-        raise UsageError("name the rows: either --dataset NAME, once or more, or --data FILE --label COLUMN.")
+        raise UsageError("no rows given; use either --dataset NAME, once or more, or --data FILE --label COLUMN.")
     if data is not None:
         if label is None:
-            raise UsageError(f"--data {data} needs --label COLUMN, the column that marks the positive rows.")
+            raise UsageError(f"--data {data} also needs --label COLUMN, the column that marks the positive rows.")
         tasks = [own_task(data, label, positive, known=labels == "true", choice=choice)]
     else:
         if label or positive or labels != "pu" or choice != ColumnChoice():
-            raise UsageError("--label, --positive, --labels and the options of columns belong to --data.")
+            raise UsageError("--label, --positive, --labels and the options of columns need --data.")
         tasks = [declared_task(name, mirror=mirror, offline=offline or None) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
@@ -111,7 +115,9 @@ def command(
         )
     made = [
         _splits(tasks, scores, label_frequency, seed),
-        "parameters chosen on each training set by the method's own grid" if tune else "parameters are the defaults",
+        "parameters chosen on each training set from the default grid of the method"
+        if tune
+        else "parameters are the defaults",
     ]
     judgement = judge(scores)
     _print(out, scores, judgement, made)

@@ -1,4 +1,4 @@
-"""``pucli new``: the files that a method, a data set or an experiment of one's own starts from."""
+"""``pucli new``: write the initial files of a new method, data set or experiment."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def command(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="method|dataset|experiment", help="What to start.", autocompletion=completion.words(*KINDS)
+            metavar="method|dataset|experiment", help="Kind of files to write.", autocompletion=completion.words(*KINDS)
         ),
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name; a folder of that name is made.")],
-    parent: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the folder goes.")] = Path(),
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the name of the new folder.")],
+    parent: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder in which to create it.")] = Path(),
     data: Annotated[
         Path | None, typer.Option("--data", help="dataset: your table (csv, tsv, xlsx, arff).", show_default=False)
     ] = None,
@@ -42,7 +42,7 @@ def command(
         typer.Option(
             "--method",
             "-m",
-            help="experiment: a method to compare; repeat for more.",
+            help="experiment: a method to compare; repeatable.",
             autocompletion=completion.methods,
             show_default=False,
         ),
@@ -52,15 +52,15 @@ def command(
         typer.Option(
             "--dataset",
             "-d",
-            help="experiment: a data set; repeat for more.",
+            help="experiment: a data set; repeatable.",
             autocompletion=completion.datasets,
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Start a method, a data set or an experiment of your own.
+    """Write the files of a new method, data set or experiment.
 
-    What is written works as it is, and comes with a test. A method is a small package to install. Nothing is replaced.
+    The files run as they are and include a test. A method is a small package to install. Existing files are kept.
     """
     from pucli.new import new_dataset, new_experiment, new_method
 
@@ -69,7 +69,7 @@ def command(
     given = {"data": data, "label": label, "positive": positive, "method": method, "dataset": dataset}
     for option, value in given.items():
         if value and of[option] != kind:
-            raise UsageError(f"--{option} goes with `pucli new {of[option]}`, not with {kind}.")
+            raise UsageError(f"--{option} is an option of `pucli new {of[option]}`, not of `pucli new {kind}`.")
     if kind == "method":
         made = new_method(name, parent)
     elif kind == "dataset":

@@ -1,4 +1,4 @@
-"""``pucli status``: what of an experiment is done, what failed and why, and what is left."""
+"""``pucli status``: show the finished, failed and remaining cells of an experiment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pucli status table-3.3
 pucli status table-3.3 --dataset wifi --json
 pucli status my-table.yaml --profile quick --watch 10
 """
-# cells that are named for one reason of failure
+# maximum number of cells named for each reason of failure
 NAMED = 3
 
 
@@ -41,13 +41,14 @@ def command(
     catalogue: opt.Catalogue = None,
     watch: Annotated[
         float | None,
-        typer.Option("--watch", metavar="SECONDS", min=1, help="Look again every so often, until all is done."),
+        typer.Option("--watch", metavar="SECONDS", min=1, help="Repeat at this interval until all cells are done."),
     ] = None,
     results: opt.Results = Path("results"),
 ) -> int:
-    """Show what is done, what failed and why, and what is left.
+    """Show the finished, failed and remaining cells of an experiment.
 
-    Runs nothing, and may be used while `pucli reproduce` is running. Exit code 1 says that some cell failed.
+    No cell is run, so the command can be used while `pucli reproduce` is running. Exit code 1 means that some cell
+    failed.
     """
     from pucli.report import status
     from pucli.runner import load_experiment
@@ -94,4 +95,4 @@ def _print(out: Output, found: Status) -> None:
         out.text()
         out.text("of those done: " + ", ".join(f"{count} {flag}" for flag, count in found.flags.items()))
     if found.failures:
-        out.remark(f"`pucli reproduce {found.experiment} --only-failed` tries them again.")
+        out.remark(f"`pucli reproduce {found.experiment} --only-failed` runs them again.")
