@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from pucli.bench._timing import Progress, reporter
 
-FULL = {"most_seconds": 1500.0}
+FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000), "most_seconds": 1500.0}
 # Columns of the rows; a third of them are positive, and a fifth of those labelled.
 COLUMNS, POSITIVE, LABELLED = 20, 0.3, 0.2
 # Until two sizes are known, time is taken to grow like this power of the rows.
@@ -62,11 +63,11 @@ class Cost(NamedTuple):
 def run(
     progress: Progress | None = None,
     *,
-    sizes: Sequence[int] = (1000, 10_000, 100_000, 1_000_000),
+    sizes: Sequence[int] = (10_000, 100_000, 1_000_000),
     most_seconds: float = 40.0,
     only: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench scale`.
+    """Return the table of `pucli bench scale`; after Ctrl-C, of what is done.
 
     Parameters
     ----------
@@ -83,21 +84,21 @@ def run(
     names = [name for name in (*COMMANDS, *PEERS) if only is None or name in only]
     costs: dict[str, dict[int, Cost]] = {name: {} for name in names}
     notes: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for step, size in enumerate(sizes):
+    steps = [(size, name) for size in sizes for name in names]
+    with tempfile.TemporaryDirectory() as folder, suppress(KeyboardInterrupt):
+        for step, (size, name) in enumerate(steps):
             data, model = Path(folder) / f"{size}.parquet", Path(folder) / f"{size}.model"
-            make_rows(size, data)
-            for place, name in enumerate(names):
-                if name not in notes and (expected := _expected(costs[name], size)) > most_seconds:
-                    notes[name] = f"not run at {size:.0e} rows: about {expected:.0f} s"
-                if name not in notes:
-                    found = measured(_arguments(name, data, model, Path(folder) / "out.parquet"))
-                    if isinstance(found, Cost):
-                        costs[name][size] = found
-                    else:
-                        notes[name] = f"{size:.0e} rows: {found}"
-                report(step * len(names) + place + 1, len(sizes) * len(names))
-            data.unlink()
+            if not data.exists():
+                make_rows(size, data)
+            if name not in notes and (expected := _expected(costs[name], size)) > most_seconds:
+                notes[name] = f"not run at {size:.0e} rows: about {expected:.0f} s"
+            if name not in notes:
+                found = measured(_arguments(name, data, model, Path(folder) / "out.parquet"))
+                if isinstance(found, Cost):
+                    costs[name][size] = found
+                else:
+                    notes[name] = f"{size:.0e} rows: {found}"
+            report(step + 1, len(steps))
     shown = [f"{size:.0e}" for size in sizes]
     rows = [_row(name, costs[name], sizes, notes.get(name, "")) for name in names]
     return {

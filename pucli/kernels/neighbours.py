@@ -2,13 +2,16 @@
 
 The time of brute force grows with the square of the rows: with 20 columns it takes 20 seconds for 1e5 rows, and half an
 hour for 1e6. Above `EXACT_ROWS`, and with too many columns for a tree, neighbours are found by nearest-neighbour
-descent (pynndescent, the extra `scale`), which searches for many more neighbours than are used.
+descent (pynndescent, the extra `scale`), which searches for many more neighbours than are used. They are kept in the user's cache.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import os
 import warnings
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +23,8 @@ EXACT_ROWS, TREE_COLUMNS = 100_000, 6
 # Number of neighbours that the descent searches for, and number of rows on which its recall is measured.
 ASKED = 30
 MEASURED_ROWS = 400
+# Number of neighbours of each row that are kept on disk, enough for the folds of a search, and number of files.
+KEPT, KEPT_FILES = 15, 3
 # Below this recall the search is repeated once with twice as many neighbours.
 LEAST_RECALL = 0.95
 # Number of rows in a block when the recall is measured: 200 MB of distances.
@@ -79,17 +84,56 @@ def nearest(X: Floats, k: int) -> Neighbours:
 
 def _descent(X: Floats, k: int) -> Neighbours:
     """Return approximate neighbours; if too many are missed, those of a wider search."""
+    path = _file_of(X)
+    kept = _read(path, k)
+    if kept is not None:
+        return Neighbours(kept, measured_recall(X, kept))
     from pynndescent import NNDescent
 
     single = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
-    asked = max(ASKED, 3 * k)
+    wanted = max(KEPT, k)
+    asked = max(ASKED, 2 * wanted)
     for attempt in range(2):
         found, _ = NNDescent(single, n_neighbors=asked << attempt, random_state=0).neighbor_graph
-        rows = _others(found, k)
-        recall = measured_recall(X, rows)
+        rows = _others(found, wanted)
+        recall = measured_recall(X, rows[:, :k])
         if recall >= LEAST_RECALL:
             break
-    return Neighbours(rows, recall)
+    _keep(path, rows)
+    return Neighbours(np.ascontiguousarray(rows[:, :k]), recall)
+
+
+def _file_of(X: Floats) -> Path:
+    """Return where the neighbours of these rows are kept, in the user's cache."""
+    import platformdirs
+
+    digest = hashlib.blake2b(repr(X.shape).encode(), digest_size=16)
+    for start in range(0, len(X), _BLOCK):
+        digest.update(X[start : start + _BLOCK].tobytes())
+    return Path(platformdirs.user_cache_dir("pucli")) / "neighbours" / f"{digest.hexdigest()}.npy"
+
+
+def _read(path: Path, k: int) -> Ints | None:
+    """Return the k nearest of each row as they were kept, None where there are none or fewer."""
+    try:
+        kept = np.load(path, allow_pickle=False)
+    except (OSError, ValueError):
+        return None
+    return kept[:, :k].astype(np.int64) if kept.ndim == 2 and kept.shape[1] >= k else None
+
+
+def _keep(path: Path, rows: Ints) -> None:
+    """Keep neighbours for the next fit to the same rows, and those of few others; a full disk is no error."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as stream:
+            np.save(stream, rows.astype(np.int32))
+        partial.replace(path)
+        for old in sorted(path.parent.glob("*.npy"), key=lambda file: file.stat().st_mtime)[:-KEPT_FILES]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        partial.unlink(missing_ok=True)
 
 
 def _others(found: Ints, k: int) -> Ints:

@@ -21,6 +21,19 @@ def test_what_would_take_too_long_is_not_run_and_says_so(monkeypatch):
     assert row["note"] == "not run at 4e+02 rows: about 64 s"
 
 
+def test_ctrl_c_keeps_what_is_done(monkeypatch):
+    pytest.importorskip("pyarrow")
+
+    def interrupted(arguments):
+        if "gllc" in str(arguments) or "usmo" in str(arguments):
+            raise KeyboardInterrupt
+        return Cost(1.0, 1.0, 100.0)
+
+    monkeypatch.setattr(scale, "measured", interrupted)
+    found = scale.run(sizes=(100,), only=["train glpual", "train usmo, linear", "prior"])
+    assert [row["1e+02"] for row in found["rows"]] == [1.0, None, None]
+
+
 @pytest.mark.slow
 def test_a_process_is_measured_and_its_failure_told():
     cost = scale.measured(["-c", "import numpy as np; x = np.ones(30_000_000)"])

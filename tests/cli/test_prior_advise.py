@@ -308,3 +308,13 @@ def test_more_quadratic_features_than_memory_allows(pucli, tmp_path, command):
     path = table(tmp_path / "rows.csv", noise=700, n=30, labelled=10)
     done = pucli(*command, "--method", "ekf-glpual", "--data", path, *WORDS)
     refused(done, "702 features", "247,455 coefficients", "bytes", "e-glpual", "kernel='rbf'")
+
+
+def test_a_sample_is_said_to_be_one(tmp_path, pucli):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1300, 2))
+    pd.DataFrame(X, columns=["a", "b"]).assign(bought=np.where(X[:, 0] > 1.0, "yes", "no")).to_csv(
+        tmp_path / "rows.csv", index=False
+    )
+    done = pucli("prior", "--data", tmp_path / "rows.csv", *WORDS, "--replicates", 0, "--estimator", "bbe")
+    assert "labelled and 800 unlabeled rows, drawn at random" in done.err

@@ -1,4 +1,6 @@
 import os
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -66,3 +68,34 @@ def test_the_graph_of_a_part_is_that_of_its_rows():
     np.testing.assert_array_equal(found.i, true.i)
     np.testing.assert_array_equal(found.j, true.j)
     np.testing.assert_allclose(found.squared_distance, true.squared_distance)
+
+
+def test_neighbours_are_kept_for_the_next_fit_to_the_same_rows(monkeypatch, tmp_path):
+    """Stands in for the descent by the exact search: what is tested is what is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / name))
+    searched = []
+
+    class Descent:
+        def __init__(self, X, n_neighbors, random_state):
+            searched.append(n_neighbors)
+            found = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(X, return_distance=False)
+            self.neighbor_graph = found, None
+
+    monkeypatch.setitem(sys.modules, "pynndescent", types.SimpleNamespace(NNDescent=Descent))
+    monkeypatch.setattr(neighbours.importlib.util, "find_spec", lambda name: True)
+    monkeypatch.setattr(neighbours, "EXACT_ROWS", 100)
+    X = np.random.default_rng(5).normal(size=(200, 8))
+    true = NearestNeighbors(n_neighbors=15).fit(X).kneighbors(return_distance=False)
+    for k in (5, 15):
+        found = neighbours.nearest(X, k)
+        assert found.recall == 1.0
+        np.testing.assert_array_equal(found.rows, true[:, :k])
+    assert searched == [30]
+    neighbours.nearest(X + 1e-3, 5)
+    assert len(searched) == 2
+    for k in range(5):
+        neighbours.nearest(X + k, 5)
+    assert len(list((tmp_path / "pucli" / "neighbours").iterdir())) == neighbours.KEPT_FILES
+    (tmp_path / "pucli" / "neighbours" / neighbours._file_of(X).name).write_bytes(b"broken")
+    assert neighbours.nearest(X, 5).recall == 1.0

@@ -46,7 +46,7 @@ def command(
     """
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.data.training_rows import FEW_LABELLED
-    from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_priors
+    from pucli.solvers.prior.estimate import LARGEST_SAMPLE, PRIOR_METHODS, estimate_priors
 
     if where.columns:
         show_columns(out, where.source)
@@ -84,7 +84,14 @@ def command(
     if rows.y_test is not None and rows.about.get("scenario") == "case-control":
         truth = float((rows.y_test == 1).mean())
         document["share_in_test_set"] = truth
+    sampled = [min(int(kind.sum()), LARGEST_SAMPLE) for kind in (labelled, ~labelled)]
+    document["labelled_used"], document["unlabeled_used"] = sampled
     out.document(document)
+    if sum(sampled) < len(labelled):
+        out.remark(
+            f"estimated on {sampled[0]} labelled and {sampled[1]} unlabeled rows, drawn at random; the intervals "
+            "count the error of the draw"
+        )
     out.text(f"share of positives among the unlabeled rows of {rows.title}")
     columns = ["estimator", "prior", f"{100 * confidence:g} % from", "to"]
     out.table(columns, [[e.method, e.prior, e.low, e.high] for e in report.estimates])
