@@ -31,7 +31,23 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
         out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
     for line in rows.warnings:
         out.warn(line)
+    if kind == "pu" and source.data is not None and source.positive is None:
+        _say_which_class(out, rows)
     return rows
+
+
+def _say_which_class(out: Output, rows: TrainingRows) -> None:
+    """Print which class was taken for the labelled positives; warn where two numbers are not 0 and 1, or -1 and 1."""
+    marked, rest = rows.words["1"], rows.words["0"]
+    text = f"labelled positives: the {rows.n_labelled} rows whose {rows.label_column!r} is {marked!r}"
+    try:
+        usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}
+    except ValueError:
+        usual = True  # a word for yes
+    if usual:
+        out.remark(f"{text} (--positive names another class)")
+    else:
+        out.warn(f"{text}, the larger of two numbers; if it should be {rest}, give --positive {rest}.")
 
 
 def summary(encoder: TableEncoder) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 
 from pucli.arrays import Bools, Floats, Ints
 from pucli.data.label_column import LabelColumn
+from pucli.data.labels import NOT_LABELLED
 from pucli.data.own_file import apply_file
-from pucli.data.training_rows import UNLABELED, labelled_positives, partly_labelled
+from pucli.data.training_rows import UNLABELED, fingerprints, labelled_positives, partly_labelled
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class ScoredRows(NamedTuple):
     why : str
         Description of such labels.
     warnings : sequence of str
-        Cells not seen in training, one line per column.
+        Cells not seen in training, one line per column, and labels that may not be the true classes.
     """
 
     X: Floats
@@ -74,9 +75,43 @@ def scored_rows(
         return _classes(path, column, X, labels, about)._replace(warnings=warnings)
     if positive is None and about.get("label_column"):
         positive = about.get("words", {}).get("1")
-    y, _ = labelled_positives(labels, positive)
-    known = np.ones(len(y), dtype=bool) if empty_is_unlabeled else ~labels.empty
-    return _known(path, column, X, y, known, "empty")._replace(warnings=warnings)
+    y, words = labelled_positives(labels, positive)
+    if empty_is_unlabeled:
+        return ScoredRows(X, y, warnings=warnings)
+    rows = _known(path, column, X, y, ~labels.empty, "empty")
+    return rows._replace(warnings=[*warnings, *_doubts(labels, words["1"], rows.y, _same_rows(X, y, about))])
+
+
+def _same_rows(X: Floats, y: Ints, about: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Return whether rows X (n, m) are those that the model was trained on, and whether their labels y (n,) are."""
+    trained, here = about.get("data", {}), fingerprints(X, y)
+    rows = trained.get("rows_sha256") == here["rows_sha256"]
+    return rows, rows and trained.get("labels_sha256") == here["labels_sha256"]
+
+
+def _doubts(labels: LabelColumn, marked: str, y: Ints, same: tuple[bool, bool]) -> list[str]:
+    """Return reasons why labels that are taken for the true classes may not be."""
+    doubts = []
+    same_rows, same_labels = same
+    unlabeled = [word for word in labels.present if word != marked and word.casefold() in NOT_LABELLED]
+    if same_labels:
+        doubts.append(
+            "these are the rows and the labels that the model was trained on, where a row that is not "
+            f"{marked!r} is unlabeled, not negative: only --labels pu suits them."
+        )
+    elif same_rows:
+        doubts.append("these are the rows that the model was trained on; scores of new rows may be lower.")
+    if unlabeled and not same_labels:
+        doubts.append(
+            f"{labels.where} has the class {unlabeled[0]!r}, which is counted as negative here; if it means that the "
+            "class is not known, use --labels pu, or leave these cells empty."
+        )
+    if len(np.unique(y)) == 1:
+        doubts.append(
+            f"every row with a label is {marked!r}: without negative rows, recall is the only score that tells "
+            "anything. If empty cells are unlabeled rows, use --labels pu."
+        )
+    return doubts
 
 
 def _classes(path: Path, column: str, X: Floats, labels: LabelColumn, about: Mapping[str, Any]) -> ScoredRows:

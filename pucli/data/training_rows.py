@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # With fewer labelled rows, fits and estimates are unreliable.
 FEW_LABELLED = 10
+FINGERPRINT_ROWS = 10_000
 UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
 
 
@@ -255,6 +257,18 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     return rows
 
 
+def fingerprints(X: Floats, y: AnyArray) -> dict[str, str]:
+    """Return hashes of encoded rows X (n, m), of which at most 10,000 are looked at, and of their labels y (n,)."""
+    n = X.shape[0]
+    part = X if n <= FINGERPRINT_ROWS else X[np.linspace(0, n - 1, FINGERPRINT_ROWS).astype(int)]
+    cells = part if isinstance(part, np.ndarray) else np.concatenate([part.data, part.indices])
+    shape = repr((X.shape, len(y))).encode()
+    return {
+        "rows_sha256": hashlib.sha256(shape + np.ascontiguousarray(cells, dtype=np.float64).tobytes()).hexdigest(),
+        "labels_sha256": hashlib.sha256(np.ascontiguousarray(y, dtype=np.int64).tobytes()).hexdigest(),
+    }
+
+
 def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
     """Return 1 for positives and 0 for the rest, and the names of the two in the file.
 
@@ -363,7 +377,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
-    about = {"file": str(source.data), "label": source.label}
+    about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
     return TrainingRows(
         X=file.X,
         y=y,

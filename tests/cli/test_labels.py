@@ -1,0 +1,71 @@
+"""What the commands say of labels that could be taken for something else."""
+
+import pandas as pd
+import pytest
+
+MODEL = ("--method", "svc-naive", "--model", "m.model")
+
+
+@pytest.fixture
+def marked(pucli, customers):
+    """Train on the file of customers with these words for the labelled and the unlabeled rows; return its name."""
+
+    def train(yes, rest):
+        table = pd.read_csv(customers.pu, keep_default_na=False)
+        table["bought"] = table["bought"].map({"yes": yes, "": rest})
+        table.to_csv("marked.csv", index=False)
+        words = ("--data", "marked.csv", "--label", "bought", "--positive", yes)
+        assert pucli("train", *MODEL, *words).code == 0
+        return "marked.csv"
+
+    return train
+
+
+def evaluated(pucli, data, label, *words):
+    done = pucli("evaluate", "--model", "m.model", "--data", data, "--label", label, "--json", *words)
+    assert done.code == 0, done.err
+    return " ".join(done.document.get("warnings", []))
+
+
+@pytest.mark.parametrize("rest", ["unlabeled", "0", ""])
+def test_the_labels_of_training_are_not_the_truth(pucli, marked, rest):
+    data = marked("1", rest)
+    assert "the rows and the labels that the model was trained on" in evaluated(pucli, data, "bought")
+    assert "that the model was trained on" not in evaluated(pucli, data, "bought", "--labels", "pu")
+
+
+def test_the_rows_of_training_with_true_labels_are_told(pucli, marked, customers):
+    marked("yes", "")
+    assert "scores of new rows may be lower" in evaluated(pucli, customers.true, "really")
+
+
+def test_new_rows_with_true_labels_cause_no_warning(pucli, marked, customers):
+    marked("yes", "")
+    pd.read_csv(customers.true).iloc[::2].to_csv("half.csv", index=False)
+    assert evaluated(pucli, "half.csv", "really") == ""
+
+
+@pytest.mark.parametrize("word", ["unlabeled", "U", "Unknown", "?"])
+def test_a_class_named_like_unlabeled_is_doubted(pucli, marked, customers, word):
+    marked("yes", "")
+    pd.read_csv(customers.true).iloc[::2].replace("no", word).to_csv("half.csv", index=False)
+    assert f"has the class {word!r}" in evaluated(pucli, "half.csv", "really")
+
+
+def test_one_class_alone_is_told(pucli, marked, customers):
+    marked("yes", "")
+    pd.read_csv(customers.true).iloc[1:].replace("no", None).to_csv("positives.csv", index=False)
+    said = evaluated(pucli, "positives.csv", "really")
+    assert "every row with a label is 'yes'" in said and "recall is the only score" in said
+
+
+@pytest.mark.parametrize(
+    ("yes", "rest", "sign"),
+    [("2", "1", "warning: "), ("1", "0", ""), ("1", "-1", ""), ("yes", "no", "")],
+)
+def test_the_class_that_is_taken_for_positive_is_told(pucli, customers, yes, rest, sign):
+    table = pd.read_csv(customers.pu, keep_default_na=False)
+    table.assign(bought=table["bought"].map({"yes": yes, "": rest})).to_csv("marked.csv", index=False)
+    words = ("train", "--method", "svc-naive", "--data", "marked.csv", "--label", "bought")
+    assert f"{sign}labelled positives: the 20 rows whose 'bought' is '{yes}'" in pucli(*words).err
+    assert "labelled positives: the 20 rows" not in pucli(*words, "--positive", yes).err
