@@ -17,14 +17,17 @@ def rows(n, m=3, seed=0, share=0.3):
 GRID = {"lam": [0.1, 1.0, 10.0, 100.0], "c_u": [0.3, 0.05]}
 
 
-@pytest.mark.parametrize("method", ["glpual", "gllc", "blssvm"])
+@pytest.mark.parametrize("method", ["glpual", "gllc", "blssvm", "bsvm", "usmo"])
 def test_stages_choose_the_same_point_as_the_full_kernel(method, monkeypatch):
     monkeypatch.setattr(stages, "WHOLE_KERNEL_ROWS", 100)
     monkeypatch.setattr(stages, "FINALISTS", 3)
     X, s = rows(240)
-    params = {"kernel": "rbf", "width": 2.0}
-    whole = tune(method, X, s, params=params, grid=GRID)
-    staged = tune(method, X, s, params=params, grid=GRID, route="stages")
+    params, grid = {"kernel": "rbf", "width": 2.0}, GRID
+    if method == "usmo":
+        params |= {"prior": 0.3}
+        grid = {"lam": [10.0**-k for k in range(8)]}
+    whole = tune(method, X, s, params=params, grid=grid)
+    staged = tune(method, X, s, params=params, grid=grid, route="stages")
     assert staged.params == whole.params
     assert staged.score == pytest.approx(whole.score)
     assert "3 of them on the whole kernel" in staged.how
