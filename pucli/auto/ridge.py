@@ -10,7 +10,7 @@ H = A (A'A + ridge)^(-1) A', the residuals of a held-out fold b are (I - H_b)^(-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
@@ -23,6 +23,8 @@ from pucli.auto.rows import balanced_weights
 LANDMARKS = 400
 # The most rows on which width and ridge are chosen.
 CHOOSING_ROWS = 2000
+# Above it, the final fit has more landmarks: as many as this number of products per sum over rows allows.
+MOST_LANDMARKS, FINAL_OPERATIONS = 1000, 1.6e10
 # Length scales in units of the median distance, and ridges per unit weight.
 WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
 RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
@@ -81,6 +83,11 @@ def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) ->
     n_positive = max(min(len(positive), most // 2), most - len(rest))
     chosen = [rng.permutation(positive)[:n_positive], rng.permutation(rest)[: most - n_positive]]
     return np.sort(np.concatenate(chosen))
+
+
+def landmarks_for(n: int) -> int:
+    """Return the number of landmarks of a final fit to n rows: the more rows, the fewer a sum over all can afford."""
+    return int(np.clip(np.sqrt(FINAL_OPERATIONS / n), LANDMARKS, MOST_LANDMARKS))
 
 
 class WeightedLeastSquares:
@@ -157,6 +164,8 @@ def fit_kernel_ridge(
     _, factor, ridge, held_out = best
     model = _model(kernel, factor * unit, landmarks, *chosen)
     if not small:
+        more = X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)]
+        model = replace(model, landmarks=more)
         model, held_out = refit_kernel_ridge(model, X, labelled, np.where(labelled, 1.0, -1.0), folds[0], ridge)
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
 

@@ -119,8 +119,8 @@ def tasks(half: str = "all") -> list[Task]:
     return list(halves[half])
 
 
-def load(task: Task, folder: Path) -> Rows:
-    """Return the rows of a task; `folder` holds the files.
+def load(task: Task, folder: Path, most: int = MOST_ROWS) -> Rows:
+    """Return at most `most` rows of a task; `folder` holds the files.
 
     Raises
     ------
@@ -139,8 +139,8 @@ def load(task: Task, folder: Path) -> Rows:
     if positive.all() or not positive.any():
         raise UsageError(f"{path}: the rows of the task {task.name!r} have one class only.")
     rows = np.flatnonzero(kept)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(stream(0, "quality", task.name).permutation(rows)[:MOST_ROWS])
+    if len(rows) > most:
+        rows = np.sort(stream(0, "quality", task.name).permutation(rows)[:most])
     return Rows(X[rows], positive[rows].astype(int))
 
 

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from pucli.auto import ridge
-from pucli.auto.ridge import WeightedLeastSquares, fit_kernel_ridge, kernel_matrix
+from pucli.auto.ridge import (
+    LANDMARKS,
+    MOST_LANDMARKS,
+    WeightedLeastSquares,
+    fit_kernel_ridge,
+    kernel_matrix,
+    landmarks_for,
+)
 from pucli.auto.rows import balanced_weights, stratified_folds
 from tests.auto.helpers import two_clouds
 
@@ -32,6 +39,7 @@ def test_a_fit_in_chunks_equals_a_fit_at_once(kernel: str, monkeypatch: pytest.M
     X, s, _ = two_clouds(240, labelled=60)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     monkeypatch.setattr(ridge, "LANDMARKS", 40)
+    monkeypatch.setattr(ridge, "MOST_LANDMARKS", 40)
     whole, held_out, taken = fit_kernel_ridge(X, s, folds, kernel, np.random.default_rng(1))
     monkeypatch.setattr(ridge, "_CHUNK_ENTRIES", 41 * 70)
     monkeypatch.setattr(ridge, "CHOOSING_ROWS", len(X) - 1)
@@ -56,3 +64,21 @@ def test_landmarks_are_rows_of_both_kinds_up_to_the_given_number(most: int) -> N
     rows = ridge.pick_landmarks(s, most, np.random.default_rng(0))
     assert len(rows) == len(set(rows)) == min(most, 200)
     assert 0 < s[rows].sum() < len(rows)
+
+
+def test_more_rows_get_fewer_landmarks_within_bounds() -> None:
+    found = [landmarks_for(n) for n in (2001, 16_000, 40_000, 100_000, 1_000_000)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] == MOST_LANDMARKS
+    assert found[-1] == LANDMARKS
+
+
+def test_the_final_fit_to_many_rows_has_more_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ridge, "CHOOSING_ROWS", 150)
+    monkeypatch.setattr(ridge, "LANDMARKS", 40)
+    monkeypatch.setattr(ridge, "MOST_LANDMARKS", 90)
+    X, labelled, _ = two_clouds(400, labelled=60)
+    folds = stratified_folds(labelled, 5, np.random.default_rng(0))[None]
+    model, held_out, _ = fit_kernel_ridge(X, labelled, folds, "laplace", np.random.default_rng(0))
+    assert len(model.landmarks) == 90
+    assert np.corrcoef(held_out, model.score(X))[0, 1] > 0.9
