@@ -27,6 +27,8 @@ UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an id
 MOSTLY = 0.95  # minimum share of numbers for the other cells of a column to be treated as empty
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 TELLING = 0.995  # minimum area under the ROC curve for a single column to be a suspected label leak
+TELLING_SHARE = 0.8  # minimum difference of two shares (filled cells, cells with a word) for a suspected label leak
+MOST_WORDS = 2000  # maximum number of words of a text column that are looked at
 JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
 
 YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "present", "positive", "pos"})
@@ -294,7 +296,8 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
     Returns
     -------
     warnings : dict of column name to text
-        A column is suspected if it is filled only for labelled rows (or only for the others), or if it alone separates
+        A column is suspected if the shares of labelled and of other rows for which it is filled, or which have one of
+        its words, differ by at least `TELLING_SHARE`, if it is filled only for labelled rows, or if it alone separates
         the two with an area under the ROC curve of at least `TELLING`. For categories, that area is measured on rows
         that were not used to order the values. For a large table, it is measured on a sample of both kinds of rows.
     """
@@ -307,15 +310,23 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
     if len(rows) < len(labelled):
         frame, labelled = frame.iloc[rows], labelled[rows]
     for column in columns:
-        if column.kind in {"constant", "identifier", "text"}:
+        if column.kind in {"constant", "identifier"}:
             continue
         cells = frame[column.name]
         if column.n_empty:
             filled = ~_empty(cells, column)
-            if _telling(filled.astype(float), labelled) or _one_sided(filled, labelled):
-                side = "labelled" if filled[labelled].mean() > filled[~labelled].mean() else "unlabeled"
-                found[column.name] = f"is filled (almost) only for {side} rows: it may leak the label (--drop)"
+            shares = filled[labelled].mean(), filled[~labelled].mean()
+            if abs(shares[0] - shares[1]) >= TELLING_SHARE or _one_sided(filled, labelled):
+                found[column.name] = (
+                    f"is filled for {100 * shares[0]:.0f} % of the labelled and {100 * shares[1]:.0f} % of the other "
+                    "rows: it may leak the label (--drop)"
+                )
                 continue
+        if column.kind == "text":
+            word = _telling_word(cells, labelled)
+            if word:
+                found[column.name] = f"has the word {word!r} where rows are labelled: it may leak the label (--drop)"
+            continue
         ranks = _rates(cells, labelled) if column.kind in {"category", "yes/no"} else None
         if ranks is None:
             values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
@@ -325,6 +336,21 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
         if present[labelled].sum() >= 10 and _telling(values[present], labelled[present]):
             found[column.name] = "separates the labelled rows from the others by itself: it may leak the label (--drop)"
     return found
+
+
+def _telling_word(cells: pd.Series, labelled: np.ndarray) -> str:
+    """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    words = CountVectorizer(binary=True, max_features=MOST_WORDS)
+    try:
+        there = words.fit_transform(cells.fillna("").astype(str))
+    except ValueError:  # no words
+        return ""
+    shares = [np.asarray(there[kind].mean(axis=0)).ravel() for kind in (labelled, ~labelled)]
+    difference = np.abs(shares[0] - shares[1])
+    best = int(difference.argmax())
+    return str(words.get_feature_names_out()[best]) if difference[best] >= TELLING_SHARE else ""
 
 
 def _sample(labelled: np.ndarray) -> np.ndarray:

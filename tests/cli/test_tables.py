@@ -105,7 +105,7 @@ def test_a_column_that_reveals_the_label_gives_a_warning(pucli, tmp_path):
     frame["paid"] = np.where(frame["bought"] == "yes", 5.0, np.nan)
     frame.to_csv("rows.csv", index=False)
     done = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED)
-    assert "warning: column 'paid' is filled (almost) only for labelled rows" in done.err
+    assert "warning: column 'paid' is filled for" in done.err
     assert "warning: column 'key' counts the rows" in done.err
     quiet = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--drop", "paid", "--drop", "key")
     assert "warning" not in quiet.err

@@ -133,9 +133,14 @@ def test_columns_that_reveal_the_label_are_named():
     frame.loc[frame.index[labelled][0], "paid_on"] = "2024-02-07"
     frame["some"] = np.where(labelled & (np.arange(len(frame)) % 8 == 0), 3.5, np.nan)
     frame.loc[8, "some"] = 4.5
+    often = labelled ^ (np.random.default_rng(6).random(len(frame)) < 0.05)
+    frame["reviewed_by"] = pd.Series(np.where(often, "team", None), dtype=object)
+    remarks = np.where(labelled, "case confirmed by agent", "some other remark")
+    frame["note"] = [f"{text} {i}" for i, text in enumerate(remarks)]
     found = leaks(frame, labelled, column_kinds(frame))
-    assert set(found) == {"again", "answer", "paid_on", "some"}
-    assert "only for labelled rows" in found["paid_on"]
+    assert set(found) == {"again", "answer", "paid_on", "some", "reviewed_by", "note"}
+    assert "100 % of the labelled and 0 % of the other rows" in found["paid_on"]
+    assert any(word in found["note"] for word in ("case", "confirmed", "agent", "by"))
 
 
 def test_a_category_with_many_values_is_not_named_for_chance_agreement():
