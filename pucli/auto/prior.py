@@ -3,8 +3,7 @@
 The scores of labelled rows are a sample of the positives. Those of the population (the unlabeled rows in the
 case-control setting, all rows of a single training set) are a sample of the mixture. If shares q_p of the positives and
 q_u of the population lie above a threshold, then prior q_p <= q_u, so the prior is at most q_u / q_p. Best bin
-estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term. The
-density-ratio estimate (Ivanov 2020, DEDPUL) is the largest prior that equals the mean of its posterior probabilities.
+estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term.
 """
 
 from __future__ import annotations
@@ -15,21 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pucli.solvers.prior.best_bin import best_bin
-
-# Steps of the grid of candidate priors of the density-ratio estimate, and the shortfall that counts as zero.
-STEPS, SHORTFALL = 100, 0.01
-
-
-def density_ratio(positive: np.ndarray, population: np.ndarray) -> float:
-    """Return the density-ratio estimate of the prior, between 0 and 1, from scores (p,) and (n,).
-
-    It is the largest prior a with a - mean min(1, a r) <= SHORTFALL over the population, where r, the ratio of the
-    positives' density to the population's, is isotonic in the score.
-    """
-    ratio = isotonic_ratio(positive, population, population)
-    candidates = np.linspace(0.0, 1.0, STEPS + 1)
-    mean = np.minimum(1.0, candidates[:, None] * ratio).mean(axis=1)
-    return float(candidates[np.flatnonzero(candidates - mean <= SHORTFALL)[-1]])
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:

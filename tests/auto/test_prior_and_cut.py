@@ -8,7 +8,7 @@ import pytest
 from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut
 from pucli.auto.estimates import estimates
-from pucli.auto.prior import density_ratio, estimate_prior
+from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import auc, true_auc
 from pucli.errors import UsageError
 from pucli.solvers.prior.best_bin import best_bin
@@ -31,7 +31,7 @@ def expected_recall(positive: np.ndarray, population: np.ndarray, prior: float) 
 def test_the_prior_of_a_mixture_is_found(prior: float, apart: float) -> None:
     positive, population, _ = scores(prior, apart, 0)
     assert best_bin(positive, population) == pytest.approx(prior, abs=0.07)
-    assert density_ratio(positive, population) == pytest.approx(prior, abs=0.12)
+
     found = estimate_prior(positive, population, np.random.default_rng(0))
     assert found.value == pytest.approx(prior, abs=0.08)
     assert found.low <= prior <= found.high

@@ -108,7 +108,7 @@ def solve_laplacian_svm(
                 n_iter=n_iter,
                 converged=bool(gap <= tol * objective),
             )
-        alpha, b, f = _newton_step(K, LK, labelled, target, margin > 0.0, gamma_a, smooth, alpha, b, f, objective)
+        alpha, b, f = _newton_step(K, LK, labelled, target, margin > 0.0, gamma_a, smooth, alpha, f, objective)
     raise AssertionError("unreachable")
 
 
@@ -121,7 +121,6 @@ def _newton_step(
     gamma_a: float,
     smooth: float,
     alpha: Floats,
-    b: float,
     f: Floats,
     objective: float,
 ) -> tuple[Floats, float, Floats]:
