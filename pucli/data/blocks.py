@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from pucli.data.formats import Table, file_kind, open_table, reading
 from pucli.data.tables import existing_column
-from pucli.data.text_files import HEAD, SUFFIXES, TextLayout, head_text, line_of, read_text, text_head, text_layout
+from pucli.data.text_files import SUFFIXES, TextLayout, head_text, line_of, read_head, read_text, text_head, text_layout
 from pucli.errors import UsageError
 
 BLOCK = 8192
@@ -77,7 +77,7 @@ def _blocks(path: Path, needed: Sequence[str], as_text: Collection[str], rows: i
 def _from_stdin(needed: Sequence[str], as_text: Collection[str], rows: int) -> Iterator[Table]:
     path, stream = Path("stdin"), sys.stdin.buffer
     with reading(path):
-        head = stream.read(HEAD + 1)
+        head = read_head(stream)
         if head[:4] == b"PAR1":
             yield from _parquet_blocks(path, io.BytesIO(head + stream.read()), needed, rows)
             return

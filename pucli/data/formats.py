@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pucli.data.damage import check_unpacked, damaged
 from pucli.data.labels import LABEL
 from pucli.data.text_files import SUFFIXES, check_names, is_text_table, line_of, read_text, text_head, text_layout
 from pucli.errors import UsageError, unknown
@@ -48,6 +49,8 @@ class WideTable(NamedTuple):
 LIBSVM = (".libsvm", ".svm", ".svmlight")
 WIDE_CELLS = 20_000_000  # a LIBSVM file with fewer cells is read as a table (160 MB)
 WIDE_SHARE = 0.1  # so is a file with a larger share of non-zeros
+MOST_FEATURES = 50_000_000  # of a LIBSVM file
+SHEET_BYTES = 16 * 2**20  # to which any spreadsheet may unpack
 
 
 def open_table(
@@ -104,15 +107,14 @@ def reading(path: Path) -> Iterator[None]:
         raise _missing(path) from error
     except ImportError as error:
         raise UsageError(f"{path}: reading Parquet needs pyarrow: pip install 'pucli[parquet]'") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
-    except UsageError:
+    except (UsageError, MemoryError):
         raise
-    except Exception as error:  # the libraries raise all kinds of errors for a damaged file
-        kind, message = path.suffix.lstrip(".").upper(), " ".join(str(error).split())
-        raise UsageError(
-            f"{path} is damaged or not {kind}; save it again, or correct its extension. The reader's message: {message}"
-        ) from error
+    except OSError as error:
+        if error.errno is None:  # a library's own, not the system's
+            raise damaged(path, error) from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
+        raise damaged(path, error) from error
 
 
 def _not_utf8(path: Path) -> int:
@@ -162,6 +164,7 @@ def _excel(path: Path, label: str | None, sheet: str | None, as_text: Collection
 
     from pucli.data.readers import read_excel
 
+    check_unpacked(path, free=SHEET_BYTES)
     with pd.ExcelFile(path) as book:
         sheets = [str(name) for name in book.sheet_names]
     if sheet is not None and sheet not in sheets:
@@ -229,6 +232,8 @@ def open_wide(path: Path, *, always: bool = False) -> WideTable | None:
 
     with reading(path):
         X, y = load_svmlight_file(str(path))
+        if X.shape[1] > MOST_FEATURES:
+            raise UsageError(f"{path} has a feature of number {X.shape[1]}; at most {MOST_FEATURES} are read")
         n_cells = X.shape[0] * X.shape[1]
         if not always and (n_cells < WIDE_CELLS or X.nnz > WIDE_SHARE * n_cells):
             return None
@@ -254,6 +259,7 @@ def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
 
 
 def _npz(path: Path, label: str | None, sheet: str | None) -> Table:
+    check_unpacked(path)
     with path.open("rb") as stream:
         saved = np.load(stream, allow_pickle=False)
         if isinstance(saved, np.ndarray):

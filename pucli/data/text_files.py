@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from pucli.data.damage import Bounded
 from pucli.data.readers import read_csv
 from pucli.errors import UsageError
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEAD = 2**16  # bytes from which the layout is inferred
+LONGEST = 2**26  # bytes that two lines may have
 SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
 
 
@@ -46,13 +48,23 @@ def text_head(path: Path) -> str:
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     with gzip.open(path) if packed else path.open("rb") as stream:
-        return head_text(stream.read(HEAD + 1))
+        return head_text(read_head(stream))
+
+
+def read_head(stream: IO[bytes] | gzip.GzipFile) -> bytes:
+    """Return the beginning of a file: more than `HEAD` bytes, or all there are; two lines unless they are endless."""
+    pieces = [stream.read(HEAD + 1)]
+    lines, size = pieces[0].count(b"\n"), len(pieces[0])
+    while size > HEAD and lines < 2 and size < LONGEST and pieces[-1]:
+        pieces.append(stream.read(2**20))
+        lines, size = lines + pieces[-1].count(b"\n"), size + len(pieces[-1])
+    return b"".join(pieces)
 
 
 def head_text(raw: bytes) -> str:
     """Return `raw`, the beginning of a file, as text, without the last line if it may be truncated."""
     if len(raw) > HEAD:
-        raw = raw[: raw.rfind(b"\n", 0, HEAD) + 1] or raw[:HEAD]
+        raw = raw[: raw.rfind(b"\n") + 1] if raw.count(b"\n") > 1 else raw
     return raw.decode("utf-8-sig")
 
 
@@ -133,6 +145,10 @@ def read_text(
     import pandas as pd
 
     options: dict[str, Any] = {"dtype": {name: str for name in layout.names if name in as_text}} if as_text else {}
+    unpacked = None
+    if source is None and path.name.lower().endswith(".gz"):
+        unpacked = Bounded(path, gzip.open(path))  # noqa: SIM115  closed with `source`
+        source = io.BufferedReader(unpacked)
     try:
         found: Any = read_csv(
             path if source is None else source,
@@ -149,6 +165,8 @@ def read_text(
         with found as blocks:
             yield from blocks
     except pd.errors.ParserError as error:
+        if unpacked is not None and unpacked.failure is not None:  # pandas hides what a stream raises
+            raise unpacked.failure from error
         wrong = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if wrong is None:
             raise
@@ -175,6 +193,7 @@ def _separator(path: Path, text: str) -> str:
     if path.name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
     lines = [line for line in text.splitlines()[:20] if line.strip()]
+    csv.field_size_limit(sys.maxsize)
     counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t"}
     best = max(counts, key=lambda sep: min(counts[sep]))
     if min(counts[best]) > 1:

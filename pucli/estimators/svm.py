@@ -32,6 +32,8 @@ LAST_TOLERANCE = 1e-9
 TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
+# Rounding that costs more than this share of the objective is added to the gap.
+ROUNDING = 1e-11
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
 
@@ -128,6 +130,8 @@ class BSVM(PUClassifier):
     lam_: float
     c_u_: float
     width_: float
+    coef_: Floats
+    intercept_: float
 
     _rules: ClassVar[Mapping[str, Rule]] = _RULES
 
@@ -146,7 +150,20 @@ class BSVM(PUClassifier):
         self.support_vectors_, self.dual_coef_ = X[pull != 0.0], pull[pull != 0.0]
         if self.kernel == "linear":
             self.coef_ = rows.T @ pull
-            self.intercept_ -= float(centre @ self.coef_)
+            self._move_intercept(rows, signs, weights, centre)
+
+    def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
+        """Make the intercept that of rows before `centre` was taken out; what rounding costs joins the gap."""
+        bias = self.intercept_
+        self.intercept_ = bias - float(centre @ self.coef_)
+        shift = float(np.longdouble(self.intercept_) - bias + centre.astype(np.longdouble) @ self.coef_)
+        f = X @ self.coef_ + (bias + shift)
+        loss = float((weights * np.maximum(1.0 - signs * f, 0.0)).sum())
+        cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
+        if cost > ROUNDING * self.objective_:
+            self.objective_ += cost
+            self.dual_gap_ += cost
+            self.converged_ = bool(self.converged_ and self.dual_gap_ <= self.tol * self.objective_)
 
     def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
         """Fit the linear kernel by Newton steps on w; return each row's weight in g (n,)."""

@@ -238,18 +238,18 @@ def test_features_are_taken_by_name_in_the_given_order(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.xlsx", b"no workbook", "is damaged or not XLSX; save it again"),
-        ("t.xls", b"no workbook", "is damaged or not XLS; save it again"),
-        ("t.parquet", b"PAR1 nothing", "is damaged or not PARQUET; save it again"),
-        ("t.mat", b"MATLAB 5.0 MAT-file, nothing", "is damaged or not MAT; save it again"),
-        ("t.npz", b"PK nothing", "is damaged or not NPZ; save it again"),
-        ("t.libsvm", b"1 one:two\n", "is damaged or not LIBSVM; save it again"),
+        ("t.xlsx", b"no workbook", r"is damaged or not XLSX.*; save it again"),
+        ("t.xls", b"no workbook", r"is damaged or not XLS.*; save it again"),
+        ("t.parquet", b"PAR1 nothing", r"is damaged or not PARQUET.*; save it again"),
+        ("t.mat", b"MATLAB 5.0 MAT-file, nothing", r"is damaged or not MAT.*; save it again"),
+        ("t.npz", b"PK nothing", r"is damaged or not NPZ.*; save it again"),
+        ("t.libsvm", b"1 one:two\n", r"is damaged or not LIBSVM.*; save it again"),
         ("t.arff", b"a,b\n1,2\n", "line 1: expected @relation"),
         ("t.arff", b"@relation t\n@attribute a numeric\n@data\n1,2\n", "line 4 has 2 fields, but 1 attributes"),
         ("t.arff", b"@relation t\n@attribute a numeric\n@data\n{0 1}\n", "line 4: sparse ARFF"),
         ("t.arff", b"@relation t\n@attribute a numeric\n", "no @data line"),
         ("t.csv", b"a,y\n\xff\xfe,1\n", "is not UTF-8 text"),
-        ("t.csv.gz", gzip.compress(b"a,y\n1,0\n" * 50, mtime=0)[:-9], "is damaged or not GZ; save it again"),
+        ("t.csv.gz", gzip.compress(b"a,y\n1,0\n" * 50, mtime=0)[:-9], r"is damaged or not GZ.*; save it again"),
         ("t.docx", b"words", r"unknown file type '\.docx'; known: \.csv"),
         ("table", b"words", r"unknown file type 'table'"),
     ],
@@ -278,7 +278,7 @@ def test_missing_file_suggests_its_neighbour(tmp_path):
 
 def test_pickles_in_an_npz_are_not_loaded(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.array([[1, "a"], [2, None]], dtype=object), y=np.array([0, 1]))
-    with pytest.raises(UsageError, match="is damaged or not NPZ; save it again"):
+    with pytest.raises(UsageError, match=r"is damaged or not NPZ.*; save it again"):
         read_table(tmp_path / "t.npz", label="y")
 
 

@@ -16,10 +16,10 @@ Rng = np.random.Generator
 
 # Words of libraries and tracebacks that must not reach a user.
 RAW = re.compile(
-    r"Traceback|pandas|zipfile|BadZip|[Yy]aml\.|PyYAML|[Tt]okeniz|C error|openpyxl|xlrd|codec|scipy|numpy|pyarrow|Arrow"
-    r"|\w+Error\b|not a zip|defect in pucli|unexpected|escaped|could not convert|reshape|Magic|zlib|Error -\d"
-    r"|invalid literal|allow_pickle|Expecting|while (scanning|parsing)|constructor for the tag|<[\w.]+ object"
-    r"|0x[0-9a-f]{6}|broadcast|dimension mismatch|dtype"
+    r"Traceback|pandas|zipfile|BadZip|[Yy]aml\.|PyYAML|[Tt]okeniz|C error|openpyxl|xlrd|codec|scipy|numpy(?!\.savez)"
+    r"|pyarrow|Arrow|\w+Error\b|not a zip|defect in pucli|unexpected|escaped|could not convert|reshape|Magic"
+    r"|zlib|Error -\d|invalid literal|allow_pickle|Expecting|while (scanning|parsing)|constructor for the tag"
+    r"|<[\w.]+ object|0x[0-9a-f]{6}|broadcast|dimension mismatch|dtype"
 )
 
 

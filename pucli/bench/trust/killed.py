@@ -1,0 +1,158 @@
+"""Runs that are killed at a random instant and started again, and outputs that are killed while they are written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pucli.bench.trust import _runs
+from pucli.bench.trust._lines import Line
+
+SEED = 22
+# Runs and outputs, by default and in full.
+RUNS, OUTPUTS = (6, 100), (6, 60)
+# What is killed, and with which signal.
+WAYS = (
+    ("SIGKILL of the parent", signal.SIGKILL, "parent"),
+    ("SIGKILL of a worker", signal.SIGKILL, "worker"),
+    ("SIGKILL of all", signal.SIGKILL, "all"),
+    ("SIGTERM", signal.SIGTERM, "parent"),
+    ("Ctrl-C", signal.SIGINT, "all"),
+    ("closed terminal", signal.SIGHUP, "all"),
+)
+
+
+def lines(full: bool) -> list[Line]:
+    """Return the lines of experiments and of other outputs."""
+    rng = np.random.default_rng(SEED)
+    with tempfile.TemporaryDirectory() as folder:
+        return [_experiments(rng, Path(folder), RUNS[full]), _outputs(rng, Path(folder), OUTPUTS[full])]
+
+
+def _experiments(rng: np.random.Generator, root: Path, count: int) -> Line:
+    line = Line("experiments killed and resumed: the same table, nothing run twice, no process or lock left")
+    _runs.write_experiment(root)
+    words = ["reproduce", "small.yaml", "--n-jobs", "2", "--quiet", "--results"]
+    begun = time.monotonic()
+    code, err = _runs.finished(_runs.started([*words, "whole"], root))
+    seconds = time.monotonic() - begun
+    whole = _runs.results(_runs.stored(root / "whole"))
+    if code != 0 or len(whole) != _runs.CELLS:
+        line.count("the whole run", f"exit code {code}: {err[-200:]}")
+        return line
+    cut = 0
+    for number in range(count):
+        what, kind, target = WAYS[number % len(WAYS)]
+        again = [*words, f"run-{number}"]
+        killed = _killed(again, root, seconds * float(rng.uniform(0.1, 1.0)), kind, target)
+        before = _runs.stored(root / f"run-{number}")
+        cut += len(before) < _runs.CELLS
+        line.count(
+            f"{number} {what}, {len(before)} cells stored", killed or _resumed(again, root, number, before, whole)
+        )
+    line.note = f"{cut} were cut short, the others had ended"
+    return line
+
+
+def _killed(words: Sequence[str], root: Path, after: float, kind: int, target: str) -> str:
+    """Kill a command after some seconds; return what is wrong with how it ends, "" if nothing."""
+    process = _runs.started(words, root)
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        _send(process.pid, kind, target)
+    code, err = _runs.finished(process)
+    left = _runs.outlived(process.pid)
+    if left:
+        return f"{left} processes outlived the command"
+    if "Traceback" in err:
+        return f"a traceback: {err[-200:]}"
+    if kind == signal.SIGINT and code not in (0, 130):
+        return f"exit code {code}: {err[-200:]}"
+    return ""
+
+
+def _send(session: int, kind: int, target: str) -> None:
+    members = _runs.session_members(session)
+    workers = [member for member in members if member != session]
+    chosen = [session] if target == "parent" else workers[:1] if target == "worker" else members
+    for process in chosen or [session]:
+        try:
+            os.kill(process, kind)
+        except ProcessLookupError:  # it has just ended
+            continue
+
+
+def _resumed(
+    words: Sequence[str],
+    root: Path,
+    number: int,
+    before: dict[str, dict[str, object]],
+    whole: dict[str, dict[str, object]],
+) -> str:
+    """Run a killed experiment to its end; return what is wrong with it, "" if nothing."""
+    code, err = _runs.finished(_runs.started(words, root))
+    if code != 0:
+        return f"resumed with exit code {code}: {err[-200:]}"
+    after = _runs.stored(root / f"run-{number}")
+    if _runs.results(after) != whole:
+        return "another table"
+    done = {key: row for key, row in before.items() if row["status"] == "done"}
+    if any(after[key] != row for key, row in done.items()):
+        return "a stored cell was run again"
+    return ""
+
+
+def _outputs(rng: np.random.Generator, root: Path, count: int) -> Line:
+    """Kill `train` and `report` while they replace what is there: the old file stands, or the new one."""
+    line = Line("outputs of train and report, killed: the old file or the new one")
+    _runs.write_table(root)
+    train = ["train", "--method", "blssvm", "--data", "rows.csv", "--label", "y", "--quiet", "--model", "m.model"]
+    report = ["report", "small.yaml", "--results", "whole", "--quiet"]
+    for number in range(count):
+        words, files = ((train, [root / "m.model"]), (report, _pages(root / "whole")))[number % 2]
+        begun = time.monotonic()
+        code, err = _runs.finished(_runs.started(words, root))
+        seconds = time.monotonic() - begun
+        if code != 0:
+            line.count(f"{number} {words[0]}", f"exit code {code}: {err[-200:]}")
+            continue
+        files = files or _pages(root / "whole")
+        new = {file: file.read_bytes() for file in files}
+        for file in files:
+            file.write_bytes(b"old")
+        _, kind, target = WAYS[number % len(WAYS)]
+        problem = _killed(words, root, seconds * float(rng.uniform(0.5, 1.0)), kind, target)
+        for file in files:
+            if not problem and not (file.exists() and _whole(file, new[file])):
+                problem = f"{file.name} is neither the old file nor the new one"
+        line.count(f"{number} {words[0]} {kind}", problem)
+    return line
+
+
+def _pages(folder: Path) -> list[Path]:
+    return sorted(folder.glob("small/*.md")) + sorted(folder.glob("small/*.csv"))
+
+
+def _whole(file: Path, new: bytes) -> bool:
+    """Return whether a file is the old one, or the new one up to the seconds that a model keeps."""
+    content = file.read_bytes()
+    if content in (b"old", new):
+        return True
+    if file.suffix == ".model":
+        from pucli.errors import PucliError
+        from pucli.persistence import load_model
+
+        try:
+            load_model(file)
+        except PucliError:
+            return False
+        return True
+    return len(content.splitlines()) == len(new.splitlines())
