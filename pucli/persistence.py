@@ -34,6 +34,8 @@ from pucli.errors import UsageError
 from pucli.methods import all_methods, estimator_class
 
 FORMAT = "pucli model, version 1"
+# what a model file says the versions of; another name is that of the package of its method
+OWN_VERSIONS = ("pucli", "scikit-learn", "numpy")
 ABOUT = "model.json"
 
 
@@ -97,6 +99,9 @@ def model_bytes(model: SavedModel) -> bytes:
     import sklearn
 
     versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
+    method = all_methods()[model.method]
+    if method.package:
+        versions[method.package] = method.package_version
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         writer = _Writer(archive, _known_classes(model.method))
@@ -130,6 +135,9 @@ def load_model(path: str | Path) -> SavedModel:
     if not isinstance(method, str) or not isinstance(versions, dict):
         raise _damaged(path, "its description does not name the method and the versions")
     if method not in (methods := all_methods()):
+        others = [f"{name} {version}" for name, version in versions.items() if name not in OWN_VERSIONS]
+        if others:
+            raise UsageError(f"{path}: holds a model of {method!r}; install {others[0]} to open it.")
         raise UsageError(
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."

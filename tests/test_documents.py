@@ -24,7 +24,17 @@ PAGES = [
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"generated", "gallery"} & set(path.parts)),
 ]
 # what belongs to the machine and not to pucli
-NOT_OURS = {"pip", "python3", "pytest", "bash", "zcat", ".venv/bin/pip", ".venv/bin/python", ".venv/bin/pre-commit"}
+NOT_OURS = {
+    "cp",
+    "pip",
+    "python3",
+    "pytest",
+    "bash",
+    "zcat",
+    ".venv/bin/pip",
+    ".venv/bin/python",
+    ".venv/bin/pre-commit",
+}
 
 
 def write_files() -> None:

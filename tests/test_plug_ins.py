@@ -55,6 +55,9 @@ def test_its_method_trains_tunes_is_saved_and_completed(pucli, example, customer
     done = pucli("train", *own, "--tune", "--model", "m.model")
     assert done.code == 0, done.err
     assert pucli("predict", "--model", "m.model", "--data", customers.new, "--out", "p.csv").code == 0
+    from pucli.persistence import load_model
+
+    assert load_model("m.model").versions["pucli-example"] == "0.1.0"
     assert completion.methods("cen") == ["centroid"] and "two-blobs" in completion.datasets("two")
     assert "example-table" in completion.experiments("ex")
     wrong = pucli("train", "--method", "centorid", "--dataset", "two-blobs")
@@ -69,6 +72,14 @@ def test_its_experiments_run_and_name_the_package(pucli, example, tmp_path, jobs
     folder = next((tmp_path / "results").iterdir())
     text = (folder / "provenance.md").read_text()
     assert "| pucli-example " in text and "[pucli-example 0.1.0]" in text
+
+
+def test_a_model_names_the_package_that_opens_it(pucli, example, customers, monkeypatch):
+    own = ("--data", customers.pu, "--label", "bought", "--positive", "yes", "--model", "m.model")
+    assert pucli("train", "--method", "centroid", *own).code == 0
+    monkeypatch.setattr("pucli.persistence.all_methods", lambda: METHODS)
+    done = pucli("predict", "--model", "m.model", "--data", customers.new)
+    assert done.code == 2 and "install pucli-example 0.1.0 to open it" in done.err
 
 
 def test_a_broken_plug_in_gives_one_warning_and_stops_nothing(pucli, example, site, monkeypatch):
