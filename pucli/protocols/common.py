@@ -1,4 +1,4 @@
-"""What protocols do alike: plan cells, read data, seed, standardise, make estimators, take times."""
+"""Functions shared by protocols: planning of cells, data, seeds, standardisation, estimators and timing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pucli.seeding import seed_words
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes the cells of one protocol.
+    """Planner of the cells of a protocol.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Planner:
     protocol : str
         Name of the protocol.
     version : int
-        Raised when the protocol changes what a cell computes.
+        Increased when the protocol changes the computation of a cell.
     """
 
     experiment: Experiment
@@ -53,29 +53,29 @@ class Planner:
         open_ended: bool = False,
         **more: Any,
     ) -> Cell:
-        """Return one cell; its key covers all that is given here, and the data set's and the method's identity.
+        """Return a cell; its key covers all arguments and the identity of the data set and the method.
 
         Parameters
         ----------
         dataset, column : str
-            Names of the data set and of the experiment's column.
+            Names of the data set and of the column of the experiment.
         repeat : int
             Counted from 0.
         method : mapping
-            What `declared_method` returned for the column.
+            The result of `declared_method` for the column.
         setting : mapping, optional
             Scenario parameters, for the table.
         data : mapping, optional
-            What the protocol declares about the data.
+            Declarations of the protocol about the data.
         split : mapping, optional
-            What it declares about the division into training and test rows, beside seed and repeat; None where rows
-            are not divided.
+            Declarations about the split into training and test rows, besides seed and repeat; None if rows are not
+            split.
         shares : sequence of str, default=("data", "split")
             Parts of the key that cells of one group have in common.
         n_fits : int, default=1
-            Fits that the cell takes.
+            Number of fits of the cell.
         open_ended : bool, default=False
-            Whether more may follow.
+            Whether more fits may follow.
         **more
             Further parts of the key.
 
@@ -111,7 +111,7 @@ def declared_method(
     given: Collection[str] = (),
     **more: Any,
 ) -> dict[str, Any]:
-    """Return name, version and parameters of a column's method as a cell's key has them.
+    """Return name, version and parameters of the method of a column, as part of the key of a cell.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def declared_method(
     column : str
         Name of the column.
     changes : mapping, optional
-        Parameters that stand over those of the column.
+        Parameters that override those of the column.
     given : collection of str, default=()
-        Parameters that the protocol gives each fit itself; a grid's and ``random_state`` are always among them.
+        Parameters that the protocol sets for each fit; those of a grid and ``random_state`` are always included.
     **more
         Further entries, e.g. ``grid``.
 
@@ -147,7 +147,7 @@ def declared_method(
 
 
 def _check_writable(column: str, params: Mapping[str, Any]) -> None:
-    """Raise UsageError for a parameter that a cell's key cannot hold, or that the constructor needs and has not got."""
+    """Raise UsageError for a parameter that cannot be part of a key, or that is required but not given."""
     for name, value in params.items():
         if value is inspect.Parameter.empty:
             raise UsageError(f"methods.{column}.{name}: the constructor needs this parameter; give it a value.")
@@ -155,7 +155,7 @@ def _check_writable(column: str, params: Mapping[str, Any]) -> None:
             canonical_json(value)
         except (TypeError, ValueError):
             raise UsageError(
-                f"methods.{column}.{name}: its default, {value!r}, cannot be written down; give it a number, text, "
+                f"methods.{column}.{name}: its default, {value!r}, cannot be stored; give it a number, text, "
                 "list or mapping, or null."
             ) from None
 
@@ -167,24 +167,24 @@ def key_params(
     former: Mapping[str, Any],
     given: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return the parameters that a key needs, so that with `former` they say every parameter of the fit.
+    """Return the parameters for a key, which together with `former` determine every parameter of the fit.
 
-    Those that a column declares are always among them. Any other is when its value is not the former default, or when
-    it has none. So two different sets of parameters never have the same key, whatever defaults become, and a key that
-    was made from former defaults stays.
+    Parameters declared by a column are always included; any other is included if it has no former default or a
+    different value. Different sets of parameters therefore never have the same key, even if defaults change, and keys
+    made from former defaults stay valid.
 
     Parameters
     ----------
     declared : mapping
         Parameters of the column.
     defaults : mapping
-        Those that the experiment declares for all columns of the method.
+        Parameters that the experiment declares for all columns of the method.
     present : mapping
-        The constructor's defaults today.
+        Current defaults of the constructor.
     former : mapping
-        The method's former defaults, see `pucli.former_defaults`.
+        Former defaults of the method, see `pucli.former_defaults`.
     given : collection of str, default=()
-        Parameters that are set for each fit: what they are otherwise plays no part.
+        Parameters that are set for each fit, whose other values are irrelevant.
 
     Returns
     -------
@@ -207,21 +207,21 @@ def key_params(
 
 
 def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **given: Any) -> Any:
-    """Return an unfitted estimator of a cell's method.
+    """Return an unfitted estimator of the method of a cell.
 
     Parameters
     ----------
     method : mapping
-        What `declared_method` returned.
+        The result of `declared_method`.
     params : mapping, optional
-        Parameters in place of those of the key, which are among them.
+        Parameters that replace and include those of the key.
     **given
-        Parameters that stand over all others.
+        Parameters that override all others.
 
     Returns
     -------
     estimator
-        With every parameter of the constructor as it was declared, whatever its defaults are today.
+        With every parameter of the constructor as declared, whatever the current defaults.
     """
     from pucli.methods import complete_params, make_estimator
 
@@ -230,10 +230,10 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
 
 
 def check_unscaled(experiment: Experiment) -> None:
-    """Raise UsageError where features would be scaled by a protocol that takes them as they come."""
+    """Raise UsageError if features would be scaled in a protocol for unscaled features."""
     if experiment.data.standardise != "none":
         raise UsageError(
-            f"{experiment.name}: the protocol {experiment.protocol} takes features as they come; add "
+            f"{experiment.name}: the protocol {experiment.protocol} does not scale features; add "
             "data.standardise: none."
         )
 
@@ -252,14 +252,14 @@ def seed_of(cell: Cell, purpose: str) -> int:
 
 
 def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple[Floats, AnyArray]:
-    """Return X and y of a declared data set, read once in a process; neither may be written to.
+    """Return the read-only X and y of a declared data set, which are read once per process.
 
     Parameters
     ----------
     name : str
         The data set.
     context : Context
-        Where its files may come from.
+        Sources of data files.
     multiclass : bool, default=False
         Whether y has the classes of the source instead of -1 and +1.
 
@@ -274,13 +274,13 @@ def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple
 
 
 def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datasets.yaml (target)") -> None:
-    """Raise UsageError where `y` of the data set `name` does not hold a positive and a negative class."""
+    """Raise UsageError if `y` of the data set `name` does not have a positive and a negative class."""
     if set(np.unique(y)) != {-1, 1}:
         raise UsageError(f"{name} has no positive and negative class; {way_out}.")
 
 
 def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
-    """Return training and other rows as the key `standardise` says: by the training rows, or as they are."""
+    """Return training and other rows, standardised by the training rows or unchanged, according to `how`."""
     if how == "none":
         return [X_train, *others]
     from pucli.data.preprocessing import Standardiser
@@ -291,7 +291,7 @@ def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
 
 @contextmanager
 def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
-    """Add the seconds that the block takes to `seconds[name]`."""
+    """Add the time of the context to `seconds[name]`."""
     started = time.perf_counter()
     yield
     seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - started

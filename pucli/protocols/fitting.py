@@ -1,4 +1,4 @@
-"""What a cell keeps of a fit beside its predictions: the certificate, and the warnings."""
+"""Certificates and warnings of fits, which cells store besides the metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def certificate(model: Any) -> dict[str, Any]:
-    """Return what a fitted model says of its solution: objective, dual_gap, residual, n_iter, converged."""
+    """Return those of objective, dual_gap, residual, n_iter and converged that a fitted model has."""
     found: dict[str, Any] = {}
     for name in ("objective", "dual_gap", "residual"):
         value = getattr(model, f"{name}_", None)
@@ -26,7 +26,7 @@ def certificate(model: Any) -> dict[str, Any]:
 
 @contextmanager
 def watched() -> Iterator[dict[str, Any]]:
-    """Count fits that did not converge, and keep other warnings once each, instead of printing them."""
+    """Count fits that did not converge and record each other warning once, instead of printing them."""
     from sklearn.exceptions import ConvergenceWarning
 
     from pucli.errors import DegenerateModelWarning, EstimatedPriorWarning, PlugInWarning

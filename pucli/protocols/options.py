@@ -1,4 +1,4 @@
-"""An experiment's `options`: what its protocol takes beyond the common keys, with the profile's changes."""
+"""The `options` of an experiment, which are the keys specific to its protocol, with the changes of a profile."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Model = TypeVar("Model", bound=Strict)
 
 
 def read_options(model: type[Model], experiment: Experiment, changes: Mapping[str, Any] | None = None) -> Model:
-    """Return the options as `model` has them, with `changes`, those of a profile.
+    """Return the options validated by `model`, with the `changes` of a profile.
 
     Raises
     ------
     UsageError
-        For the first wrong option: its key, what is wrong, and the nearest right key.
+        An option is invalid; the message names the key, the problem and the nearest valid key.
     """
     try:
         return model(**{**experiment.options, **(changes or {})})

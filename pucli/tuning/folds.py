@@ -1,4 +1,4 @@
-"""Folds for positive-unlabeled rows: labelled and unlabeled rows are each dealt evenly."""
+"""Folds for positive-unlabeled rows, stratified by labelled and unlabeled rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Fold = tuple[Ints, Ints]
 def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1) -> list[list[Fold]]:
     """Return, for each repeat, `n_folds` pairs (training rows, validation rows) of sorted row numbers.
 
-    Labelled and unlabeled rows are shuffled and dealt to the folds in turn, so their counts differ by at most one.
+    Labelled and unlabeled rows are shuffled and assigned to the folds in turn, so their counts differ by at most one.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1) -> list[lis
     n_folds : int
         Folds of one cross-validation.
     seed : int
-        Of the shuffling; each repeat has a stream of its own.
+        Seed of the shuffling; each repeat has its own random stream.
     repeats : int, default 1
-        Cross-validations with fresh folds.
+        Number of cross-validations, each with new folds.
 
     Raises
     ------

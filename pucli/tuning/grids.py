@@ -39,7 +39,7 @@ def resolve(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def expand(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return all points of a grid, in the order of its keys, the last one running fastest."""
+    """Return all points of a grid in the order of its keys, the last of which varies fastest."""
     resolved = resolve(grid)
     return [dict(zip(resolved, values, strict=True)) for values in itertools.product(*resolved.values())]
 
@@ -52,9 +52,9 @@ def regularisation_key(point: Mapping[str, Any], order: Mapping[str, int]) -> tu
     point : mapping
         Parameter -> value.
     order : mapping
-        `Method.regularisation`: parameters in the order in which they are compared; -1 where larger values regularise
-        more, +1 where smaller ones do. All other parameters follow by name, smaller first. The order in which a grid
-        lists its values plays no part.
+        `Method.regularisation`: parameters in order of comparison; -1 if larger values regularise more, +1 if smaller
+        values do. All other parameters follow by name, smaller values first. The order of values in the grid does not
+        matter.
     """
     known = [order[k] * float(point[k]) for k in order if isinstance(point.get(k), int | float)]
     others = sorted((k, str(v)) for k, v in point.items() if k not in order)

@@ -1,8 +1,8 @@
-"""Routes: how the counts of a grid's points on the folds are had.
+"""Routes, which compute the counts of the points of a grid on the folds.
 
 `GenericRoute` fits any estimator point by point. A method may name a path-wise route (`Method.path`,
-`pucli.tuning.paths`) that shares graphs, factorisations and warm starts between the points. Both see the same folds
-and give the same counts.
+`pucli.tuning.paths`) that shares graphs, factorisations and warm starts between the points. Both use the same folds and
+give the same counts.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ROUTES = ("auto", "generic", "path")
 
 
 class Partial(KeyboardInterrupt):
-    """Ctrl-C before all counts were there.
+    """Ctrl-C before all counts were computed.
 
     Attributes
     ----------
     counts : ndarray of shape (n_points, repeats, folds, 4)
         The counts so far.
     there : ndarray of bool, shape (n_points, repeats, folds)
-        Which of them are final.
+        Mask of the final counts.
     """
 
     def __init__(self, counts: Ints, there: Bools) -> None:
@@ -46,7 +46,7 @@ class Partial(KeyboardInterrupt):
 
 @contextmanager
 def keeping(counts: Ints, there: Bools) -> Iterator[None]:
-    """Hand over what is there when Ctrl-C interrupts the work within."""
+    """Raise `Partial` with the counts so far when Ctrl-C interrupts the context."""
     try:
         yield
     except KeyboardInterrupt:
@@ -54,15 +54,15 @@ def keeping(counts: Ints, there: Bools) -> Iterator[None]:
 
 
 class Route(Protocol):
-    """Gives the counts (n_points, repeats, folds, 4) of points; see `pucli.tuning.scorers`."""
+    """Object that computes the counts (n_points, repeats, folds, 4) of points; see `pucli.tuning.scorers`."""
 
     def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts of `points`; `progress` is told how many points are done."""
+        """Return the counts of `points`; `progress` is called with the number of finished points."""
         ...
 
 
 class GenericRoute:
-    """Fit and predict each point on each fold with the method's estimator."""
+    """Route that fits and predicts each point on each fold with the estimator of the method."""
 
     def __init__(self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point) -> None:
         self.estimator = estimator_class(method)
@@ -73,7 +73,7 @@ class GenericRoute:
         result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
         there = np.zeros(result.shape[:3], dtype=bool)
         with keeping(result, there), warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # a point of a grid may well be of no use
+            warnings.simplefilter("ignore", DegenerateModelWarning)  # points of a grid may be degenerate
             warnings.simplefilter("once", EstimatedPriorWarning)
             for p, point in enumerate(points):
                 for r, folds in enumerate(self.folds):
@@ -87,7 +87,7 @@ class GenericRoute:
 
 
 class FoldsInParallel:
-    """One route for each fold, each in its own process with one BLAS thread; the counts are those of one process."""
+    """One route per fold, each in its own process with one BLAS thread; the counts equal those of one process."""
 
     def __init__(self, routes: list[list[Route]], n_jobs: int) -> None:
         self.routes, self.n_jobs = routes, n_jobs
@@ -138,7 +138,7 @@ def make_route(
     Parameters
     ----------
     route : {"auto", "generic", "path"}
-        "auto" is path-wise where the method has such a route and the parameters allow it.
+        "auto" is path-wise if the method has such a route and the parameters allow it.
     method : Method
         The entry in `pucli.methods`.
     X : ndarray of shape (n, m)
@@ -148,16 +148,16 @@ def make_route(
     folds : list of lists of (training rows, validation rows)
         One list for each repeat of the cross-validation.
     fixed : mapping
-        Parameters that all points share.
+        Parameters shared by all points.
     cache : dict or None
-        Where routes of several methods on the same rows may keep what they share.
+        Values shared by routes of several methods on the same rows.
     n_jobs : int, default 1
         Processes; each takes one fold at a time.
 
     Raises
     ------
     UsageError
-        An unknown route, or "path" where there is none for these parameters.
+        The route is unknown, or there is no path-wise route for these parameters.
     """
     if route not in ROUTES:
         raise unknown("route", route, ROUTES)

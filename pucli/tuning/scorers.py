@@ -1,9 +1,9 @@
-"""Scores and rules of choice that read labels of labelled rows only.
+"""Tuning scores and selection rules, which use only the labels of labelled rows.
 
 All of them are functions of four counts per validation fold: labelled rows predicted positive, labelled rows,
-unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive), zero
-where none of the rows of the denominator is predicted positive: a model that finds no positive is of no use, however
-few labelled rows it recalls.
+unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive). It is
+zero if no row of the denominator is predicted positive, since a model that finds no positives is useless, whatever its
+recall on labelled rows.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ RULES: dict[str, str] = {
 
 
 class Scores(NamedTuple):
-    """Scores, standard errors, and whether one class only is predicted; each of shape (n_points,)."""
+    """Scores, standard errors, and whether only one class is predicted; each of shape (n_points,)."""
 
     score: Floats
     standard_error: Floats
     constant: Bools
 
     def of(self, point: int) -> tuple[float, float, bool]:
-        """Return the three of one point."""
+        """Return the score, its standard error and whether it is degenerate, for one point."""
         return float(self.score[point]), float(self.standard_error[point]), bool(self.constant[point])
 
 
 class Rule(NamedTuple):
-    """How points are scored and one is chosen.
+    """Rule for scoring points and choosing one.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Rule(NamedTuple):
     denominator : str
         Rows in the denominator of PUF.
     regularisation : mapping
-        The method's order of regularisation, see `pucli.tuning.grids.regularisation_key`.
+        Order of regularisation of the method, see `pucli.tuning.grids.regularisation_key`.
     ridge : str
-        The parameter that "strongest ridge" means.
+        The parameter meant by "strongest ridge".
     """
 
     name: str
@@ -61,7 +61,7 @@ class Rule(NamedTuple):
 
 
 def check_rule(rule: str, denominator: str) -> Denominator:
-    """Return the denominator; raise UsageError for an unknown rule or denominator, with the nearest names."""
+    """Return the denominator; raise UsageError, with the nearest names, for an unknown rule or denominator."""
     if rule not in RULES:
         raise unknown("score", rule, RULES)
     for known in get_args(Denominator):
@@ -96,7 +96,7 @@ def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> i
 
     both = np.flatnonzero(~scores.constant).tolist()
     if rule.name == "puf-lower-1se" and both:
-        # The best of many noisy scores is a lucky one; the best lower bound is not.
+        # The best of many noisy scores is biased upwards; the best lower bound is not.
         lower = scores.score - scores.standard_error
         top = min(both, key=lambda i: (-lower[i], order(i)))
         near = [i for i in both if lower[i] >= lower[top] - scores.standard_error[top]]

@@ -26,24 +26,24 @@ from pucli.tuning.trials import Trials
 
 @dataclass(frozen=True)
 class TuneResult:
-    """What tuning found.
+    """Result of tuning.
 
     Attributes
     ----------
     params : dict
-        Constructor parameters, complete.
+        All chosen constructor parameters.
     score, score_se : float
         Score of the choice and its standard error.
     trials : Trials
-        Every point that was tried.
+        All points tried.
     notes : list of str
-        What a reader should know: a choice on the edge of the grid, a model that predicts one class.
+        Warnings, e.g. about a choice on the edge of the grid or a model that predicts only one class.
     n_fits : int
-        Fits made.
+        Number of fits.
     seconds : float
         Wall-clock time.
     how : str
-        Of a search in stages: on what the points were compared, in words.
+        For a search in stages, a description of the stages.
     """
 
     params: dict[str, Any]
@@ -62,7 +62,7 @@ class TuningInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     so_far : TuneResult or None
-        The choice among the points that are done, or from the folds that are done; None where nothing is.
+        The choice among the finished points, or from the finished folds; None if there are none.
     """
 
     def __init__(self, so_far: TuneResult | None) -> None:
@@ -71,7 +71,7 @@ class TuningInterrupted(KeyboardInterrupt):
 
 
 class _Choice(NamedTuple):
-    """A point, with its score, the standard error, and whether it predicts one class only."""
+    """A point with its score, the standard error, and whether it predicts only one class."""
 
     point: dict[str, Any]
     score: float
@@ -96,7 +96,7 @@ class _Search:
     choice: _Choice | None = None
 
     def leave_out(self, points: Sequence[Point], counts: Ints) -> None:
-        """Keep points that go no further, with their counts at an earlier stage."""
+        """Record points eliminated at an earlier stage, with their counts."""
         self.left_out.append((list(points), counts))
 
     def take_grid(self, points: Sequence[Point], counts: Ints) -> None:
@@ -108,7 +108,7 @@ class _Search:
         self.notes = _edge_notes(self.grid, points[best])
 
     def take_part(self, points: Sequence[Point], part: Partial) -> None:
-        """Choose among the points that are done on all folds, or else from the folds that are done for all points."""
+        """Choose among the points finished on all folds or, without any, from the folds finished for all points."""
         whole = part.there.all(axis=(1, 2))
         folds = part.there.all(axis=0)
         if whole.any():
@@ -123,7 +123,7 @@ class _Search:
         self.choice = better or self.choice
 
     def result(self) -> TuneResult:
-        """Return what was found."""
+        """Return the result."""
         assert self.choice is not None
         counts = np.concatenate(self.counts)
         chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
@@ -171,32 +171,33 @@ def tune(
     s : ndarray of shape (n,)
         1 for labelled positives, 0 for unlabeled rows.
     params : mapping, optional
-        Fixed constructor parameters, over the method's own.
+        Fixed constructor parameters, which override those of the method.
     grid : mapping, optional
         Parameter -> values or the name of a series. Default: the method's grid.
     folds, cv_repeats : int, default 4 and 1
-        Folds of one cross-validation, and how many cross-validations with fresh folds.
+        Number of folds, and number of cross-validations, each with new folds.
     rule : str, default "puf"
         A key of `pucli.tuning.RULES`.
     denominator : {"unlabeled", "all"}, default "unlabeled"
         Rows in the denominator of PUF: "unlabeled" for case-control data, "all" for a single training set.
     greedy_step : float, optional
-        For example 0.1: from the best point of the grid, move one parameter at a time by that share while the score
-        rises. The parameters that may move are the method's `refine`.
+        For example 0.1: starting at the best point of the grid, move one parameter at a time by this share while the
+        score increases. The parameters that may move are `refine` of the method.
     stay_on_grid : mapping, optional
-        Parameter -> values of the grid that the refinement does not move.
+        Parameter -> values of the grid that the refinement keeps.
     seed : int, default 0
-        Of the folds.
+        Seed of the folds.
     route : {"auto", "generic", "path", "stages"}, default "auto"
-        Fit point by point, or path-wise where the method has such a route and the parameters allow it. "stages" takes
-        few rows, or few features of the kernel, for all points and the whole problem for the best of them
-        (`pucli.tuning.stages`); on few rows it is "auto".
+        Fit point by point, or path-wise if the method has such a route and the parameters allow it. "stages" evaluates
+        all points on few rows, or with few features of the kernel, and only the best points on the whole problem
+        (`pucli.tuning.stages`); for few rows it is the same as "auto".
     n_jobs : int, default 1
-        Processes, one fold at a time each; -1 for as many as there are processors. The result does not depend on it.
+        Number of processes, each of which handles one fold at a time; -1 for the number of processors. The result does
+        not depend on it.
     cache : dict, optional
-        Lives as long as these rows do; path-wise routes keep in it what methods share.
+        Values for these rows that the path-wise routes of several methods share.
     progress : callable, optional
-        Called with (points done, points in all).
+        Called with the number of finished points and the total.
 
     Returns
     -------
@@ -205,9 +206,9 @@ def tune(
     Raises
     ------
     UsageError
-        Unknown names, a value out of its range, an empty grid, or fewer labelled rows than folds.
+        A name is unknown, a value is out of range, a grid is empty, or there are fewer labelled rows than folds.
     TuningInterrupted
-        Ctrl-C; a KeyboardInterrupt that holds the best choice so far.
+        Ctrl-C was pressed; this KeyboardInterrupt holds the best choice so far.
 
     Examples
     --------
@@ -231,7 +232,7 @@ def tune(
     search = _Search(fixed, grid, by, started)
     points = expand(grid)
     try:
-        # systems of a grid are small: on several BLAS threads each waits for the others, and bits depend on how many
+        # the systems are small: several BLAS threads would be slower, and the bits would depend on their number
         with threadpool_limits(limits=1):
             if route == "stages":
                 staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs)
@@ -254,7 +255,7 @@ def tune(
 def _in_stages(
     staged: StagedPoints, search: _Search, points: list[dict[str, Any]], progress: Progress | None
 ) -> tuple[Route, list[dict[str, Any]]]:
-    """Choose among the points in stages; return the last stage's route and the points that reached it."""
+    """Choose among the points in stages; return the route of the last stage and the points that reached it."""
     *first, last = plan_stages(staged.method, staged.fixed, len(staged.s), len(points))
     total, done = len(points) + sum(stage.keep for stage in first), 0
 
@@ -272,7 +273,7 @@ def _in_stages(
         points = [points[p] for p in kept]
     route = staged.route(last, nested_sample(staged.s, len(staged.s), staged.seed))
     search.take_grid(points, route.counts(points, shown))
-    search.how = staged.told(first, last, len(points))
+    search.how = staged.description(first, last, len(points))
     return route, points
 
 
@@ -286,9 +287,8 @@ def _refined(
 ) -> Iterator[tuple[dict[str, Any], Ints, _Choice | None]]:
     """Yield (point, counts, the new choice or None) until no single move improves the score.
 
-    Each parameter in turn is raised and lowered by the share `step`; the better of the two is kept if it beats the
-    present score. A round without a gain ends the search. Between two moves the higher score decides, whatever the
-    rule: the move is taken only if it beats the present choice.
+    Each parameter in turn is increased and decreased by the share `step`; the better of the two points is kept if its
+    score exceeds the current score, whatever the rule. A round without improvement ends the search.
     """
     current = start
     plain = by._replace(name="puf")
@@ -319,7 +319,7 @@ def _refined(
 
 
 def _check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
-    """Raise UsageError for a parameter that the method does not have, or a value out of its range."""
+    """Raise UsageError for a parameter that the method does not have or a value out of range."""
     known = estimator_class(method)._get_param_names()
     for name in [*fixed, *grid]:
         if name not in known:
@@ -330,7 +330,7 @@ def _check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]
 
 
 def _degenerate(counts: Ints) -> list[str]:
-    """Return a note if four counts, summed over the folds, show a model of no use."""
+    """Return a note if four counts, summed over the folds, show a degenerate model."""
     found, labelled, called, unlabeled = counts.tolist()
     if found + called in (0, labelled + unlabeled):
         return ["the chosen point predicts one class only on the validation rows"]

@@ -1,7 +1,7 @@
-"""Search in stages: all points on few rows or few features of the kernel, the better ones on more, the best on all.
+"""Search in stages: all points on few rows or kernel features, the better points on more, the best on all.
 
-On a share q of the rows a sum over them is a share q of what it was, and a ridge beside it counts for more. So rows of
-a sample weigh 1 / q, and a point means the same model at every stage. Samples are nested: each holds the one before.
+A sum over a share q of the rows is smaller by the factor q, so that a ridge has more effect. Rows of a sample therefore
+have weight 1 / q, so that a point means the same model at every stage. Samples are nested.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from pucli.tuning.paths.landmarks import METHODS, LandmarkRoute
 from pucli.tuning.routes import Point, Route, make_route
 from pucli.tuning.scorers import Rule, Scores, choose, score_counts
 
-# Up to so many rows a kernel's points are evaluated one and all on the whole kernel, and a linear method's on all rows.
+# Up to these numbers of rows, all points are evaluated on the whole kernel, or on all rows for a linear method.
 WHOLE_KERNEL_ROWS = 600
 WHOLE_LINEAR_ROWS = 50_000
-# Up to so many rows the last stage takes `LAST_RANK` features of the kernel, above `LATER_RANK`.
+# Up to this number of rows, the last stage uses `LAST_RANK` features of the kernel; above, `LATER_RANK`.
 EXACT_ROWS = 5000
-# Rows of a sample, and of them at least so many labelled ones, if there are any more.
+# Numbers of rows of the samples, and their minimum number of labelled rows, if available.
 SAMPLE_ROWS = (20_000, 100_000)
 LABELLED_ROWS = 500
-# Features of a kernel at the stages before the last one, and at that.
+# Numbers of features of a kernel at the stages before the last one, and at the last one.
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1500
 # Above `EXACT_ROWS` so many numbers in all, within limits.
 FEATURE_NUMBERS, LEAST_RANK = 60_000_000, 64
-# Points that go on to the last stage, and share of them that goes on from one before.
+# Number of points at the last stage, and share of points kept at each earlier stage.
 FINALISTS = 6
 SURVIVORS = 0.2
-# Parameters that weigh each row of a sum: the kind of rows they weigh.
+# Parameters that weight the rows of a sum, with the kind of rows that they weight.
 ROW_WEIGHTS = {"c_p": "labelled", "c_u": "unlabeled", "C": "all"}
 
 
 class Stage(NamedTuple):
-    """How the points that are left are evaluated.
+    """Evaluation of the remaining points.
 
     Attributes
     ----------
     rows : int
-        Rows of the sample; all of them at the last stage.
+        Number of rows of the sample; all rows at the last stage.
     rank : int or None
-        Features of the kernel, as many as rows for the whole kernel; None is the method as it is.
+        Number of features of the kernel, equal to the number of rows for the whole kernel; None for the method itself.
     keep : int
-        Points that go on.
+        Number of points for the next stage.
     """
 
     rows: int
@@ -57,16 +57,16 @@ class Stage(NamedTuple):
 
 
 def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[Stage]:
-    """Return the stages for n rows, the last one with all of them.
+    """Return the stages for n rows; the last stage has all rows.
 
     Parameters
     ----------
     method : Method
         The entry in `pucli.methods`.
     params : mapping
-        Parameters that all points share.
+        Parameters shared by all points.
     n, n_points : int
-        Rows, and points of the grid.
+        Numbers of rows and of points of the grid.
     """
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
@@ -86,7 +86,7 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
 
 
 def _is_rbf(method: Method, params: Point) -> bool:
-    """Whether all points take the RBF kernel of a method that `LandmarkRoute` knows."""
+    """Return whether all points have the RBF kernel of a method supported by `LandmarkRoute`."""
     known = {**estimator_class(method)().get_params(), **params}
     plain = known.get("form", "rkhs") == "rkhs" and known.get("max_rank") is None
     plain = plain and known.get("solver", "dual") != "admm"
@@ -94,16 +94,16 @@ def _is_rbf(method: Method, params: Point) -> bool:
 
 
 class Sample(NamedTuple):
-    """Part of the rows: their numbers, sorted, and the share of each kind of row that they are."""
+    """A sample of rows: their sorted numbers, and the sampled share of each kind of row."""
 
     rows: Ints
     shares: Mapping[str, float]
 
 
 def nested_sample(s: Ints, size: int, seed: int) -> Sample:
-    """Return `size` of the rows; a smaller sample of the same seed is part of a larger one.
+    """Return a sample of `size` rows; samples with the same seed are nested.
 
-    Labelled rows are in proportion, but at least `LABELLED_ROWS` of them, if there are so many.
+    Labelled rows are sampled in proportion, but at least `LABELLED_ROWS` of them if available.
     """
     n = len(s)
     if size >= n:
@@ -117,7 +117,7 @@ def nested_sample(s: Ints, size: int, seed: int) -> Sample:
 
 
 class StagedPoints:
-    """The evaluation of a grid's points in stages.
+    """Evaluation of the points of a grid in stages.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ class StagedPoints:
     X : ndarray of shape (n, m)
     s : ndarray of shape (n,)
     fixed : mapping
-        Parameters that all points share, numbers in place of words.
+        Parameters shared by all points, with numbers in place of words.
     cut : tuple of (folds, repeats)
-        Of the cross-validation.
+        Numbers of folds and repeats of the cross-validation.
     seed : int
-        Of samples and folds.
+        Seed of samples and folds.
     rule : Rule
-        By which the better points are told.
+        Rule by which points are compared.
     n_jobs : int
     """
 
@@ -151,7 +151,7 @@ class StagedPoints:
         self.defaults = estimator_class(method)().get_params()
 
     def route(self, stage: Stage, sample: Sample) -> Route:
-        """Return the route of one stage; of a sample, points have to be `weighed`."""
+        """Return the route of a stage; for a sample, points must be `weighed`."""
         X, s = (self.X, self.s) if len(sample.rows) == len(self.s) else (self.X[sample.rows], self.s[sample.rows])
         folds = pu_folds(s, self.cut[0], self.seed, self.cut[1])
         fixed = self.weighed(dict(self.fixed), sample, self.defaults)
@@ -160,7 +160,7 @@ class StagedPoints:
         return make_route("auto", self.method, X, s, folds, fixed, None, self.n_jobs)
 
     def weighed(self, point: Point, sample: Sample, defaults: Point | None = None) -> dict[str, Any]:
-        """Return a point whose weights of rows are those that stand for all rows; `defaults` are weighed as well."""
+        """Return a point with row weights that represent all rows; `defaults` are weighed as well."""
         found = dict(point)
         for name, kind in ROW_WEIGHTS.items():
             value = found.get(name, (defaults or {}).get(name))
@@ -169,15 +169,15 @@ class StagedPoints:
         return found
 
     def leading(self, points: Sequence[Point], counts: Ints, keep: int) -> list[int]:
-        """Return the `keep` better points, in their order: the one that the rule chooses, then by score."""
+        """Return the `keep` best points in their order: the choice of the rule and those with the highest scores."""
         scores = score_counts(counts, self.rule)
         best = choose(points, scores, self.rule)
         worth = _worth(scores, self.rule)
         worth[best] = np.inf
         return sorted(np.argsort(-worth, kind="stable")[:keep].tolist())
 
-    def told(self, first: Sequence[Stage], last: Stage, finalists: int) -> str:
-        """Return a line on what the stages before the last one were, if there were any."""
+    def description(self, first: Sequence[Stage], last: Stage, finalists: int) -> str:
+        """Describe the stages before the last one, if any."""
         if not first:
             return ""
         n = len(self.s)
@@ -192,6 +192,6 @@ class StagedPoints:
 
 
 def _worth(scores: Scores, rule: Rule) -> Floats:
-    """Return the number by which points are sorted: the score or its lower bound; constant models come last."""
+    """Return the sort key of points: the score or its lower bound; constant models come last."""
     worth = scores.score - (scores.standard_error if rule.name == "puf-lower-1se" else 0.0)
     return np.where(scores.constant, -np.inf, worth)

@@ -1,4 +1,4 @@
-"""Every point that tuning tried, kept by column."""
+"""All points tried by tuning, stored by column."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pucli.arrays import AnyArray, Ints
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import Rule, score_counts
 
-# left out before the last stage of a search in stages, of the grid, of the refinement
+# eliminated in a search in stages, of the grid, of the refinement
 STAGES = ("screen", "grid", "greedy")
 
 
 @dataclass(frozen=True)
 class Trials(Sequence[dict[str, Any]]):
-    """Every point that was tried; iterating gives one dict for each trial.
+    """All points tried; iteration gives one dict per trial.
 
     Attributes
     ----------
     columns : dict of ndarray
         stage (index in `STAGES`), the parameters, score, score_se, the four counts summed over folds, constant.
     parameters : tuple of str
-        Which of the columns are parameters.
+        Names of the columns that are parameters.
     """
 
     columns: dict[str, AnyArray] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Trials(Sequence[dict[str, Any]]):
 
     @classmethod
     def of(cls, points: Sequence[Point], counts: Ints, ends: tuple[int, int], rule: Rule) -> Trials:
-        """Return the trials of `points`: those left out early, the grid's `ends[1]` others, and the refinement's."""
+        """Return the trials of `points`: eliminated early, of the rest of the grid, and of the refinement."""
         scores = score_counts(counts, rule)
         pooled = counts.sum(axis=(1, 2))
         names = tuple(points[0])

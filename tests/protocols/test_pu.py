@@ -168,7 +168,7 @@ def test_generated_set_knows_its_irrelevant_features(tmp_path):
     assert prepared(experiment, cell).relevant == 2
     assert pu.run_cell(cell, Context()).metrics["irrelevant_zeroed"] == 1.0
     (tmp_path / "drawn.yaml").write_text(yaml.safe_dump({**declared, "options": {"irrelevant_per_feature": 2}}))
-    with pytest.raises(UsageError, match="irrelevant_per_feature is for declared sets"):
+    with pytest.raises(UsageError, match="irrelevant_per_feature is for declared data sets"):
         plan(load_experiment(tmp_path / "drawn.yaml"))
 
 

@@ -1,8 +1,8 @@
 """Protocol of the examples in Bertazzi 2018, section 4.3: the most adversarial labels of one or two unlabeled points.
 
-A cell fits MCPL to a few labelled points of one feature and an unlabeled point u, for u on a grid, and, where asked,
-to two unlabeled points on a grid of pairs. What the thesis says of it is measured: the improvement is never negative,
-the orthogonality condition (4.34) holds to 1e-4, and then the posterior at u is that of the supervised fit.
+A cell fits MCPL to a few labelled points of one feature and an unlabeled point u, for u on a grid and, optionally, to
+two unlabeled points on a grid of pairs. It checks the statements of the thesis: the improvement is never negative, and
+where the orthogonality condition (4.34) holds to 1e-4, the posterior at u is that of the supervised fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pucli.seeding import stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-ORTHOGONAL = 1e-4  # the thesis' bound on the difference of the two sides of (4.34)
+ORTHOGONAL = 1e-4  # bound of the thesis on the difference of the two sides of (4.34)
 
 
 class Options(Strict):
@@ -38,12 +38,12 @@ class Options(Strict):
 
 
 def options_of(experiment: Experiment, scope: Scope) -> Options:
-    """Return the experiment's options under a profile; a wrong key is an error that names it."""
+    """Return the options of the experiment under a profile; errors name a wrong key."""
     return read_options(Options, experiment, scope.profile.options)
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return one cell for each example and method that is fitted to it."""
+    """Return one cell per example and method fitted to it."""
     check_unscaled(experiment)
     options = options_of(experiment, scope)
     planner = Planner(experiment, "adversarial_labels", VERSION)
@@ -75,7 +75,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit every u, and every pair."""
+    """Fit the method for every u and every pair."""
     from pucli.data import load_dataset
 
     parameters = dict(cell.declared["data"]["parameters"])
@@ -106,7 +106,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def _add_pairs(cell: Cell, X: Floats, y: AnyArray, result: CellResult) -> None:
-    """Fit every pair of unlabeled points on the grid, and add what it shows to `result`."""
+    """Fit every pair of unlabeled points on the grid, and add the measurements to `result`."""
     grid, metrics = cell.declared["grid"], result.metrics
     axis = np.linspace(-grid["span"], grid["span"], grid["pairs"])
     pairs = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -149,6 +149,6 @@ def _fits(cell: Cell, X: Floats, y: AnyArray, unlabeled: Floats) -> dict[str, Fl
 
 
 def _posterior_change(one: Mapping[str, Floats]) -> float:
-    """Return the largest change of the posterior at u where the orthogonality condition holds."""
+    """Return the largest change of the posterior at u under the orthogonality condition."""
     holds = one["spread"] < ORTHOGONAL
     return float(np.abs(one["posterior"] - one["supervised"])[holds].max()) if holds.any() else math.nan

@@ -1,11 +1,11 @@
 """Classtering protocol: clustering and classification against the number of labels per class (Sansone 2018, 2.4).
 
-`task: clustering` (Figures 2.2 to 2.4): all rows are for training, `labels` of each class are labelled, and NMI is
-measured on all rows between the true classes and the predictions: the predicted class where there are labels, the
-component where there are none. `task: classification` (Figure 2.5): repeats go through the folds of a stratified
-cross-validation, a new one after each round; rows of the training folds are labelled, and the error rate is that of
-the test fold. A method's `grid` is searched by cross-validation on the labelled rows. Generated sets are drawn anew
-for each repeat (clustering) or round (classification).
+`task: clustering` (Figures 2.2 to 2.4): all rows are used for training, `labels` rows of each class are labelled, and
+NMI is measured on all rows between the true classes and the predictions, which are classes if there are labels and
+components otherwise. `task: classification` (Figure 2.5): repeats go through the folds of a stratified
+cross-validation, with new folds after each round; rows of the training folds are labelled, and the error rate is
+measured on the test fold. The `grid` of a method is searched by cross-validation on the labelled rows. Generated data
+sets are drawn again for each repeat (clustering) or round (classification).
 
 The experiment's `options` are those of `Options`.
 """
@@ -43,7 +43,7 @@ from pucli.seeding import seed_words, stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-_SHOWN_ROWS = 1000  # of a set in the plane or in space, kept for the figure of predictions
+_SHOWN_ROWS = 1000  # rows of a data set in two or three dimensions kept for the figure of predictions
 
 
 class Options(Strict):
@@ -65,7 +65,7 @@ class Options(Strict):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one data set, setting and repeat. Classes are codes from 0; in `visible` -1 marks unlabeled rows."""
+    """Rows of a data set, setting and repeat. Classes are coded from 0; in `visible`, -1 marks unlabeled rows."""
 
     X: Floats
     visible: Ints
@@ -74,7 +74,7 @@ class Rows:
 
 
 def options_of(experiment: Experiment, scope: Scope) -> Options:
-    """Return the experiment's options under a profile; a wrong key is an error that names it."""
+    """Return the options of the experiment under a profile; errors name a wrong key."""
     options = read_options(Options, experiment, scope.profile.options)
     everything = [*experiment.options.get("generated", []), *options.generated, *experiment.dataset_names]
     known = dict.fromkeys(("classes", "rows", "embed", "per_dataset"), everything)
@@ -127,7 +127,7 @@ def _method(experiment: Experiment, column: str, scope: Scope, options: Options,
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit one method on one choice of labelled rows and measure its predictions."""
+    """Fit a method with a choice of labelled rows and score its predictions."""
     from pucli.metrics.classification import error_rate
     from pucli.metrics.clustering import nmi
 
@@ -159,14 +159,14 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         result.details = {
             "X": np.round(rows.X_test[shown], 3).tolist(),
             "truth": rows.y_test[shown].tolist(),
-            # the name that committed results have
+            # the name used in committed results
             "answers": np.unique(predictions, return_inverse=True)[1][shown].tolist(),
         }
     return result
 
 
 def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
-    """Return classes, or clusters where no row is labelled and the model has them."""
+    """Return classes, or clusters if no row is labelled and the model has clusters."""
     clusters = not labelled and hasattr(model, "predict_cluster")
     predictions: AnyArray = model.predict_cluster(X) if clusters else model.predict(X)
     return predictions
@@ -176,17 +176,17 @@ def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visibl
     from sklearn.exceptions import ConvergenceWarning
 
     seeded = {"random_state": seed, **params} if takes_seed(method["name"]) else params
-    # label spreading divides 0 by 0 for rows that no label reaches
+    # label spreading divides 0 by 0 for rows not connected to a labelled row
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return make(method, seeded).fit(X, visible)
 
 
 def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
-    """Return the point of the grid with the fewest errors on held-out labelled rows; the first among equals.
+    """Return the first point of the grid with the fewest errors on held-out labelled rows.
 
-    Held-out rows stay in the training set as unlabeled ones. With fewer labelled rows in a class than folds there is
-    nothing to choose by: the first point is taken.
+    Held-out rows stay in the training set as unlabeled rows. If a class has fewer labelled rows than there are folds,
+    the first point is returned.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -208,7 +208,7 @@ def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
 
 
 def _prepare(cell: Cell, context: Context) -> Rows:
-    """Load, divide and label. Test rows of a classification never get a label and are not seen in training."""
+    """Load, split and label the rows. Test rows in classification are not labelled and not used in training."""
     from sklearn.model_selection import StratifiedKFold
 
     data, split = cell.declared["data"], cell.declared["split"]
@@ -221,7 +221,7 @@ def _prepare(cell: Cell, context: Context) -> Rows:
         folds = StratifiedKFold(split["folds"], shuffle=True, random_state=seed)
         train, test = list(folds.split(X, y))[fold]
     X_train, X_test = standardised(data["standardise"], X[train], X[test])
-    # the same order for every number of labels: more labels are the fewer ones and some more
+    # the same order for every number of labels, so that the labelled rows are nested
     rng = stream(split["seed"], "labels", cell.dataset, cell.repeat)
     visible = np.full(len(train), -1)
     for label in np.unique(y):
@@ -231,7 +231,7 @@ def _prepare(cell: Cell, context: Context) -> Rows:
 
 
 def _load(data: Mapping[str, Any], seed: int, number: int, context: Context) -> tuple[Floats, Ints]:
-    """Return X and the codes of the classes: drawn anew, or read once in this process."""
+    """Return X and the codes of the classes, drawn again or read once per process."""
     from pucli.data import dataset_entry, load_dataset
 
     name = data["name"]
@@ -245,7 +245,7 @@ def _load(data: Mapping[str, Any], seed: int, number: int, context: Context) -> 
 def _chosen(
     name: str, classes: tuple[Any, ...], rows: int, embed: int, mirror: str | None, offline: bool | None
 ) -> tuple[Floats, Ints]:
-    """Return the chosen rows of a declared set, mapped by t-SNE where `embed` is not 0."""
+    """Return the chosen rows of a declared data set, mapped by t-SNE if `embed` is not 0."""
     X, y = read_rows(name, Context(mirror, offline), multiclass=True)
     if classes:
         kept = np.isin(y.astype(str), [str(label) for label in classes])

@@ -1,4 +1,4 @@
-"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of the predictions."""
+"""Figures of the protocol classtering: a metric against the number of labels per class, and maps of predictions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return a figure of the first metric for each data set, and a map of the predictions where there is one."""
+    """Return a figure of the first metric for each data set, and a map of the predictions if there is one."""
     metric = experiment.metrics[0]
     found: list[Extra] = []
     done = done_rows(cells, rows)
@@ -57,9 +57,9 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
 
 
 def predictions(dataset: str, rows: Rows) -> Figure:
-    """Draw the rows in the plane or in space, coloured by their class and by each method's predictions.
+    """Draw rows in two or three dimensions, coloured by class and by the predictions of each method.
 
-    Shown are the predictions with the most labels.
+    The predictions shown are those with the most labels.
     """
     from matplotlib.figure import Figure
 

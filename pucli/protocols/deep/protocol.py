@@ -1,19 +1,19 @@
-"""Deep protocol: train a density estimator on few rows; log-likelihood, modes and speed (Sansone 2018, 4.4).
+"""Deep protocol: density estimators trained on few rows; log-likelihood, modes and speed (Sansone 2018, 4.4).
 
 `rows` training and `test_rows` test rows are drawn from a generator with known centres, or made by stacking three
-images of a set of digits. Metrics of a cell:
+images of digits. Metrics of a cell:
 
-    log_likelihood : mean over test rows, of a kernel density on `generated` rows; bandwidth chosen on training rows
-    iterations_per_second : of training, the first tenth left out; per second of processor time, one thread, or on a
-        GPU per second by the clock, so that other processes of the machine disturb it little
-    modes : components, or stacked classes, that get at least a fifth of their share of the generated rows
+    log_likelihood : mean over test rows of a kernel density on `generated` rows; bandwidth chosen on training rows
+    iterations_per_second : of training without its first tenth, per second of processor time in one thread, which
+        other processes of the machine hardly affect; on a GPU, per second of wall-clock time
+    modes : number of components, or stacked classes, with at least a fifth of their share of the generated rows
     near : share of generated rows within four standard deviations (per dimension, root mean square) of a centre
 
-With `looks`, numbers of iterations, the model is also judged on the way; the figure has the likelihood over them.
-
-Components are told by the nearest centre, which for equal isotropic Gaussians is the best classifier (the thesis
-trains a network for it); stacked classes by the nearest training image of each channel. `iterations` and `hidden` are
-what a profile reduces: the thesis has two million. The experiment's `options` are those of `Options`.
+With `looks`, the model is also evaluated after these numbers of iterations, for the figure of the likelihood.
+Generated rows are assigned to the component with the nearest centre, which is the best classifier for equal isotropic
+Gaussians (the thesis trains a network), or to the stacked class with the nearest training image in each channel.
+Profiles reduce `iterations` (two million in the thesis) and `hidden`. The options of the experiment are those of
+`Options`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from pucli.seeding import seed_words, stream
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
 _OF_A_RUN = ("block", "checkpoint", "report", "device")  # parameters that are set for each fit
-_SHOWN = 1000  # generated rows of the plane that are kept for the figure
+_SHOWN = 1000  # generated rows in two dimensions kept for the figure
 _SHOWN_IMAGES = 8
 _NOISE = 0.1  # standard deviation of the codes' perturbation in Figure 4.5
 
@@ -98,7 +98,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Train one model on one draw and measure what it generates."""
+    """Train a model on a draw and evaluate the rows it generates."""
     drawn = context.shared(cell, _prepare)
     method, options = cell.declared["method"], cell.declared["options"]
     result = CellResult(params=dict(method["params"]))
@@ -127,9 +127,9 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 def _stages(
     method: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: Floats
 ) -> Iterator[tuple[int, Any, Speed]]:
-    """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stretch.
+    """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stage.
 
-    A stretch goes on from the checkpoint of the one before, which ends where an unbroken run does.
+    Each stage continues from the checkpoint of the previous one, with the same result as an uninterrupted run.
     """
     total = options["iterations"]
     looks = [n for n in sorted(set(options.get("looks", []))) if n < total]
@@ -149,9 +149,9 @@ def _stages(
 
 @dataclass(frozen=True)
 class Drawn:
-    """The rows of one repeat: training rows X (rows, d), test rows X_test, and what generated rows are told by.
+    """Rows of a repeat: training rows X (rows, d), test rows X_test, and the references for generated rows.
 
-    centres : (n, d) of the components and their standard deviation `sd`; or images : the training images (m, p) that
+    These are the centres (n, d) of the components and their standard deviation `sd`, or the training images (m, p) that
     were stacked, with their `digits` (m,).
     """
 
@@ -164,20 +164,20 @@ class Drawn:
 
 
 class Speed:
-    """Looks at the clock after every block of iterations."""
+    """Timer that records the time after every block of iterations."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, float]] = []
 
     def look(self, iteration: int, objective: float) -> None:
-        """Note the time; for `report` of a deep model."""
+        """Record the time; to be passed as `report` to a deep model."""
         from pucli.deep import require_torch
 
         on_gpu = require_torch().cuda.is_available()
         self.seen.append((iteration, time.perf_counter() if on_gpu else time.process_time()))
 
     def iterations_per_second(self) -> float:
-        """Return the rate between the first look and the last; NaN if there were fewer than two."""
+        """Return the rate between the first and the last record; NaN if there are fewer than two."""
         if len(self.seen) < 2:
             return float("nan")
         (first, began), (last, ended) = self.seen[0], self.seen[-1]
@@ -185,14 +185,14 @@ class Speed:
 
 
 def warm_up(cell: Cell) -> None:
-    """Import torch with one thread: in a process of several cells, and of several processes, each has one."""
+    """Import torch and limit it to one thread."""
     from pucli.deep import require_torch
 
     require_torch().set_num_threads(1)
 
 
 def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, result: CellResult, *, shown: bool) -> None:
-    """Generate rows and add what they show to `result`."""
+    """Generate rows and add their metrics to `result`."""
     generated = model.sample(options["generated"], random_state=seed)
     if options["likelihood"]:
         result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, drawn)
@@ -220,7 +220,7 @@ def _stacked_counts(generated: Floats, drawn: Drawn) -> Ints:
     """Return generated rows per stacked class: each channel has the digit of the nearest training image."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    assert drawn.images is not None  # what has no centres was stacked
+    assert drawn.images is not None  # rows without centres are stacked images
     p = drawn.images.shape[1]
     nearest = KNeighborsClassifier(1).fit(drawn.images, drawn.digits)
     classes = np.zeros(len(generated), dtype=np.int64)
@@ -230,7 +230,7 @@ def _stacked_counts(generated: Floats, drawn: Drawn) -> Ints:
 
 
 def _shown(model: Any, drawn: Drawn, generated: Floats, seed: int) -> dict[str, Any]:
-    """Return what the figures show: rows of the plane, or images and their neighbours in the latent space."""
+    """Return the data of the figures: rows in two dimensions, or images and their neighbours in the latent space."""
     if drawn.images is None:
         if drawn.X.shape[1] != 2:
             return {}

@@ -1,11 +1,11 @@
-"""PU protocol: split, standardise on the training rows, tune without true labels, fit once, score the test rows.
+"""PU protocol: split, standardise by the training rows, tune without true labels, fit once, score the test rows.
 
-This is the protocol of Wang 2024, sections 3.4, 3.6, 4.3, 4.5 and 5.7. Every method of one (data set, setting, repeat)
-sees the same rows and the same validation folds, so that methods are compared in pairs.
+This is the protocol of Wang 2024, sections 3.4, 3.6, 4.3, 4.5 and 5.7. All methods use the same rows and validation
+folds for a data set, setting and repeat, so that comparisons are paired.
 
 A method declared with `prior: "true"` is given the share of positives among the unlabeled rows, training and test
-(5.2.2): a setting that nobody has outside an experiment. `options` are those of `Options`. Where features are known to
-be irrelevant, `irrelevant_zeroed` is the share of them that the model leaves out: those whose coefficients are zero.
+(5.2.2), which is unknown outside of experiments. `options` are those of `Options`. If features are known to be
+irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Options(Strict):
 
 @dataclass(frozen=True)
 class Prepared:
-    """The rows of one (data set, setting, repeat). `y_test` is for the metrics only.
+    """Rows of a data set, setting and repeat. `y_test` is used only for the metrics.
 
-    relevant : number of features that are not known to be irrelevant; these stand behind them.
-    prior : share of positives among the unlabeled rows, for methods that are declared to be given it.
+    relevant : number of features before those that are known to be irrelevant.
+    prior : share of positives among the unlabeled rows, for methods declared to use it.
     """
 
     X_train: Floats
@@ -88,7 +88,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             data = {
                 "parameters": parameters,
                 "standardise": experiment.data.standardise,
-                # options that are not in use leave the key as it is
+                # unused options do not change the key
                 **options.model_dump(exclude_defaults=True),
             }
             for frequency in scope.label_frequencies:
@@ -113,7 +113,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def _checked(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options; UsageError for a declaration that the protocol cannot run."""
+    """Return the options; raise UsageError for a declaration that the protocol cannot run."""
     split = experiment.split
     if split.scenario not in SCENARIOS:
         raise unknown("scenario", split.scenario, SCENARIOS)
@@ -122,7 +122,7 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
     options = read_options(Options, experiment, scope.profile.options)
     if options.irrelevant_per_feature and experiment.data.generate:
         raise UsageError(
-            f"{experiment.name}: options.irrelevant_per_feature is for declared sets; the generator "
+            f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
             f"{experiment.data.generate} adds columns by data.parameters."
         )
     for scenario, key in SCENARIOS.items():
@@ -132,7 +132,7 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
 
 
 def _method(experiment: Experiment, column: str, scope: Scope) -> dict[str, Any]:
-    """Return the declared method of a column with its grid and how it is tuned."""
+    """Return the declared method of a column with its grid and tuning."""
     entry = experiment.methods[column]
     grid = resolved_grid(entry, scope.profile)
     tuning = tuning_settings(experiment, entry, scope.profile, grid) if grid else None
@@ -148,7 +148,7 @@ def _tuning_fits(method: Mapping[str, Any]) -> int:
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Tune, fit and score one method on one split."""
+    """Tune, fit and score a method on a split."""
     rows = prepared(cell, context)
     method = cell.declared["method"]
     params = dict(method["params"])
@@ -179,17 +179,17 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def _scored(rows: Prepared, predictions: Ints, decision: Floats | None) -> dict[str, float]:
-    """Return the metrics of predictions for the test rows: the one place where test labels are read."""
+    """Return the metrics of predictions for the test rows; test labels are read only here."""
     from pucli.metrics import classification_scores, pu_counts, puf
 
     metrics = classification_scores(rows.y_test, predictions, decision, positive=1)
-    # with the recall of all positives, which that of labelled ones estimates
+    # with the recall of all positives, which the recall on labelled rows estimates
     metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
     return metrics
 
 
 def prepared(cell: Cell, context: Context) -> Prepared:
-    """Return the rows of a cell, made once for the cells of its group."""
+    """Return the rows of a cell, prepared once for its group."""
     return context.shared(cell, _prepare)
 
 
@@ -199,7 +199,7 @@ def predicted_classes(model: Any, X: Floats) -> Ints:
 
 
 def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellResult) -> dict[str, Any]:
-    """Return `params` with those that tuning on the training rows chose; what it did goes into `result`."""
+    """Return `params` updated by tuning on the training rows, and record the tuning in `result`."""
     from pucli.methods import complete_params
 
     method = cell.declared["method"]
@@ -234,7 +234,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
 
 
 def warm_up(cell: Cell) -> None:
-    """Compile, or load from the cache, what the cell's method needs: tune and fit 40 drawn rows."""
+    """Compile the method of a cell, or load it from the cache, by tuning and fitting on 40 random rows."""
     method = cell.declared["method"]
     grid = {key: values[:2] for key, values in method["grid"].items()}
     _warm_up(method["name"], json.dumps([method["params"], grid, method["tuning"]], sort_keys=True))
@@ -261,7 +261,7 @@ def _warm_up(name: str, content: str) -> None:
 
 
 def _prepare(cell: Cell, context: Context) -> Prepared:
-    """Load, split and standardise. Each step has a random stream of its own."""
+    """Load, split and standardise the rows. Each step has its own random stream."""
     from pucli.data.preprocessing import constant_features
 
     X, y, relevant = _load(cell, context)
@@ -277,7 +277,7 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
 
 
 def split_of(cell: Cell, y: AnyArray) -> Split:
-    """Return the cell's split of the rows with classes `y` in {-1, +1}."""
+    """Return the split of a cell for rows with classes `y` in {-1, +1}."""
     from pucli.data.splits import make_split, split_stream
 
     split = cell.declared["split"]
@@ -287,7 +287,7 @@ def split_of(cell: Cell, y: AnyArray) -> Split:
 
 
 def _set_name(cell: Cell) -> str:
-    """Return the data set's name in random streams: a declared set has the splits that `pucli split` writes."""
+    """Return the name of the data set in random streams; declared data sets have the splits of `pucli split`."""
     parameters = cell.declared["data"]["parameters"]
     return f"{cell.dataset} {canonical_json(parameters)}" if parameters else cell.dataset
 
@@ -295,7 +295,7 @@ def _set_name(cell: Cell) -> str:
 def _load(cell: Cell, context: Context) -> tuple[Floats, AnyArray, int]:
     """Return X, y in {-1, +1}, and the number of features before those that are known to be irrelevant.
 
-    Generated sets are drawn for this repeat, declared ones are read once in this process.
+    Generated data sets are drawn for this repeat; declared data sets are read once per process.
     """
     from pucli.data import add_irrelevant_features, dataset_entry, load_dataset
 
@@ -318,7 +318,7 @@ def _load(cell: Cell, context: Context) -> tuple[Floats, AnyArray, int]:
 
 
 def _used_features(model: Any) -> Bools | None:
-    """Return which features the decision depends on, (n_features,); None for a model that cannot tell."""
+    """Return the mask (n_features,) of features used by the model, or None if unknown."""
     selected = getattr(model, "selected_", None)
     if selected is not None:
         return np.asarray(selected, dtype=bool)
@@ -329,7 +329,7 @@ def _used_features(model: Any) -> Bools | None:
 
 
 def _columns(trials: Trials) -> dict[str, list[Any]]:
-    """Return trials by column; parameters keep their names under `param.`."""
+    """Return trials by column; the names of parameters have the prefix `param.`."""
     if not len(trials):
         return {}
     return {
@@ -339,7 +339,7 @@ def _columns(trials: Trials) -> dict[str, list[Any]]:
 
 
 def _on_edge(params: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether a chosen number lies at or beyond the end of its grid (of more than two values)."""
+    """Return whether a chosen value lies at or beyond the end of its grid (of more than two values)."""
     for name, values in grid.items():
         if len(values) > 2 and all(isinstance(v, (int, float)) for v in values):
             chosen = params.get(name)

@@ -1,1 +1,1 @@
-"""What a grid could reach at best: a diagnosis of tuning, with test labels."""
+"""The best result that a grid can reach: a diagnosis of tuning that uses test labels."""

@@ -1,9 +1,9 @@
-"""PU ceiling: the best F1 that any point of a grid reaches on the test rows. A diagnosis; nothing is chosen by it.
+"""PU ceiling: the best F1 of any point of a grid on the test rows; a diagnosis that is not used to choose parameters.
 
-Rows, splits and standardising are those of the protocol pu. Every point of a column's grid is fitted once on the
-training rows and scored on the test rows **with their true labels**, so that the best of these scores is no estimate of
-anything: it says what a choice among these points could reach at most (a refinement after the grid may go beyond).
-Where it lies below a published figure, no point of the grid gives that figure; elsewhere the choice is what misses it.
+Rows, splits and standardisation are those of the protocol pu. Every point of the grid of a column is fitted once on the
+training rows and scored on the test rows **with their true labels**. The best of these scores is not an estimate of
+performance but an upper bound for any choice among these points (a refinement after the grid may exceed it). If it is
+below a published figure, no point of the grid gives that figure; otherwise, tuning does not choose the right point.
 
 Metrics of a cell: `f1_ceiling`, the best of the scores, and `f1_median`, their median. Parameters are those of the best
 point; `details` has the score of every point.
@@ -32,7 +32,7 @@ warm_up = pu.warm_up
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells of the protocol pu under a key of their own.
+    """Return the cells of the protocol pu with separate keys.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     with watched() as seen, timed(result.seconds, "fit"):
         for point in points:
             model: Any = make(method, {**fixed, **point}).fit(rows.X_train, rows.s)
-            # test labels: the diagnosis of this protocol
+            # test labels are used for the diagnosis of this protocol
             scores.append(f1(rows.y_test, pu.predicted_classes(model, rows.X_test), 1))
     best = int(np.argmax(scores))
     result.params = {**fixed, **points[best]}

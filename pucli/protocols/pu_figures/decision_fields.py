@@ -1,4 +1,4 @@
-"""Figure 3.4 of Wang 2024, from the cells of the protocol pu_figures: where a method predicts negative."""
+"""Figure 3.4 of Wang 2024, from the cells of the protocol pu_figures: the regions predicted negative."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pucli.protocols.pu_figures.protocol import FieldFigure
 
-# Of the published figure: the negative field of GLPUAL pink, of GLLC orange; positives red, negatives blue.
+# As in the published figure: the negative region of GLPUAL pink, that of GLLC orange; positives red, negatives blue.
 FIELDS = {"glpual": "pink", "gllc": "orange"}
 OTHER = "0.85"
 
@@ -25,7 +25,7 @@ OTHER = "0.85"
 def draw(
     experiment: Experiment, figures: Mapping[str, FieldFigure], cells: Sequence[Cell], rows: StoredRows
 ) -> list[Extra]:
-    """Return each declared figure with a finished cell that has kept its field, of the first repeat."""
+    """Return each declared figure of the first repeat with a finished cell that has stored its field."""
     drawn = []
     for name, figure in figures.items():
         chosen = [
@@ -79,6 +79,6 @@ def _window(fields: Sequence[Mapping[str, Any]], window: Sequence[float]) -> Map
 
 
 def _setting(experiment: Experiment, cell: Cell) -> str:
-    """Return the generator's parameters that vary, as words."""
+    """Return the varying parameters of the generator as text."""
     varied = [key for key, value in experiment.data.parameters.items() if isinstance(value, list)]
     return ", ".join(f"{key} = {cell.setting[key]:g}" for key in varied)

@@ -1,9 +1,9 @@
-"""Protocol of Wang 2024, Figures 3.1, 3.4, 3.7 and 3.8: cells of the protocol pu, and what is drawn of them.
+"""Protocol of Wang 2024, Figures 3.1, 3.4, 3.7 and 3.8: cells of the protocol pu with data for figures.
 
-A cell tunes, fits and scores as the protocol pu does, on the same rows; then it keeps a picture. For a data set of two
-features that is the sign of f on a grid of each window (Figure 3.4). For any other it is a t-SNE map of all rows of the
-split, with their classes and the test rows that the method gets wrong (Figures 3.1, 3.7, 3.8), and numbers for what the
-thesis reads off such a map by eye: are the positives in two parts with negatives between, are the classes apart.
+A cell tunes, fits and scores as in the protocol pu, on the same rows, and then stores the data of a figure. For two
+features, these are the signs of f on a grid in each window (Figure 3.4). Otherwise, they are a t-SNE map of all rows of
+the split, with their classes and the misclassified test rows (Figures 3.1, 3.7, 3.8), and measures of what the thesis
+judges by eye: whether the positives form two parts with negatives between, and whether the classes are separate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pucli.errors import UsageError
 from pucli.protocols.common import make, read_rows
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
-from pucli.protocols.pu.protocol import warm_up as warm_up  # the same methods, tuned in the same way
+from pucli.protocols.pu.protocol import warm_up as warm_up  # same methods and tuning
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
@@ -29,7 +29,7 @@ from pucli.seeding import seed_words
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-NEIGHBOURS = 10  # on the map, for the share of neighbours of the same class
+NEIGHBOURS = 10  # number of neighbours on the map for the share of the same class
 
 
 class Panel(Strict):
@@ -49,7 +49,7 @@ class MapFigure(Strict):
 
 
 class FieldFigure(Strict):
-    """Decision fields: a row for each setting, a column for each method of the variant."""
+    """Decision fields, with one row per setting and one column per method of the variant."""
 
     title: str
     variant: str = Field(description="what stands after the slash in the names of its columns")
@@ -67,7 +67,7 @@ class Options(Strict):
 
 
 def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None) -> Options:
-    """Return the experiment's options, with those of a profile; a wrong key is an error that names it."""
+    """Return the options of the experiment with those of a profile; errors name a wrong key."""
     options = read_options(Options, experiment, changes)
     if bool(options.maps) == bool(options.fields):
         raise UsageError(f"{experiment.name}: options: give either maps (any data) or fields (two features).")
@@ -87,7 +87,7 @@ def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None)
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells of the protocol pu that a figure needs, each with what is kept for it."""
+    """Return the cells of the protocol pu that a figure needs, each with the data to store."""
     options = options_of(experiment, scope.profile.options)
     plain = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
     needed = {
@@ -109,7 +109,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Do what the protocol pu does, fit the chosen parameters again, and keep the picture."""
+    """Run the protocol pu, fit the chosen parameters again, and store the data of the figure."""
     result = pu.run_cell(cell, context)
     rows: pu.Prepared = context.cache[cell.group]
     with warnings.catch_warnings():
@@ -127,10 +127,11 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], float]:
-    """Return the test rows with the negative field in each window, and where the boundary crosses the diagonal.
+    """Return the test rows with the negative region in each window, and the crossing of boundary and diagonal.
 
-    The crossing is the first t >= 0 with f(t, t) > 0, up to the farthest test row: the negatives lie about (0, 0), the
-    nearest positives about (15, 15), so that the ideal is about 7.5. NaN where f is negative all along.
+    The crossing is the first t >= 0 with f(t, t) > 0, up to the farthest test row. The negatives lie around (0, 0) and
+    the nearest positives around (15, 15), so that the ideal value is about 7.5. It is NaN if f is negative on the whole
+    range.
     """
     if rows.X_test.shape[1] != 2:
         raise UsageError(f"{cell.dataset} has {rows.X_test.shape[1]} features; decision fields need two.")
@@ -151,7 +152,7 @@ def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], 
 
 
 def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
-    """Return the map of training and test rows, in this order, and what can be measured on it."""
+    """Return the map of training and test rows, in this order, with its measures."""
     from sklearn.manifold import TSNE
     from sklearn.neighbors import NearestNeighbors
 
@@ -180,7 +181,7 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
 
 
 def _training_classes(cell: Cell, context: Context) -> AnyArray:
-    """Return the true classes of the training rows, which the protocol pu does not keep; they are only drawn."""
+    """Return the true classes of the training rows, which are used only in the figure."""
     y = read_rows(cell.dataset, context)[1]
     classes: AnyArray = y[pu.split_of(cell, y).train]
     return classes

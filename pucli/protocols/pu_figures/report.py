@@ -13,7 +13,7 @@ from pucli.runner.store import StoredRows
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the declared figures whose cells are done, of the first repeat."""
+    """Return the declared figures of the first repeat whose cells are finished."""
     options = options_of(experiment)
     if options.fields:
         return decision_fields.draw(experiment, options.fields, cells, rows)

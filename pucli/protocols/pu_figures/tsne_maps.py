@@ -1,4 +1,4 @@
-"""Figures 3.1, 3.7 and 3.8 of Wang 2024, from the cells of the protocol pu_figures: t-SNE maps, and a table of them."""
+"""Figures 3.1, 3.7 and 3.8 of Wang 2024, from the cells of the protocol pu_figures: t-SNE maps and their measures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
 def draw(
     experiment: Experiment, figures: Mapping[str, MapFigure], cells: Sequence[Cell], rows: StoredRows
 ) -> list[Extra]:
-    """Return the maps, the test rows that each method predicts wrong, and the numbers."""
+    """Return the maps, the misclassified test rows of each method, and the table of measures."""
     done: Rows = {
         (cell.dataset, float(cell.setting["label_frequency"]), cell.method): row
         for cell, row in done_rows(cells, rows)
@@ -47,7 +47,7 @@ def draw(
 
 
 def _details(done: Rows, panel: Panel) -> Mapping[str, Any] | None:
-    """Return what any method's cell kept of the panel's rows: the map is the same for all."""
+    """Return the details of a panel from the cell of any method, since the map is the same for all."""
     for (data, frequency, _), row in done.items():
         if data == panel.data and frequency == panel.label_frequency:
             found: Mapping[str, Any] = row["details"]
@@ -87,7 +87,7 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
 
 
 def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figure:
-    """Draw test rows, with a cross on those predicted wrong: a row for each map, a column for each method."""
+    """Draw test rows with crosses on misclassified ones, one row per map and one column per method."""
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=(4.0 * len(methods), 3.4 * len(panels)), layout="constrained")
@@ -117,7 +117,7 @@ def _frame(place: Axes, title: str) -> None:
 
 
 def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:
-    """Return the numbers behind the maps as Markdown."""
+    """Return the measures of the maps as Markdown."""
     lines = [
         "# What the maps show, in numbers",
         "",

@@ -1,13 +1,13 @@
-"""Semi-supervised protocol: learning curves against the number of unlabeled rows, and how often a method does harm.
+"""Semi-supervised protocol: learning curves over the number of unlabeled rows, and how often a method does harm.
 
-Of each data set and repeat a few rows are labelled, some are for testing, the rest are unlabeled and are added step by
-step. A column is called `family/role`; every role is held against `family/supervised` on the same rows. Two roles
-are special: `supervised` sees the labelled rows alone, `oracle` the true labels of all training rows. All others see
--1 for the unlabeled rows.
+In each data set and repeat, a few rows are labelled, some are used for testing, and the others are unlabeled and added
+step by step. A column is named `family/role`; every role is compared with `family/supervised` on the same rows. Two
+roles are special: `supervised` uses only the labelled rows, and `oracle` the true labels of all training rows. All
+other roles see -1 for the unlabeled rows.
 
-The experiment's `options` are those of `Options`. Everything is measured on the full training rows (labelled and
-unlabeled, with their true labels), where the contrastive pessimistic methods promise never to be worse in their own
-loss, and the error rate also on the test rows.
+The experiment's `options` are those of `Options`. All metrics are computed on all training rows (labelled and
+unlabeled, with their true labels), on which the contrastive pessimistic methods are guaranteed not to be worse in their
+own loss; the error rate is also computed on the test rows.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from pucli.seeding import stream
 VERSION = 1
 SUPERVISED, ORACLE = "supervised", "oracle"
 SCENARIO = "learning-curve"
-_PER_CLASS = 2  # labelled rows that every class has at least
-_SLACK = 1e-9  # a loss is worse when it is larger by more than this fraction: summation rounds
+_PER_CLASS = 2  # minimum number of labelled rows of every class
+_SLACK = 1e-9  # a loss is worse if it is larger by more than this fraction, which allows for rounding
 
 
 class Options(Strict):
@@ -60,7 +60,7 @@ class Options(Strict):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one data set and repeat; the first `n_labelled` rows of X are labelled. y in {0, 1}."""
+    """Rows of a data set and repeat; the first `n_labelled` rows of X are labelled. y in {0, 1}."""
 
     X: Floats
     y: AnyArray
@@ -70,20 +70,20 @@ class Rows:
 
 
 def options_of(experiment: Experiment, scope: Scope) -> Options:
-    """Return the experiment's options under a profile; a wrong key is an error that names it."""
+    """Return the options of the experiment under a profile; errors name a wrong key."""
     return read_options(Options, experiment, scope.profile.options)
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, method, repeat; a cell holds a whole curve."""
+    """Return the cells in the order data set, method, repeat; a cell computes a whole curve."""
     options = options_of(experiment, scope)
     if experiment.split.scenario != SCENARIO:
         raise UsageError(f"{experiment.name}: split.scenario must be {SCENARIO} for the protocol semi_supervised.")
     for column in experiment.methods:
         if f"{base_name(column)}/{SUPERVISED}" not in experiment.methods or not variant_name(column):
             raise UsageError(
-                f"{experiment.name}: methods.{column}: columns are called family/role, and every family needs "
-                f"{base_name(column)}/{SUPERVISED}, against which its roles are held."
+                f"{experiment.name}: methods.{column}: columns are named family/role, and every family needs "
+                f"{base_name(column)}/{SUPERVISED}, with which its roles are compared."
             )
     planner = Planner(experiment, "semi_supervised", VERSION)
     low, high = options.labelled
@@ -113,7 +113,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit one method at every number of unlabeled rows, and hold it against the supervised fit of its family."""
+    """Fit a method for every number of unlabeled rows, and compare it with the supervised fit of its family."""
     rows = context.shared(cell, _prepare)
     role = cell.declared["method"]["role"]
     reference = _fit(cell.declared["reference"], rows.X[: rows.n_labelled], rows.y[: rows.n_labelled])
@@ -146,7 +146,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def visible_classes(rows: Rows, n: int, role: str) -> AnyArray:
-    """Return the classes of the first `n` training rows as a method of this role sees them, -1 where it does not."""
+    """Return the classes of the first `n` training rows as seen by a method of this role, with -1 for hidden ones."""
     visible = rows.y[:n].copy()
     if role != ORACLE:
         visible[rows.n_labelled :] = -1
@@ -197,7 +197,7 @@ def _fit(method: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
 
 
 def _prepare(cell: Cell, context: Context) -> Rows:
-    """Load, divide and standardise (by all training rows, whose classes play no part in it)."""
+    """Load, split and standardise the rows (by all training rows, without their classes)."""
     data, split = cell.declared["data"], cell.declared["split"]
     X, y = read_rows(cell.dataset, context)
     check_two_classes(cell.dataset, y)

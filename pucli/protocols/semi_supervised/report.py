@@ -1,6 +1,6 @@
 """Learning curves, and how often a semi-supervised method is worse than the supervised fit of its family.
 
-Reads the cells of the protocol semi_supervised: each has a curve over the number of unlabeled rows in its details.
+The details of each cell of the protocol semi_supervised have a curve over the number of unlabeled rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HARM_COLUMNS = (
 
 
 def curves_of(cells: Sequence[Cell], rows: StoredRows) -> Curves:
-    """Return (data set, column) -> the curves of the repeats that are done and have kept them."""
+    """Return the stored curves of the finished repeats by (data set, column)."""
     found: Curves = {}
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:
@@ -43,9 +43,9 @@ def curves_of(cells: Sequence[Cell], rows: StoredRows) -> Curves:
 
 
 def harm_rows(curves: Curves) -> list[dict[str, Any]]:
-    """Return, for each data set and role, how many fits are worse than supervised, over all points of the curves.
+    """Return, for each data set and role, the number of fits that are worse than supervised, over all curves.
 
-    Gains are those at the largest number of unlabeled rows, means over repeats, per row; errors are on the test rows.
+    Gains are per row, at the largest number of unlabeled rows, averaged over repeats; errors are on the test rows.
     """
     rows = []
     for (dataset, label), repeats in curves.items():
@@ -104,7 +104,7 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def curve_figure(dataset: str, curves: Curves) -> Figure:
-    """Draw test error and own loss against the number of unlabeled rows, a column for each family."""
+    """Draw test error and own loss against the number of unlabeled rows, with one column per family."""
     from matplotlib.figure import Figure
 
     labels = [label for name, label in curves if name == dataset]
@@ -130,7 +130,7 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the counts of harm and the learning curves, as far as cells are done and have kept their curves."""
+    """Return the counts of harm and the learning curves of the finished cells with stored curves."""
     from pucli.report.files import csv_text
 
     curves = curves_of(cells, rows)
@@ -154,9 +154,9 @@ def _last_mean(repeats: Sequence[Curve], name: str) -> float:
 
 
 def _mean_curve(repeats: Sequence[Curve]) -> tuple[list[int], list[float], list[float]]:
-    """Return numbers of unlabeled rows, and the means over repeats of test error and own loss there.
+    """Return the numbers of unlabeled rows, and the means over repeats of test error and own loss.
 
-    Where all rows are unlabeled their number differs by a few between repeats: points are averaged by position.
+    The number of all unlabeled rows differs slightly between repeats, so points are averaged by position.
     """
     length = min(len(curve["loss"]) for curve in repeats)
     x = [round(statistics.fmean(curve["n_unlabeled"][i] for curve in repeats)) for i in range(length)]

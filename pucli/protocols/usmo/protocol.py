@@ -1,13 +1,13 @@
 """USMO protocol: transductive F on the unlabeled rows, scored in three ways (Sansone et al. 2019, Tables III and IV).
 
-A fifth of the positives, floor(frequency n prior), is labelled at random; the other rows are unlabeled, are fitted on,
-and are scored. The tables come from a released script that does two things a reader does not expect: it takes the F of
-the class that has more unlabeled rows, and it sets the predictions for all rows, in the order of the file, against the
-labels of the unlabeled rows, so that beyond the first labelled row the two are shifted. Metrics:
+A fifth of the positives, floor(frequency n prior), is labelled at random; the other rows are unlabeled and used both
+for fitting and for scoring. The tables come from a released script with two unexpected properties: it computes the F of
+the class with more unlabeled rows, and it compares the predictions for all rows, in the order of the file, with the
+labels of the unlabeled rows, so that the two are misaligned after the first labelled row. Metrics:
 
-    f_published : F in per cent, scored as that script does it
-    f_majority  : F in per cent of the same class, each prediction against its own label
-    f1          : F of the positive class, each prediction against its own label
+    f_published : F in per cent, computed as in that script
+    f_majority  : F in per cent of the same class, with predictions and labels aligned
+    f1          : F of the positive class, with predictions and labels aligned
     objective_difference_ppm : |objective - that of the option `reference`| in millionths of the larger modulus
 """
 
@@ -52,7 +52,7 @@ class Options(Strict):
 
 
 class Rows(NamedTuple):
-    """One labelling: X (n, m) and y (n,) in {-1, +1} in the order of the file, labelled (n,) bool."""
+    """A labelling: X (n, m) and y (n,) in {-1, +1} in the order of the file, labelled (n,) bool."""
 
     X: Floats
     y: AnyArray
@@ -60,7 +60,7 @@ class Rows(NamedTuple):
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, label frequency, repeat, method: one group shares its reference fits."""
+    """Return the cells in the order data set, label frequency, repeat, method; a group shares its reference fits."""
     check_unscaled(experiment)
     options = read_options(Options, experiment, scope.profile.options)
     if not scope.label_frequencies:
@@ -97,12 +97,12 @@ def _prior(experiment: Experiment, dataset: str) -> float:
 
 
 def _compared(name: str, params: dict[str, Any]) -> bool:
-    """Return whether the cell's objective should equal the reference's: USMO itself, run to its end."""
+    """Return whether the objective should equal that of the reference, which holds for USMO run to convergence."""
     return name == "usmo" and params.get("solver", "usmo") == "usmo" and params.get("max_iter") != 0
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit on all rows, predict them all, and score the unlabeled ones in three ways."""
+    """Fit and predict all rows, and score the unlabeled rows in three ways."""
     rows = context.shared(cell, _rows)
     method = cell.declared["method"]
     params = dict(method["params"])
@@ -131,7 +131,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def warm_up(cell: Cell) -> None:
-    """Compile, or load from the cache, what the cell's method needs."""
+    """Compile the method of a cell, or load it from the cache."""
     method = cell.declared["method"]
     _warm_up(method["name"], method["params"].get("kernel", "rbf"), method["params"].get("solver", "usmo"))
 
@@ -163,7 +163,7 @@ def _rows(cell: Cell, context: Context) -> Rows:
 
 
 def _fit(method: Mapping[str, Any], params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
-    """Return (fitted model, seconds), once for each method and parameters of a group."""
+    """Return the fitted model and its seconds, computed once per method and parameters in a group."""
     key = canonical_json([method["name"], params])
     if key not in context.cache:
         seeded = {"random_state": 0, **params} if takes_seed(method["name"]) else params

@@ -1,7 +1,6 @@
 """Tables III and IV of the USMO paper with the three scorings side by side, and the equality of the objectives.
 
-Reads the cells of the protocol usmo. The published F rests on the first scoring; the other two say what the same models
-achieve when each prediction is held against its own label.
+The published F is based on the first scoring; the other two score the same models with predictions and labels aligned.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
 
-# metric -> its heading
+# heading of each metric
 SCORINGS = {"f_published": "as published", "f_majority": "aligned majority", "f1": "aligned positive"}
 DIFFERENCE = "objective_difference_ppm"
 COLUMNS = ("dataset", "lam", "method", "repeats", "published", *SCORINGS, "largest_objective_difference")
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the three scorings as Markdown and as CSV; nothing before a cell is done."""
+    """Return the three scorings as Markdown and as CSV, or nothing if no cell is finished."""
     lines = score_lines(Samples.of(experiment, cells, rows))
     if not lines:
         return []
@@ -37,9 +36,9 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def score_lines(samples: Samples) -> list[dict[str, Any]]:
-    """Return a dict with `COLUMNS` for each lambda, data set and method; F in per cent, means over repeats.
+    """Return a dict with `COLUMNS` for each lambda, data set and method, with F in per cent averaged over repeats.
 
-    `largest_objective_difference` is relative, over the repeats; NaN for a method that is not compared.
+    `largest_objective_difference` is relative and over all repeats; NaN for a method that is not compared.
     """
     found: dict[tuple[str, str], dict[str, TableRow]] = {}
     for row in table_rows(samples):
@@ -65,7 +64,7 @@ def score_lines(samples: Samples) -> list[dict[str, Any]]:
 
 
 def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Return one table for each lambda, and one of the means over data sets."""
+    """Return one table per lambda and a table of means over data sets."""
     from pucli.report.markdown import grid
 
     columns = ("published", *SCORINGS)

@@ -1,11 +1,11 @@
 """USMO curves: time, memory and test F against the number of unlabeled rows (Sansone et al. 2019, Figures 4 to 7).
 
-Of each data set and repeat, 100 positives are labelled, `test_rows` rows are for testing, and the rest is the pool of
-unlabeled rows, of which every fit takes the first n. A cell is one method on one data set: its whole curve, and the
-trace of its last fit (Figure 1). The largest n of a method is declared, so that what is computed never depends on the
-machine; seconds and memory do. Metrics are those of the last fit:
+In each data set and repeat, 100 positives are labelled, `test_rows` rows are used for testing, and the others are the
+pool of unlabeled rows, of which every fit uses the first n. A cell computes the whole curve of a method on a data set
+and the trace of its last fit (Figure 1). The largest n of a method is declared, so that the computation does not depend
+on the machine, unlike seconds and memory. Metrics are those of the last fit:
 
-    f1, seconds, peak_mb : on the test rows; CPU time of the fit; by which the process grew while fitting, at its peak
+    f1, seconds, peak_mb : F on the test rows; CPU time of the fit; peak increase of the memory of the process
     exponent : slope of log seconds over log n, from the fits with at least 1000 unlabeled rows
 """
 
@@ -44,7 +44,7 @@ from pucli.seeding import stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 2
-# The exponent is fitted to fits of at least this many unlabeled rows: below, fixed costs count.
+# The exponent is estimated from fits with at least this number of unlabeled rows, so that fixed costs do not matter.
 ASYMPTOTIC = 1000
 
 
@@ -61,7 +61,7 @@ class Options(Strict):
 
 
 class Rows(NamedTuple):
-    """X_labelled (n, m), the pool of unlabeled rows with its classes, and test rows with theirs; y in {-1, +1}."""
+    """X_labelled (n, m), the pool of unlabeled rows and the test rows, both with classes y in {-1, +1}."""
 
     X_labelled: Floats
     pool: Floats
@@ -100,7 +100,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def _checked(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options; UsageError for a name that is not in the experiment."""
+    """Return the options; raise UsageError for a name that is not in the experiment."""
     options = read_options(Options, experiment, scope.profile.options)
     for kind, names, known in (
         ("largest", list(options.largest), list(experiment.methods)),
@@ -112,13 +112,13 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
     for column, entry in experiment.methods.items():
         if "prior" in entry.params:
             raise UsageError(
-                f"{experiment.name}: methods.{column}.prior: each fit takes that of its unlabeled rows; remove it."
+                f"{experiment.name}: methods.{column}.prior: each fit uses the prior of its unlabeled rows; remove it."
             )
     return options
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit at every number of unlabeled rows that the pool has, and score each fit on the test rows."""
+    """Fit with each number of unlabeled rows available in the pool, and score each fit on the test rows."""
     rows = context.shared(cell, _rows)
     method = cell.declared["method"]
     result = CellResult(params=dict(method["params"]))
@@ -146,8 +146,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str, float]]:
-    """Return the model that is fitted to the first `n` rows of the pool, and its point of the curve."""
-    # the classes of these rows give the prior, and nothing else; those of other rows play no part
+    """Return the model fitted to the first `n` rows of the pool, and its point of the curve."""
+    # the classes of these rows are used only for the prior; those of other rows are not used
     prior = float(np.clip((rows.pool_y[:n] == 1).mean(), 0.5 / n, 1.0 - 0.5 / n))
     params = dict(method["params"])
     if takes_seed(method["name"]):
@@ -164,11 +164,11 @@ def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str
 
 
 def measured(call: Callable[[], Any]) -> tuple[float, float]:
-    """Return (CPU seconds, MB by which the resident memory of this process rose at its peak) of a call.
+    """Return the CPU seconds of a call and the peak increase of the resident memory of this process in MB.
 
-    Fits run on one thread, so that CPU seconds are what the clock shows on an idle machine. Memory is NaN off Linux.
+    Fits run in one thread, so that CPU time equals wall-clock time on an idle machine. Memory is NaN except on Linux.
     """
-    # what the process has set free goes back to the system first, or taking it again would not count
+    # first return free memory to the system; otherwise, reusing it would not count
     getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
     before = _memory("VmRSS", reset=True)
     started = time.process_time()
@@ -195,7 +195,7 @@ def _exponent(curve: dict[str, list[float]]) -> float:
 
 
 def _rows(cell: Cell, context: Context) -> Rows:
-    """Divide the rows; standardise on labelled rows and pool."""
+    """Split the rows and standardise them by the labelled rows and the pool."""
     data, split = cell.declared["data"], cell.declared["split"]
     positive = data["positive"]
     X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))

@@ -1,4 +1,4 @@
-"""Figures of the protocol usmo_curves: curves over the number of unlabeled rows, and a fit's trace."""
+"""Figures of the protocol usmo_curves: curves over the number of unlabeled rows, and traces of fits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PANELS = (
     ("f1", "F of the positive class", "linear"),
 )
 
-# Below this a process takes its memory from what it has: the curve is cut off.
+# The curve is cut off at this value, below which a process reuses its free memory.
 LEAST = {"peak_mb": 0.1}
 
-# One for each method, so that curves that lie on each other can be told apart.
+# One per method, so that overlapping curves can be distinguished.
 LINES = ("o-", "s--", "^:", "v-.", "D-", "x--")
 
 KERNELS = {"linear": "linear", "rbf": "Gaussian", "polynomial": "polynomial"}
@@ -33,9 +33,9 @@ CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return every fit as CSV, and figures, as far as cells are done and have kept their curves.
+    """Return all fits as CSV, and the figures of finished cells with stored curves.
 
-    Fits at several numbers of unlabeled rows give curves, a figure for each kernel, as in the paper; a single one
+    Fits at several numbers of unlabeled rows give curves, in one figure per kernel, as in the paper; a single number
     gives the trace of the fits.
     """
     from pucli.report.files import csv_text
@@ -57,9 +57,9 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def curves(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
-    """Draw seconds, peak memory and test F against n: a row for each data set, a line for each method.
+    """Draw seconds, peak memory and test F against n, with one row per data set and one line per method.
 
-    Lines are means over repeats. None before a cell is done.
+    Lines are means over repeats. Returns None if no cell is finished.
     """
     done = _done(cells, rows)
     if not done:
@@ -95,7 +95,7 @@ def curves(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
 def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     """Draw seconds per iteration and the dual objective (to be minimised) over iterations, of the first repeat.
 
-    None before a cell with a trace is done.
+    Returns None if no cell with a trace is finished.
     """
     done = {key: found[0]["trace"] for key, found in _done(cells, rows).items() if found[0]["trace"]}
     if not done:
@@ -115,7 +115,7 @@ def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
 
 
 def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return (data set, column) -> the details of the repeats that are done and have kept their curves."""
+    """Return the details of the finished repeats with stored curves, by (data set, column)."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:
@@ -128,7 +128,7 @@ def _kernel(cell: Cell) -> str:
 
 
 def _curve_lines(cells: Sequence[Cell], rows: StoredRows) -> list[list[Any]]:
-    """Return one line for each fit that is stored, in the order of the columns of curves.csv."""
+    """Return one line per stored fit, in the order of the columns of curves.csv."""
     lines = []
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:

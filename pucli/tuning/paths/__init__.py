@@ -1,1 +1,1 @@
-"""Path-wise routes: a grid is evaluated along paths that share work between its points."""
+"""Path-wise routes, which evaluate a grid along paths whose points share work."""

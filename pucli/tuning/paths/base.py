@@ -1,4 +1,4 @@
-"""What the path-wise routes share: defaults, folds and their order, progress, limits from the solver's signature."""
+"""Base of the path-wise routes: defaults, folds and their order, progress, limits from the signature of the solver."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Place = tuple[int, int]
 
 
 class PathRoute(ABC):
-    """A route that evaluates all points on one fold at a time, and shares work between them.
+    """Route that evaluates all points on one fold at a time and shares work between them.
 
-    A route of a method fills in `supports` and `fold_counts`.
+    Subclasses define `supports` and `fold_counts`.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class PathRoute(ABC):
     folds : list of lists of (training rows, validation rows)
         One list for each repeat of the cross-validation.
     params : mapping
-        Parameters that all points share; the others are the estimator's defaults.
+        Parameters shared by all points; the others are the defaults of the estimator.
     cache : dict, optional
-        Lives as long as these rows; what routes of other methods can use is kept in it.
+        Values for these rows that routes of other methods can reuse.
     """
 
     def __init__(
@@ -61,18 +61,18 @@ class PathRoute(ABC):
     @staticmethod
     @abstractmethod
     def supports(params: Point) -> bool:
-        """Whether the route can take these fixed parameters."""
+        """Return whether the route supports these fixed parameters."""
 
     @abstractmethod
     def fold_counts(self, points: Sequence[Point], place: Place) -> Ints | list[Counts]:
         """Return the counts (n_points, 4) of complete points on one fold."""
 
     def batch(self, point: Point) -> Hashable:
-        """Return a key that points share which have to be evaluated together; by default all of them."""
+        """Return a key shared by points that must be evaluated together; by default, by all points."""
         return None
 
     def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`, one batch after the other."""
+        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`, batch by batch."""
         full = [{**self.defaults, **point} for point in points]
         batches: dict[Hashable, list[int]] = {}
         for p, point in enumerate(full):
@@ -105,11 +105,11 @@ class PathRoute(ABC):
 
 
 def in_order(points: Sequence[Point], key: Callable[[Point], Any]) -> list[int]:
-    """Return the places of `points`, sorted by `key`."""
+    """Return the positions of `points` sorted by `key`."""
     return sorted(range(len(points)), key=lambda p: key(points[p]))
 
 
 def limit(solve: Callable[..., Any], point: Point, name: str = "max_iter") -> int:
-    """Return the parameter `name` of a point, or the solver's own default where it is None."""
+    """Return the parameter `name` of a point, or the default of the solver if it is None."""
     value = point.get(name)
     return int(inspect.signature(solve).parameters[name].default if value is None else value)

@@ -1,4 +1,4 @@
-"""The path-wise route of CPB-GLPUAL: one graph for each fold, features for each width, a similarity form per sigma."""
+"""The path-wise route of CPB-GLPUAL: one graph per fold, features per width, one similarity form per sigma."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CPBPath(PathRoute):
 
     @staticmethod
     def supports(params: Point) -> bool:
-        """Whether the solver is the route's own; a prior that is not given is estimated by the estimator."""
+        """Return whether the solver is that of the route; a missing prior is estimated by the estimator."""
         return (
             params.get("form", "rkhs") == "rkhs"
             and params.get("solver", "dc") == "dc"
@@ -31,11 +31,11 @@ class CPBPath(PathRoute):
         )
 
     def batch(self, point: Point) -> tuple[str, float | None]:
-        """Points that share their features are evaluated together."""
+        """Return the key of points with the same features, which are evaluated together."""
         return point["kernel"], point["width"]
 
     def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
-        """Fit the points to the training rows, each from its neighbour, and count on the validation rows."""
+        """Fit the points to the training rows, each starting from its neighbour, and count on the validation rows."""
         train, valid = self.fold(place)
         X, labelled = np.ascontiguousarray(self.X[train]), self.s[train] == 1
         previous: Point = {}

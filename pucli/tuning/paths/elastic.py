@@ -1,4 +1,4 @@
-"""The path-wise route of E-GLPUAL: a graph for each fold, an inverse per (sigma, lam2, c_u), warm starts along lam1."""
+"""The path-wise route of E-GLPUAL: one graph per fold, one inverse per (sigma, lam2, c_u), warm starts along lam1."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ElasticPath(PathRoute):
 
     @staticmethod
     def supports(params: Point) -> bool:
-        """Whether the solver is the route's own."""
+        """Return whether the solver is that of the route."""
         return bool(params.get("solver", "dual") == "dual")
 
     def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
@@ -61,5 +61,5 @@ class ElasticPath(PathRoute):
 
 
 def _path_order(point: Point) -> tuple[float, ...]:
-    """Equal quadratics stand together; along lam1 from the sparsest model to the densest."""
+    """Sort key that groups equal quadratics and orders lam1 from the sparsest to the densest model."""
     return (*(float(point[name]) for name in TABLE[:-1]), -float(point["lam1"]))

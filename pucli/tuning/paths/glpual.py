@@ -32,16 +32,16 @@ from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Counts, Point, count_positive
 
-# Features (with the intercept) up to which the compiled loop beats LAPACK calls.
+# Maximum number of features (with the intercept) for which the compiled loop is faster than LAPACK.
 SMALL_FEATURES = 24
-# Above this many rows no matrix of all distances is formed for a linear kernel.
+# With a linear kernel, the matrix of all distances is not formed for more rows than this.
 DENSE_ROWS = 5000
 # form, kernel, width: points that share their features
 Group = tuple[str, str, float | None]
 
 
 class FoldData(NamedTuple):
-    """One fold: its rows, which of them are labelled, and the graph of the training rows."""
+    """A fold: its rows, the mask of labelled rows, and the graph of the training rows."""
 
     train: Ints
     valid: Ints
@@ -51,7 +51,7 @@ class FoldData(NamedTuple):
 
 
 class GlobalLocalPath(PathRoute):
-    """What the routes of glpual and gllc have in common; `squared` is the loss on labelled rows."""
+    """Common base of the routes of glpual and gllc; `squared` is the loss on labelled rows."""
 
     squared: bool
 
@@ -65,17 +65,17 @@ class GlobalLocalPath(PathRoute):
 
     @staticmethod
     def supports(params: Point) -> bool:
-        """Whether the solver is the dual ascent and the kernel has its full rank."""
+        """Return whether the solver is the dual ascent and the kernel has full rank."""
         return params.get("solver", "dual") == "dual" and params.get("max_rank") is None
 
     @cached_property
     def distances(self) -> Floats:
-        """Squared distances (n, n) of all rows."""
+        """Return the squared distances (n, n) of all rows."""
         found: Floats = squared_distances(self.graph_rows)
         return found
 
     def batch(self, point: Point) -> Group:
-        """Points that share their features are evaluated together."""
+        """Return the key of points with the same features, which are evaluated together."""
         return point["form"], point["kernel"], None if point["kernel"] == "linear" else float(point["width"])
 
     def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
@@ -114,7 +114,7 @@ class GlobalLocalPath(PathRoute):
         return self._large(group, points, place, data, Z, Z_valid)
 
     def _kernel_features(self, width: float, place: Place, data: FoldData) -> tuple[Floats, Floats]:
-        """Low-rank features of training and validation rows, with the intercept column; the last few are kept."""
+        """Return low-rank features of training and validation rows, with the intercept column; the last are cached."""
         key = (width, place)
         if key not in self._features:
             K = rbf_from_distances(self.distances[np.ix_(data.train, data.train)], width)
@@ -148,7 +148,7 @@ class GlobalLocalPath(PathRoute):
     def _large(
         self, group: Group, points: list[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
     ) -> Ints:
-        """One LAPACK factorisation per point; with a cache, the other method's counts are kept for its own turn."""
+        """Return counts with one LAPACK factorisation per point; a cache also keeps those of the other method."""
         result = np.empty((len(points), 4), dtype=np.int64)
         tol, max_iter = self._tol, limit(solve_glpual, self.defaults)
         keys = [

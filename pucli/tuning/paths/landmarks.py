@@ -1,7 +1,7 @@
-"""Kernel methods on the leading features of their kernel, found once for each width and shared by all folds.
+"""Kernel methods on the leading features of their kernel, computed once per width and shared by all folds.
 
-The features of all rows span the same functions for every fold. They say where rows lie and nothing about labels; a
-method whose norm is that of the kernel's space is the linear method on them, up to what the rank leaves out.
+The features of all rows span the same functions for every fold. They depend on the rows but not on labels. A method
+whose norm is that of the kernel space is the linear method on these features, up to the error of the limited rank.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
 from pucli.tuning.routes import FoldsInParallel, Partial, Point, Progress, Route, make_route
 
-# Methods for which the RBF kernel's model is the linear one on features of the kernel.
+# Methods whose model with an RBF kernel is the linear model on features of the kernel.
 METHODS = ("glpual", "gllc", "blssvm", "bsvm", "usmo", "ramp-pu")
 
-# Up to this rank the kernel's columns are computed as they are needed, above from its matrix, if that is small.
+# Up to this rank, columns of the kernel are computed on demand; above, from its matrix, if that is small.
 FROM_COLUMNS = 512
 
 
@@ -48,7 +48,7 @@ class LandmarkRoute:
         self._routes: dict[float, Route] = {}
 
     def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4), one width after the other."""
+        """Return the counts (n_points, repeats, folds, 4), width by width."""
         widths = np.array([float(point.get("width", self.params.get("width"))) for point in points])
         result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
         there = np.zeros(result.shape[:3], dtype=bool)
@@ -73,9 +73,9 @@ class LandmarkRoute:
         return {name: value for name, value in point.items() if name not in ("kernel", "width")}
 
     def _route(self, width: float) -> Route:
-        """Return the linear method's route on the features of one width; the graph is that of the rows themselves."""
+        """Return the route of the linear method on the features of a width, with the graph of the original rows."""
         if width not in self._routes:
-            self._routes.clear()  # features of one width at a time
+            self._routes.clear()  # keep the features of only one width
             features = _features(self.X, width, self.rank)
             params = {**self._linear(self.params), "kernel": "linear"}
             method = self.method
@@ -89,14 +89,14 @@ class LandmarkRoute:
 
 
 def _features(X: Floats, width: float, rank: int) -> Floats:
-    """Return at most `rank` features (n, r) of the kernel, from its matrix where this is quicker."""
+    """Return at most `rank` features (n, r) of the kernel, from its matrix if this is faster."""
     if rank > FROM_COLUMNS and len(X) <= LANDMARK_ROWS:
         return pivoted_cholesky(rbf_from_distances(squared_distances(np.ascontiguousarray(X)), width), rank).L
     return landmark_map(X, width, rank).L
 
 
 def _take_graph_from(route: Route, rows: Floats) -> None:
-    """Have a route find neighbours among `rows` (n, m), where it needs any."""
+    """Let a route that needs neighbours find them among `rows` (n, m)."""
     if isinstance(route, FoldsInParallel):
         for repeat in route.routes:
             for one in repeat:

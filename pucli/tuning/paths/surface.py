@@ -1,7 +1,7 @@
 """The path-wise route of EKF-GLPUAL.
 
-The surface features, products and graph of a fold are made once, Z'RZ once per sigma, one quadratic per (sigma, lam2,
-c_u), and along lam1, from the constant model down, each fit starts from its neighbour.
+The surface features, products and graph are computed once per fold, Z'RZ once per sigma, and the quadratic once per
+(sigma, lam2, c_u); along lam1, starting from the constant model, each fit starts from its neighbour.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class SurfacePath(PathRoute):
 
     @staticmethod
     def supports(params: Point) -> bool:
-        """Whether the solver is the route's own."""
+        """Return whether the solver is that of the route."""
         return bool(params.get("solver", "working-set") == "working-set")
 
     def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
-        """Fit the points to the training rows, each from its neighbour, and count on the validation rows."""
+        """Fit the points to the training rows, each starting from its neighbour, and count on the validation rows."""
         check_memory(*self.X.shape)
         train, valid = self.fold(place)
         X, labelled = self.X[train], self.s[train] == 1
