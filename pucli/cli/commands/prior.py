@@ -92,7 +92,14 @@ def command(
             f"estimated on {sampled[0]} labelled and {sampled[1]} unlabeled rows, drawn at random; the intervals "
             "count the error of the draw"
         )
-    out.text(f"share of positives among the unlabeled rows of {rows.title}")
+    _print(out, rows.title, report, confidence, replicates, truth)
+
+
+def _print(
+    out: Output, title: str, report: PriorReport, confidence: float, replicates: int, truth: float | None
+) -> None:
+    """Print the estimates, and what to do with them."""
+    out.text(f"share of positives among the unlabeled rows of {title}")
     columns = ["estimator", "prior", f"{100 * confidence:g} % from", "to"]
     out.table(columns, [[e.method, e.prior, e.low, e.high] for e in report.estimates])
     if truth is not None:
