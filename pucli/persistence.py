@@ -87,6 +87,18 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
 
     Raises UsageError if nothing can be written there, RunError if the disk is full, TypeError if an attribute of the
     estimator is of a type that a model file cannot hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BLSSVM
+    >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> pipeline = make_pipeline(BLSSVM(), standardise=True).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = load_model(save_model(f"{folder}/my.model", SavedModel(pipeline, "blssvm", ["a", "b"])))
+    >>> bool((saved.pipeline.predict(X) == pipeline.predict(X)).all())
+    True
     """
     content = model_bytes(model)
     with replacing(path) as partial:

@@ -42,7 +42,7 @@ def test_versions_name_packages_and_no_machine(capsys):
     assert "/" not in "".join(shown.values()).replace("not installed", "")
 
 
-@pytest.mark.parametrize("module", ["pucli", "pucli.versions"])
+@pytest.mark.parametrize("module", ["pucli", "pucli.versions", "pucli.persistence", "pucli.data.splits"])
 def test_the_examples_run(module):
     __import__(module)
     result = doctest.testmod(sys.modules[module], optionflags=doctest.ELLIPSIS)

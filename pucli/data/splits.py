@@ -130,7 +130,14 @@ SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "sin
 def make_split(
     scenario: str, y: AnyArray, label_frequency: float, *, rng: np.random.Generator, **options: float
 ) -> Split:
-    """Split in the scenario "case-control" or "single-training-set"; `options` are those of its function."""
+    """Split in the scenario "case-control" or "single-training-set"; the parameters are those of its function.
+
+    Examples
+    --------
+    >>> made = make_split("case-control", np.repeat([1, -1], 50), 0.5, rng=np.random.default_rng(0))
+    >>> len(made.train), len(made.test), int(made.s.sum())
+    (76, 24, 21)
+    """
     if scenario not in SCENARIOS:
         raise unknown("scenario", scenario, SCENARIOS)
     return SCENARIOS[scenario](y, label_frequency, rng=rng, **options)
