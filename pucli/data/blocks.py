@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from pucli.data.decimals import with_decimal_points
 from pucli.data.formats import Table, file_kind, open_table, reading
 from pucli.data.tables import existing_column
 from pucli.data.text_files import SUFFIXES, TextLayout, head_text, line_of, read_head, read_text, text_head, text_layout
@@ -68,7 +69,7 @@ def _blocks(path: Path, needed: Sequence[str], as_text: Collection[str], rows: i
         elif kind == ".parquet":
             yield from _parquet_blocks(path, path, needed, rows)
         else:
-            table = open_table(path, None, known=needed, as_text=as_text)
+            table = open_table(path, None, known=needed, as_text=as_text, as_number=needed)
             _check(path, table, needed)
             for start in range(0, len(table.frame), rows):
                 yield table._replace(frame=table.frame.iloc[start : start + rows])
@@ -101,7 +102,10 @@ def _text_blocks(
 
     _check(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming), needed)
     for frame in read_text(path, layout, source=source, as_text=as_text, rows=rows):
-        yield Table(frame[list(needed)], place, layout.naming)
+        block = frame[list(needed)].copy()
+        if layout.separator != ",":
+            with_decimal_points(block, as_text, needed)
+        yield Table(block, place, layout.naming)
 
 
 def _parquet_blocks(path: Path, source: Any, needed: Sequence[str], rows: int) -> Iterator[Table]:

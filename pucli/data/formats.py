@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.data.damage import check_unpacked, damaged
+from pucli.data.decimals import with_decimal_points
 from pucli.data.labels import LABEL
 from pucli.data.text_files import SUFFIXES, check_names, is_text_table, line_of, read_text, text_head, text_layout
 from pucli.errors import UsageError, unknown
@@ -27,11 +28,21 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """The columns; the place of row i in the file ("line 17"); a note for messages on how columns are named."""
+    """A table.
+
+    frame : pandas.DataFrame
+    place : callable
+        Function from the number of a row to its place in the file ("line 17").
+    naming : str
+        Note for messages on how columns are named.
+    decimal_commas : set of str
+        The columns that are written with decimal commas.
+    """
 
     frame: pd.DataFrame
     place: Callable[[int], str]
     naming: str = ""
+    decimal_commas: frozenset[str] = frozenset()
 
 
 class WideTable(NamedTuple):
@@ -60,6 +71,7 @@ def open_table(
     *,
     known: Collection[str] = (),
     as_text: Collection[str] = (),
+    as_number: Collection[str] = (),
 ) -> Table:
     """Read a file of one of the supported formats as a table.
 
@@ -74,6 +86,8 @@ def open_table(
         Other required columns, which also help to recognise a header line.
     as_text : collection of str
         Columns of a text file whose cells are kept as text ("007" is not 7).
+    as_number : collection of str
+        Columns known to hold numbers, see `pucli.data.decimals`.
 
     Raises
     ------
@@ -85,7 +99,8 @@ def open_table(
         if kind in SUFFIXES:
             layout = text_layout(path, text_head(path), [*known, label] if label is not None else known)
             [frame] = read_text(path, layout, as_text=as_text)
-            return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming)
+            commas = frozenset() if layout.separator == "," else with_decimal_points(frame, as_text, as_number)
+            return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas)
         if kind in {".xlsx", ".xls"}:
             return _excel(path, label, sheet, as_text)
         return _OPENERS[kind](path, label, sheet)

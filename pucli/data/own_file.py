@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.arrays import Bools, Floats
 from pucli.data.column_encoders import Tally
-from pucli.data.columns import leaks
+from pucli.data.columns import Column, leaks
+from pucli.data.decimals import NOTE
 from pucli.data.encoding import TableEncoder
 from pucli.data.formats import Table, WideTable, open_table, open_wide
 from pucli.data.frames import TableError
@@ -47,6 +48,11 @@ class ColumnChoice:
     def as_text(self) -> set[str]:
         """Return the columns whose cells are read as text."""
         return {name for name, kind in self.kinds.items() if kind != "number"} | set(self.ids)
+
+    @property
+    def as_number(self) -> set[str]:
+        """Return the columns that are declared as numbers."""
+        return {name for name, kind in self.kinds.items() if kind == "number"}
 
     @property
     def named(self) -> set[str]:
@@ -108,7 +114,7 @@ def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) 
         if choice != ColumnChoice():
             raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
         return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label)
-    table = _opened(path, label, choice.named, choice.as_text)
+    table = _opened(path, label, choice.named, choice.as_text, choice.as_number)
     labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
@@ -118,12 +124,20 @@ def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) 
         X = encoder.transform(frame, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
+    encoder.columns_ = [_noted(column, table) for column in encoder.columns_]
     warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
     warnings += tally.lines()
     if X.shape[1] == 0:
         why = "; ".join(warnings) or "all are constant or empty"
         raise UsageError(f"{path}: no column can be used as a feature: {why}")
     return EncodedFile(X, labels, encoder, table, warnings)
+
+
+def _noted(column: Column, table: Table) -> Column:
+    """Return the description of a column with a remark if it is written with decimal commas."""
+    if column.name not in table.decimal_commas:
+        return column
+    return replace(column, remark="; ".join(text for text in (NOTE, column.remark) if text))
 
 
 def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> EncodedFile:
@@ -135,7 +149,7 @@ def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> E
         wide = open_wide(path, always=True)
         assert wide is not None
         return _wide_file(path, wide, encoder, label)
-    table = _opened(path, label, encoder.needed, encoder.read_as_text)
+    table = _opened(path, label, encoder.needed, encoder.read_as_text, encoder.needed)
     labels = None if label is None else label_column(path, table, label)
     for name in encoder.needed:
         existing_column(path, table, name)
@@ -176,8 +190,10 @@ def label_column(path: Path, table: Table, label: str) -> LabelColumn:
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
 
 
-def _opened(path: Path, label: str | None, known: Sequence[str] | set[str], as_text: Sequence[str] | set[str]) -> Table:
-    table = open_table(path, label, known=known, as_text=as_text)
+def _opened(
+    path: Path, label: str | None, known: Collection[str], as_text: Collection[str], as_number: Collection[str]
+) -> Table:
+    table = open_table(path, label, known=known, as_text=as_text, as_number=as_number)
     table.frame.columns = table.frame.columns.map(str)
     if len(table.frame) == 0:
         raise UsageError(f"{path} has no data rows")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.data.damage import Bounded
+from pucli.data.decimals import has_decimal_comma
 from pucli.data.readers import read_csv
 from pucli.errors import UsageError
 
@@ -102,7 +103,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayou
     separator = _separator(path, head)
     first, *more = _records(head, separator, count=2)
     second = more[0] if more else []
-    header = _has_header(first, second, known)
+    header = _has_header(_points(first, separator), _points(second, separator), known)
     if header and len(second) == len(first) + 1:  # R's write.table: no header for the row names
         first = ["row", *first]
     names = [cell.strip() for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
@@ -196,11 +197,25 @@ def _separator(path: Path, text: str) -> str:
     csv.field_size_limit(sys.maxsize)
     counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t"}
     best = max(counts, key=lambda sep: min(counts[sep]))
+    if best == "," and (other := _around_decimal_commas(lines, counts)):
+        return other
     if min(counts[best]) > 1:
         return best
     if path.name.lower().removesuffix(".gz").endswith(".csv"):
         return ","
     return " " if min(len(line.split()) for line in lines) > 1 else ","
+
+
+def _around_decimal_commas(lines: Sequence[str], counts: dict[str, list[int]]) -> str:
+    """Return the separator that leaves no comma but decimal ones, "" if there is none."""
+    for separator in ";\t":
+        if min(counts[separator]) == max(counts[separator]) > 1:
+            fields = [
+                field for record in csv.reader(lines[1:], delimiter=separator) for field in record if "," in field
+            ]
+            if fields and all(has_decimal_comma(field) for field in fields):
+                return separator
+    return ""
 
 
 def _records(text: str, separator: str, count: int) -> list[list[str]]:
@@ -244,6 +259,13 @@ def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[s
     if not any(_number(cell) for cell in cells):
         return len(set(cells)) == len(cells) and not by_number
     return any(not _number(top) and _number(below) for top, below in zip(cells, second, strict=False))
+
+
+def _points(cells: Sequence[str], separator: str) -> Sequence[str]:
+    """Return the cells of a line with decimal points for decimal commas."""
+    if separator == ",":
+        return cells
+    return [cell.replace(",", ".") if has_decimal_comma(cell) else cell for cell in cells]
 
 
 def _number(cell: str) -> bool:
