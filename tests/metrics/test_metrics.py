@@ -127,6 +127,10 @@ def test_margins_are_absolute_or_shares_of_the_published_figure():
 def test_modes_and_near():
     assert modes_found([50, 3, 16, 31, 0]) == 3  # a fair part is 20 rows, a fifth of it 4
     assert share_near([[0.0, 0.0], [0.5, 0.0], [9.0, 9.0]], [[0.0, 0.0], [1.0, 0.0]], 0.1) == pytest.approx(1 / 3)
+    # in d dimensions rows of a mode lie about sd sqrt(d) from its centre
+    drawn = np.random.default_rng(0).normal(size=(2000, 9))
+    assert 0.95 < share_near(drawn, np.vstack([np.zeros(9), 100 * np.eye(9)]), 1.0) <= 1.0
+    assert share_near(6.0 * drawn, np.vstack([np.zeros(9), 100 * np.eye(9)]), 1.0) < 0.5
 
 
 @settings(max_examples=15, deadline=None)

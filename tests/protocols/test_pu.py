@@ -102,6 +102,20 @@ def test_edge_and_one_class_are_flagged(experiment, tmp_path):
     assert any("one class" in note for note in result.notes)
 
 
+def test_an_edge_needs_more_than_two_numbers():
+    assert pu._on_edge({"lam": 1.0}, {"lam": [0.1, 0.5, 1.0]}) and pu._on_edge({"lam": 2.0}, {"lam": [0.1, 0.5, 1.0]})
+    assert not pu._on_edge({"lam": 1.0}, {"lam": [0.1, 1.0]})
+    assert not pu._on_edge({"kernel": "rbf"}, {"kernel": ["rbf", "linear", "other"]})
+
+
+def test_a_plan_counts_every_fit_of_the_grid_on_every_fold(tmp_path):
+    methods = {"gllc": {"method": "gllc", "grid": {"lam": [0.1, 1.0], "c_u": [0.5, 0.1, 0.01]}}}
+    content = {**DECLARED, "methods": methods, "tuning": {"folds": 3, "cv_repeats": 2}}
+    (tmp_path / "fits.yaml").write_text(yaml.safe_dump(content))
+    cell = plan(load_experiment(tmp_path / "fits.yaml"))[0]
+    assert cell.n_fits == 1 + 2 * 3 * 3 * 2 and pu.run_cell(cell, Context()).n_fits == cell.n_fits - 1
+
+
 def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
     """`prior: "true"` counts positives among unlabeled training rows and test rows; it is part of the key."""
     methods = {

@@ -165,7 +165,10 @@ def test_examples_of_section_4_3():
         assert result.metrics["least_improvement"] >= 0
         assert result.metrics["orthogonal_share"] == 1.0
         assert result.metrics["largest_posterior_change"] < 1e-3
-        contrast = np.array(result.details["one"]["contrast"])
+        one = result.details["one"]
+        assert result.metrics["least_soft_label"] == np.min(one["soft_labels"]) < np.max(one["soft_labels"])
+        assert result.metrics["largest_gap"] >= np.max(one["gap"]) > 0
+        contrast = np.array(one["contrast"])
         assert np.ptp(contrast, axis=1).max() < 1e-4  # CL is constant in the label of u
     middle = rows[cells[0].key]["details"]["one"]["soft_labels"][5]
     np.testing.assert_allclose(middle, 0.5, atol=1e-6)  # u = 0, by symmetry
