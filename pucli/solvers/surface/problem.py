@@ -106,16 +106,20 @@ def surface_problem(
         The problem for any lam1.
     """
     Zu = Z[~labelled]
-    return assemble(Z, G, labelled, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_p, c_u)
+    A = quadratic(G, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_u)
+    return assemble(Z, A, labelled, c_p, c_u)
 
 
-def assemble(
-    Z: Floats, G: Floats, labelled: Bools, ZuZu: Floats, similarity: Floats, lam2: float, c_p: float, c_u: float
-) -> SurfaceProblem:
-    """Compute A and b from the products Zu'Zu and 2 Z'RZ (r, r), which a grid computes once."""
+def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:
+    """Compute A (r, r) from the products Zu'Zu and 2 Z'RZ, which a grid computes once."""
     A = 2.0 * c_u * ZuZu + similarity
     A = 0.5 * (A + A.T)
     A[:-1, :-1] += lam2 * G
+    return A
+
+
+def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> SurfaceProblem:
+    """Return the problem with the quadratic A."""
     b = 2.0 * c_u * Z[~labelled].sum(axis=0)
     m = round((np.sqrt(9 + 8 * (Z.shape[1] - 1)) - 3) / 2)
     constant = c_u * float(np.count_nonzero(~labelled))

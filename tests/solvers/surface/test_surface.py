@@ -31,6 +31,7 @@ from pucli.solvers.surface.newton import newton
 from pucli.solvers.surface.problem import surface_bound, surface_lam1_max, surface_objective, surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import pu_folds
+from pucli.tuning.paths import surface as surface_path
 from pucli.tuning.paths.surface import SurfacePath
 from pucli.tuning.routes import GenericRoute
 from pucli.tuning.search import tune
@@ -173,6 +174,21 @@ def test_the_grid_route_gives_the_counts_of_single_fits():
     path = SurfacePath(METHOD, X, s, folds, {"tol": 1e-8}, None).counts(points)
     single = GenericRoute(METHOD, X, s, folds, {"tol": 1e-8}).counts(points)
     np.testing.assert_array_equal(path, single)
+
+
+def test_equal_problems_of_a_grid_are_solved_once(monkeypatch):
+    """Far below the distances between rows every sigma gives the same problem, and none of those above does."""
+    X, y = rows_inside(5, n=60, n_p=20)
+    s, calls = y.astype(np.int8), []
+    monkeypatch.setattr(surface_path, "solve_surface", lambda *a, **k: calls.append(a[1]) or solve_surface(*a, **k))
+    monkeypatch.setattr(surface_path, "limit", lambda *_: 500)
+    points = [{"lam1": lam1, "lam2": 0.01, "sigma": v} for lam1 in (0.1, 3.0) for v in (1e-6, 1e-5, 1e-4, 0.3, 5.0)]
+    route = SurfacePath(METHOD, X, s, pu_folds(s, 2, 0, 1), {"c_u": 0.1}, None)
+    counts = route.counts(points)
+    assert len(calls) == 3 * 2 * 2  # sigmas that differ, ridges, folds
+    for v, number in ((1e-6, 0), (1e-4, 2), (5.0, 4)):
+        alone = route.counts([point for point in points if point["sigma"] == v])
+        np.testing.assert_array_equal(alone, counts[[number, number + 5]])
 
 
 def test_features_of_zero_groups_do_not_enter_the_score():
