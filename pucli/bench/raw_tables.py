@@ -1,4 +1,4 @@
-"""Tables as they come from their sources: from the file to scored rows in two commands, beside LightGBM.
+"""Tables as they come from their sources: from the file to scored rows in two commands, compared with LightGBM.
 
 Of each table 30 % of the rows are kept for testing. Of the positives among the others every second one keeps its label;
 the label cell of every other row is emptied. `pucli auto` and `pucli predict` get these files and nothing else: text

@@ -1,4 +1,4 @@
-"""Seconds and peak memory of the commands against the number of rows, beside what one would take instead."""
+"""Seconds and peak memory of the commands by the number of rows, compared with the alternatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pucli.bench._timing import Progress, reporter
 FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000), "most_seconds": 1500.0}
 # Columns of the rows; a third of them are positive, and a fifth of those labelled.
 COLUMNS, POSITIVE, LABELLED = 20, 0.3, 0.2
-# Until two sizes are known, time is taken to grow like this power of the rows.
+# Until two sizes are known, the time is assumed to grow like this power of the rows.
 FIRST_EXPONENT = 1.0
 TRAIN = "train --data {data} --label label --positive 1 --method"
 TUNE = "tune --data {data} --label label --positive 1 --method"
@@ -67,7 +67,7 @@ def run(
     most_seconds: float = 40.0,
     only: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench scale`; after Ctrl-C, of what is done.
+    """Return the table of `pucli bench scale`; after Ctrl-C, of the finished parts.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def measured(arguments: Sequence[str]) -> Cost | str:
 
 
 def _expected(known: dict[int, Cost], size: int) -> float:
-    """Return the seconds that `size` rows will take by the sizes before, 0 where none is known."""
+    """Return the predicted seconds for `size` rows from the smaller sizes, 0 if none is known."""
     if not known:
         return 0.0
     power = _exponent(known)

@@ -153,7 +153,7 @@ class BSVM(PUClassifier):
             self._move_intercept(rows, signs, weights, centre)
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
-        """Make the intercept that of rows before `centre` was taken out; what rounding costs joins the gap."""
+        """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
         bias = self.intercept_
         self.intercept_ = bias - float(centre @ self.coef_)
         shift = float(np.longdouble(self.intercept_) - bias + centre.astype(np.longdouble) @ self.coef_)

@@ -1,4 +1,4 @@
-"""Whole commands in processes of their own: a small experiment, what it stored, and what a killed process leaves."""
+"""Whole commands in separate processes: a small experiment, its stored cells, and the remains of a killed process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ methods:
     {method: gllc, kernel: rbf, max_rank: 40, grid: {lam: [1, 10], width: [1, 4], sigma: [1], c_u: [0.1]}}
 """
 CELLS = 12
-# Seconds that a command may take, and that its processes may outlive it.
+# Seconds that a command may take, and seconds after which its processes must have ended.
 PATIENCE, LEAVE = 300.0, 10.0
 
 
@@ -47,7 +47,7 @@ def write_table(folder: Path) -> Path:
 
 
 def started(words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """Start a command line in a session of its own."""
+    """Start a command line in a new session."""
     package = str(Path(__file__).resolve().parents[3])
     given = {**os.environ, "PYTHONPATH": package, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     given.pop("PUCLI_DEBUG", None)
@@ -92,7 +92,7 @@ def stored(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def results(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return cells without what may depend on how a run went: seconds, dates and provenance."""
+    """Return cells without seconds, dates and provenance, which may differ between runs."""
     return {
         key: {name: value for name, value in row.items() if name not in ("seconds", "finished", "provenance")}
         for key, row in rows.items()
@@ -115,7 +115,7 @@ def session_members(session: int) -> list[int]:
 
 
 def outlived(session: int) -> int:
-    """Return how many processes of a session are still there after a while; end them."""
+    """Return the number of processes of a session that are still alive after a while, and end them."""
     until = time.monotonic() + LEAVE
     while (left := session_members(session)) and time.monotonic() < until:
         time.sleep(0.1)

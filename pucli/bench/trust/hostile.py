@@ -1,4 +1,4 @@
-"""Hostile files of every kind that pucli reads: nothing is run or written elsewhere, and one clear line says no."""
+"""Hostile files of every kind that pucli reads: nothing is run or written elsewhere, and the error is one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pucli.bench.trust._guard import Guard
 from pucli.bench.trust._lines import Line
 
 SEED = 20
-# Kind of file, its module here, and how many files by default and in full.
+# Kind of file, its module here, and the number of files by default and with --full.
 KINDS = (
     ("model files", "hostile_models", 200, 2000),
     ("tables", "hostile_tables", 250, 2000),

@@ -1,4 +1,4 @@
-"""Archives of data sets that are damaged, climb out of their folder, or unpack to gigabytes."""
+"""Archives of data sets that are damaged, write outside their folder, or unpack to gigabytes."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from pucli.bench.trust._fuzz import Case, Rng, mutated
 
 FORMATS = ("csv", "tsv", "csv.gz", "xlsx", "arff", "mat", "npz", "parquet", "libsvm")
 _ROWS = 40
-# Cases that take seconds are left out where fewer than so many are wanted.
+# Cases that take seconds are left out if there are fewer cases than this.
 MANY, _SLOW = 1000, ("a cell of 100 MB", "100,000 columns")
-# Where a gigabyte of memory may not be enough, which is said.
+# Cases for which a gigabyte of memory may not suffice; the error may say so.
 _ALLOWED = dict.fromkeys(("100,000 columns", "array of 10 GB", "a feature of number 2e9"), frozenset({0, 1, 2}))
 
 
@@ -42,7 +42,7 @@ def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
         else:
             label = "label" if kind == "libsvm" else "y"
             words, files = ["train", "--method", "blssvm", "--data", file, "--label", label], {file: content}
-        # what is cut can still be a table of labels that no method takes
+        # a cut file can still be a table, with labels that no method accepts
         found.append(Case(f"{kind} {what}", words, files, _ALLOWED.get(what, frozenset({0, 2}))))
     return found
 
@@ -108,7 +108,7 @@ def _huge_cell(size: int) -> bytes:
 
 
 def _bomb(kind: str) -> bytes:
-    """Return a small file of a table that takes gigabytes."""
+    """Return a small file that unpacks to a table of gigabytes."""
     row = b"1,2,3\n" * 2**18
     if kind == "csv.gz":
         return gzip.compress(b"a,b,y\n") + 1024 * gzip.compress(row)
@@ -137,7 +137,7 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def _entities() -> bytes:
-    """Return a spreadsheet whose XML has entities that multiply."""
+    """Return a spreadsheet whose XML has nested entities that expand exponentially."""
     sheet = _members(_table("xlsx"))
     entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "ha"}">' for i in range(12))
     name = "xl/sharedStrings.xml" if "xl/sharedStrings.xml" in sheet else "xl/workbook.xml"

@@ -16,9 +16,9 @@ from pucli.bench.trust import _runs
 from pucli.bench.trust._lines import Line
 
 SEED = 22
-# Runs and outputs, by default and in full.
+# Number of runs and of outputs, by default and with --full.
 RUNS, OUTPUTS = (6, 100), (6, 60)
-# What is killed, and with which signal.
+# The killed process, and the signal.
 WAYS = (
     ("SIGKILL of the parent", signal.SIGKILL, "parent"),
     ("SIGKILL of a worker", signal.SIGKILL, "worker"),
@@ -62,7 +62,7 @@ def _experiments(rng: np.random.Generator, root: Path, count: int) -> Line:
 
 
 def _killed(words: Sequence[str], root: Path, after: float, kind: int, target: str) -> str:
-    """Kill a command after some seconds; return what is wrong with how it ends, "" if nothing."""
+    """Kill a command after some seconds; return what is wrong with its end, "" if nothing."""
     process = _runs.started(words, root)
     try:
         process.wait(after)
@@ -97,7 +97,7 @@ def _resumed(
     before: dict[str, dict[str, object]],
     whole: dict[str, dict[str, object]],
 ) -> str:
-    """Run a killed experiment to its end; return what is wrong with it, "" if nothing."""
+    """Resume a killed experiment; return what is wrong with its result, "" if nothing."""
     code, err = _runs.finished(_runs.started(words, root))
     if code != 0:
         return f"resumed with exit code {code}: {err[-200:]}"
@@ -111,7 +111,7 @@ def _resumed(
 
 
 def _outputs(rng: np.random.Generator, root: Path, count: int) -> Line:
-    """Kill `train` and `report` while they replace what is there: the old file stands, or the new one."""
+    """Kill `train` and `report` while they replace a file: it must be the old file or the new one."""
     line = Line("outputs of train and report, killed: the old file or the new one")
     _runs.write_table(root)
     train = ["train", "--method", "blssvm", "--data", "rows.csv", "--label", "y", "--quiet", "--model", "m.model"]
@@ -142,7 +142,7 @@ def _pages(folder: Path) -> list[Path]:
 
 
 def _whole(file: Path, new: bytes) -> bool:
-    """Return whether a file is the old one, or the new one up to the seconds that a model keeps."""
+    """Return whether a file is the old one, or the new one up to the seconds stored in a model."""
     content = file.read_bytes()
     if content in (b"old", new):
         return True

@@ -19,7 +19,7 @@ from pucli.bench.trust._lines import Line
 
 SEED = 21
 COUNTS = (100, 10_000)
-# Rounding of an objective, as a share of its size, that a gap need not count; the note of each line says so.
+# Rounding of an objective, as a share of its size, that a gap may ignore; it is in the note of each line.
 ROUNDING = 1e-10
 Long = NDArray[np.longdouble]
 # Terms of scores (n,), labelled rows and weights: their sum, and its slope by each score.
@@ -159,7 +159,7 @@ class _Objective:
 
 
 def _judge(family: Family, X: Floats, labelled: Bools, weights: dict[str, float]) -> str:
-    """Return what is wrong with a fit, "" if nothing, "refused" where the method said no."""
+    """Return what is wrong with a fit, "" if nothing, "refused" if the method raised an error."""
     from sklearn.exceptions import ConvergenceWarning
 
     from pucli.methods import make_estimator
@@ -194,7 +194,7 @@ def _judge(family: Family, X: Floats, labelled: Bools, weights: dict[str, float]
 def _best(
     objective: _Objective, family: Family, X: Floats, labelled: Bools, weights: dict[str, float], model: Any
 ) -> tuple[Any, str]:
-    """Return the least value of the objective that is found, and by what."""
+    """Return the least value of the objective that was found, and the method that found it."""
     zero = np.zeros(X.shape[1])
     found = [(objective(zero, constant)[0], "a constant") for constant in (-1.0, 0.0, 1.0)]
     centre, scale = X.mean(axis=0), float(np.abs(X - X.mean(axis=0)).max()) or 1.0
@@ -243,6 +243,6 @@ def _again(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X * factor, labelled.astype(int))
-    except Exception:  # what fails here proves nothing
+    except Exception:  # a failure here proves nothing
         return []
     return [(objective(np.asarray(model.coef_, dtype=np.longdouble) * factor, model.intercept_)[0], "rescaled rows")]

@@ -10,7 +10,7 @@ from pucli.bench.trust import _runs
 from pucli.bench.trust._lines import Line
 
 Rows: TypeAlias = dict[str, dict[str, Any]]
-# What is changed -> options, environment.
+# Changed condition -> options, environment.
 CONDITIONS: dict[str, tuple[list[str], dict[str, str]]] = {
     "two workers": (["--n-jobs", "2"], {}),
     "hash seed 7": ([], {"PYTHONHASHSEED": "7"}),
@@ -46,7 +46,7 @@ def lines(full: bool) -> list[Line]:
 def _run(
     root: Path, name: str, options: list[str], environment: dict[str, str]
 ) -> tuple[dict[str, dict[str, object]], str]:
-    """Run the experiment in a folder of its own; return what it stored and what went wrong."""
+    """Run the experiment in a separate folder; return its stored cells and what went wrong."""
     place = root / name
     place.mkdir()
     _runs.write_experiment(place)
