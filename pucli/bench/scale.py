@@ -136,15 +136,15 @@ def measured(arguments: Sequence[str]) -> Cost | str:
 
     quiet = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     started = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
-            [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=said, env=quiet, stdin=subprocess.DEVNULL
+            [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=stderr, env=quiet, stdin=subprocess.DEVNULL
         )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines() or [f"exit code {process.returncode}"]
+            stderr.seek(0)
+            lines = stderr.read().decode(errors="replace").strip().splitlines() or [f"exit code {process.returncode}"]
             return lines[-1]
     return Cost(usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss / 1000.0)
 

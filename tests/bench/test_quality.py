@@ -50,8 +50,8 @@ def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
     assert "without ecoli-cp" in found["title"]
     lines = [line for line in found["rows"] if (line["tasks"], line["labelling"]) == ("all", "case-control")]
     assert len(lines) == 4
-    naive, told = (line["AUC"] for line in lines[:2])
-    assert naive == told > 0.8
+    naive, informed = (line["AUC"] for line in lines[:2])
+    assert naive == informed > 0.8
     assert {line["labelling"] for line in found["rows"]} == set(LABELLINGS)
 
 

@@ -55,8 +55,8 @@ def test_a_class_named_like_unlabeled_is_doubted(pucli, marked, customers, word)
 def test_one_class_alone_is_told(pucli, marked, customers):
     marked("yes", "")
     pd.read_csv(customers.true).iloc[1:].replace("no", None).to_csv("positives.csv", index=False)
-    said = evaluated(pucli, "positives.csv", "really")
-    assert "every row with a label is 'yes'" in said and "recall is the only score" in said
+    output = evaluated(pucli, "positives.csv", "really")
+    assert "every row with a label is 'yes'" in output and "recall is the only score" in output
 
 
 @pytest.mark.parametrize(

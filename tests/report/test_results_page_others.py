@@ -30,11 +30,11 @@ def claims_usmo():
     yield f"is {far['f_pub'][0]:.1f} points in Table III and {far['f_pub'][1]:.1f} in Table IV (correlation {corr[0]:.2f} and {corr[1]:.2f})"
     yield f"it is {far['f_maj'][0]:.1f} and {far['f_maj'][1]:.1f} for the F of the majority class, {far['f1'][0]:.1f} and {far['f1'][1]:.1f} for that of the positive class"
     for n, name in zip(both, ("III", "IV"), strict=True):
-        said = []
+        parts = []
         for kind in ("qp", "usmo", "ramp", "init"):
             counts = usmo_rows(n, "f_pub", (kind,))["verdict"].value_counts()
-            said.append(f"{kind} {counts.get('reproduced', 0)} ({counts.get('inconclusive', 0)})")
-        yield f"Table {name}: {', '.join(said)}"
+            parts.append(f"{kind} {counts.get('reproduced', 0)} ({counts.get('inconclusive', 0)})")
+        yield f"Table {name}: {', '.join(parts)}"
     for kind in ("init",):
         most = max(usmo_rows(n, "f_pub", (kind,)).eval("obtained_mean - published_mean").abs().max() for n in both)
         yield f"off by up to {most:.0f} points"

@@ -90,11 +90,11 @@ def test_a_shared_cache_does_not_change_the_results():
 def test_two_processes_give_the_result_of_one(params):
     X, s = pu_data(6)
     options = {"params": params, "grid": GRID, "greedy_step": 0.1, "seed": 2, "cv_repeats": 2}
-    told = []
+    calls = []
     one = tune("glpual", X, s, **options)
-    two = tune("glpual", X, s, n_jobs=2, progress=lambda done, total: told.append((done, total)), **options)
+    two = tune("glpual", X, s, n_jobs=2, progress=lambda done, total: calls.append((done, total)), **options)
     of_grid = len(expand(GRID))
-    assert told == [(of_grid * folds // 8, of_grid) for folds in range(1, 9)]  # two cross-validations of four folds
+    assert calls == [(of_grid * folds // 8, of_grid) for folds in range(1, 9)]  # two cross-validations of four folds
     assert one.params == two.params and one.score == two.score
     for column, values in one.trials.columns.items():
         np.testing.assert_array_equal(two.trials.columns[column], values, err_msg=column)
@@ -176,9 +176,9 @@ def test_edges_and_one_class_choices_are_noted():
 
 def test_progress_counts_the_points_of_the_grid():
     X, s = pu_data(3)
-    told = []
-    tune("glpual", X, s, grid={"lam": [0.1, 1.0, 10.0]}, route="generic", progress=lambda *at: told.append(at))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    calls = []
+    tune("glpual", X, s, grid={"lam": [0.1, 1.0, 10.0]}, route="generic", progress=lambda *at: calls.append(at))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_progress_counts_the_points_of_the_grid():
 )
 def test_a_degenerate_choice_is_noted(counts, note):
     notes = _degenerate(np.array(counts))
-    assert len(notes) == (note is not None) and all(note in said for said in notes)
+    assert len(notes) == (note is not None) and all(note in text for text in notes)
 
 
 def test_greedy_never_lowers_the_score_and_keeps_every_trial():

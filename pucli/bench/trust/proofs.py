@@ -173,9 +173,9 @@ def _judge(family: Family, X: Floats, labelled: Bools, weights: dict[str, float]
             return "refused" if len(str(error)) > 40 else f"ValueError: {error}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
-    said = any(isinstance(item.message, ConvergenceWarning) for item in caught)
+    warned = any(isinstance(item.message, ConvergenceWarning) for item in caught)
     if not model.converged_:
-        return "" if said else "did not converge and did not say so"
+        return "" if warned else "did not converge and did not warn"
     if not np.isfinite(model.objective_) or np.isnan(model.dual_gap_):
         return f"converged with objective {model.objective_}, gap {model.dual_gap_}"
     with np.errstate(all="ignore"):
