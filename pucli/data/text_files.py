@@ -12,12 +12,14 @@ import io
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.data.damage import Bounded
 from pucli.data.decimals import has_decimal_comma
+from pucli.data.quotes import check_quotes, refuse_stray_quote
 from pucli.data.readers import read_csv
 from pucli.errors import UsageError
 
@@ -146,7 +148,7 @@ def read_text(
     import pandas as pd
 
     options: dict[str, Any] = {"dtype": {name: str for name in layout.names if name in as_text}} if as_text else {}
-    unpacked = None
+    unpacked, from_path = None, source is None
     if source is None and path.name.lower().endswith(".gz"):
         unpacked = Bounded(path, gzip.open(path))  # noqa: SIM115  closed with `source`
         source = io.BufferedReader(unpacked)
@@ -160,16 +162,18 @@ def read_text(
             chunksize=rows,
             **options,
         )
-        if rows is None:
-            yield found
-            return
-        with found as blocks:
-            yield from blocks
+        with nullcontext([found]) if rows is None else found as blocks:
+            for block in blocks:
+                if from_path:
+                    check_quotes(path, layout.separator, block)
+                yield block
     except pd.errors.ParserError as error:
         if unpacked is not None and unpacked.failure is not None:  # pandas hides what a stream raises
             raise unpacked.failure from error
         wrong = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if wrong is None:
+            if from_path:
+                refuse_stray_quote(path, layout.separator)
             raise
         raise UsageError(
             f"{path}: line {wrong[2]} has {wrong[3]} fields, but the lines before have {wrong[1]}; correct that line"
