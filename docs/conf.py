@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",
     "copyfile_regex": r"$^",
+    "reset_modules": ("matplotlib", "seaborn", "figure_style.apply"),
     "capture_repr": ("_repr_html_",),
 }
 

@@ -15,9 +15,9 @@ labelled = positive & (rng.random(320) < 0.25)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True)
 left.scatter(*X[~positive].T, s=12, c="tab:gray", label="negative")
-left.scatter(*X[positive].T, s=12, c="tab:orange", label="positive")
-right.scatter(*X[~labelled].T, s=12, c="tab:blue", label="unlabeled")
-right.scatter(*X[labelled].T, s=12, c="tab:orange", label="labelled")
+left.scatter(*X[positive].T, s=12, c="C1", label="positive")
+right.scatter(*X[~labelled].T, s=12, c="C0", label="unlabeled")
+right.scatter(*X[labelled].T, s=12, c="C1", label="labelled")
 left.set_title("what is true")
 right.set_title("what is known")
 for axis in (left, right):

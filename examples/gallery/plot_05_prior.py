@@ -20,7 +20,7 @@ for method in ("bbe", "km2", "tice"):
         hidden = rng.normal(distance, 1, (120, 2))
         negatives = rng.normal(0, 1, (280, 2))
         X = np.vstack([labelled, hidden, negatives])
-        found.append(estimate_prior(X, np.arange(len(X)) < 150, method=method, replicates=0).prior)
+        found.append(estimate_prior(X, np.arange(len(X)) < 150, method=method, replicates=0, random_state=0).prior)
     axis.plot(distances, found, marker="o", label=method)
 axis.axhline(true_prior, color="black", lw=1, ls="--", label="truth")
 axis.set_xlabel("distance of the two means")
