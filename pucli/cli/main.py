@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import inspect
+import io
 import json
 import os
 import pkgutil
@@ -172,6 +173,8 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line `arguments` (default: those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character, as stderr has it
     try:
         with noticed():
             code = typer.main.get_command(app)(args=words, prog_name="pucli", standalone_mode=False)

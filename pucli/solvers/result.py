@@ -12,6 +12,9 @@ import numpy as np
 
 from pucli.arrays import Floats
 
+# Relative gap, of rounding alone, above which a solution in closed form counts as not converged.
+CLOSED_FORM = 1e-6
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:

@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, solve_triangular
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import with_offset, without_offset
+from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.glpual.ascent import box_ascent, box_ascent_gram
 from pucli.solvers.glpual.problem import quadratic_part
 from pucli.solvers.result import Solution, within
@@ -77,7 +77,14 @@ def solve_glpual(
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
     found = solve_quadratic_and_hinge(A, b, Zp, c_u * (len(Z) - len(Zp)), c_p, tol, max_iter)
-    return replace(found, coef=with_offset(found.coef, centre))
+    value, gap = found.objective, found.gap
+    if shift := offset_rounding(found.coef, centre):
+        margin = 1.0 - Z[labelled] @ found.coef
+        rise = float(c_p * (np.maximum(margin - shift, 0.0) - np.maximum(margin, 0.0)).sum())
+        rise += rise_of_squares(1.0 + Z[~labelled] @ found.coef, shift, c_u)
+        value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)
+    converged = found.converged and within(gap, value, tol)
+    return replace(found, coef=with_offset(found.coef, centre), objective=value, gap=gap, converged=converged)
 
 
 def solve_quadratic_and_hinge(

@@ -7,9 +7,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import with_offset, without_offset
+from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.glpual.problem import quadratic_part
-from pucli.solvers.result import Solution
+from pucli.solvers.result import CLOSED_FORM, Solution
 
 
 def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float = 1.0, c_u: float = 0.1) -> Solution:
@@ -47,4 +47,9 @@ def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float 
     gradient = A @ w + b - Zp.T @ a
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
     value = float(0.5 * (w @ A @ w) + b @ w + c_u * (len(Z) - len(Zp)) + c_p * np.sum((1.0 - Zp @ w) ** 2))
-    return Solution(coef=with_offset(w, centre), dual=a, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)
+    gap = max(gap, 0.0)
+    if shift := offset_rounding(w, centre):
+        rise = rise_of_squares(1.0 - Zp @ w, -shift, c_p) + rise_of_squares(1.0 + Z[~labelled] @ w, shift, c_u)
+        value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)
+    converged = bool(gap <= CLOSED_FORM * value)
+    return Solution(coef=with_offset(w, centre), dual=a, objective=value, gap=gap, n_iter=1, converged=converged)
