@@ -18,15 +18,13 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from pucli.arrays import AnyArray, Bools, Floats
+from pucli.auto.ranking import CHANCE, chance_limit
 from pucli.models import decision_values
 from pucli.seeding import stream
 
 FOLDS = 4
 # The most rows of each kind.
 MOST_LABELLED, MOST_UNLABELED = 300, 900
-# One-sided 95 % quantile of the normal distribution, times how much wider the results spread on pure noise than they
-# would if the folds were independent (measured: 1.26 to 1.45).
-QUANTILE = 1.645 * 1.3
 
 
 @dataclass(frozen=True)
@@ -52,15 +50,14 @@ class HeldOut:
     @property
     def warning(self) -> str:
         """Why the model may be useless, or "" if nothing speaks for it."""
-        a, b = self.labelled, self.unlabeled
-        by_chance = QUANTILE * float(np.sqrt((a + b + 1) / (12 * a * b)))
-        if self.pu_auc - 0.5 <= by_chance:
+        by_chance = chance_limit(self.labelled, self.unlabeled)
+        if self.pu_auc <= by_chance:
             return (
                 f"the model may be useless: labelled rows that it was not trained on do not rank above unlabeled ones "
-                f"(PU-AUC {self.pu_auc:.2f}; up to {0.5 + by_chance:.2f} may be chance)"
+                f"(PU-AUC {self.pu_auc:.2f}; up to {by_chance:.2f} may be chance)"
             )
-        spread = np.sqrt(self.share * (1.0 - self.share) / a)
-        if self.recall - self.share <= QUANTILE * spread:
+        spread = np.sqrt(self.share * (1.0 - self.share) / self.labelled)
+        if self.recall - self.share <= CHANCE * spread:
             return (
                 f"the cut may be useless: of rows that the model was not trained on, it predicts "
                 f"{100 * self.recall:.0f} % of the labelled and {100 * self.share:.0f} % of the unlabeled ones positive"

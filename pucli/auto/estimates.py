@@ -8,7 +8,7 @@ the rows of the sample.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from pucli.auto.ranking import auc, true_auc
 LASTING_ERROR = 0.04
 # An estimate with a wider interval counts as unknown.
 WIDE = 0.3
+# If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
+# an upper bound: no part of the space holds positives alone, as best bin estimation needs.
+OVERLAP = 0.8
 
 
 @dataclass
@@ -40,6 +43,8 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
+    if value["auc"] < OVERLAP:
+        prior = _bounded(prior, len(population), rng)
     samples = resampled(positive, population, rng, len(prior.draws))
     draws = [
         _drawn(_at(p, u, cut, float(a)), float(a), len(u), rng) for (p, u), a in zip(samples, prior.draws, strict=True)
@@ -54,6 +59,12 @@ def estimates(
 def f1_of(recall: float, share: float, prior: float) -> float:
     """Return the F1 if a share `share` of the population is predicted positive with this recall."""
     return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
+
+
+def _bounded(prior: PriorEstimate, n: int, rng: np.random.Generator) -> PriorEstimate:
+    """Return the same value with an interval from half a row to its upper end."""
+    least = 0.5 / n
+    return replace(prior, low=least, draws=rng.uniform(least, prior.high, len(prior.draws)))
 
 
 def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:

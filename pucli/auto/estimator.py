@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -20,9 +21,10 @@ from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import MEMBERS, Member, make_views
 from pucli.auto.prior import estimate_prior, hidden_share
-from pucli.auto.ranking import pu_auc, true_auc
+from pucli.auto.ranking import chance_limit, pu_auc, true_auc
 from pucli.auto.refit import refit
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
+from pucli.errors import DegenerateModelWarning
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.seeding import stream
@@ -175,6 +177,14 @@ class AutoPU(PUClassifier):
         self.leaderboard_ = self._leaderboard(first, scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[order] = held_out
+        ranking, limit = pu_auc(held_out, labelled), chance_limit(int(labelled.sum()), int((~labelled).sum()))
+        if ranking <= limit:
+            warnings.warn(
+                "AutoPU may be useless on these rows: labelled rows that it was not trained on do not rank above "
+                f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
+                DegenerateModelWarning,
+                stacklevel=4,
+            )
 
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""
@@ -184,7 +194,6 @@ class AutoPU(PUClassifier):
         self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
         self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"))
         self.prior_ = self.prior_estimate_.value
-        self.prior_interval_ = (self.prior_estimate_.low, self.prior_estimate_.high)
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))
         self._f1 = expected_f1(
@@ -202,6 +211,7 @@ class AutoPU(PUClassifier):
         self.estimates_: dict[str, Estimate] = estimates(
             self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")
         )
+        self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _leaderboard(
         self, first: Ensemble, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, float]

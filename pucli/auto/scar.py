@@ -38,11 +38,16 @@ class RandomLabelling:
     difference: float
 
     @property
+    def random(self) -> bool:
+        """Whether nothing speaks against random labelling; biased labelling may still go unnoticed."""
+        return self.p_value > LEVEL
+
+    @property
     def verdict(self) -> str:
         """The result in words."""
-        if self.p_value > LEVEL:
+        if self.random:
             return f"no sign against it (p = {self.p_value:.2f})"
-        return f"unlikely (p = {self.p_value:.2f}): prior, recall and F1 may be wrong"
+        return f"unlikely (p = {self.p_value:.2f}): all estimates but the share may be wrong"
 
 
 def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:

@@ -27,7 +27,10 @@ def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: Ran
         "labelling": model.labelling,
         "called_positive": int((predicted & ~labelled).sum()),
         "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
-        "estimates": {name: {**asdict(found), "known": found.known} for name, found in model.estimates_.items()},
+        "estimates": {
+            name: {**asdict(found), "known": found.known and (test.random or name == "share")}
+            for name, found in model.estimates_.items()
+        },
         "leaderboard": model.leaderboard_,
         "random_labelling": {
             "p_value": test.p_value,

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from pucli import AutoPU
 from pucli.auto.members import MEMBERS
 from pucli.auto.ranking import auc
-from pucli.errors import UsageError
+from pucli.errors import DegenerateModelWarning, UsageError
 from pucli.persistence import SavedModel, load_model, make_pipeline, save_model
 from tests.auto.helpers import two_clouds
 
@@ -170,3 +170,11 @@ def test_the_callback_is_called_after_each_member() -> None:
     calls: list[tuple[str, int, int]] = []
     AutoPU(members=FEW, callback=lambda *arguments: calls.append(arguments)).fit(X, s)
     assert calls == [("ridge-laplace", 1, 2), ("extra-trees", 2, 2)]
+
+
+def test_noise_is_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(size=(200, 4)), np.arange(200) < 30
+    with pytest.warns(DegenerateModelWarning, match="do not rank above"):
+        model = AutoPU().fit(X, s.astype(int))
+    assert not model.estimates_["f1"].known

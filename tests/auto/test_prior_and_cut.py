@@ -160,3 +160,19 @@ def test_intervals_contain_the_true_values() -> None:
         for name, value in actual.items():
             held[name].append(found[name].low <= value <= found[name].high)
     assert {name: np.mean(values) for name, values in held.items() if np.mean(values) < 0.7} == {}
+
+
+def test_classes_that_overlap_everywhere_bound_the_prior_from_above_only() -> None:
+    rng = np.random.default_rng(1)
+    positive, population = rng.normal(0.5, 1, 60), rng.normal(0.0, 1, 1000)
+    prior = estimate_prior(positive, population, np.random.default_rng(0))
+    found = estimates(positive, population, 0.0, prior, np.random.default_rng(0))
+    assert prior.low > 0.1
+    assert found["prior"].low < 0.001
+    assert not any(found[name].known for name in ("prior", "precision", "f1"))
+    apart = rng.normal(4.0, 1, 60)
+    population[:200] += 4.0
+    prior = estimate_prior(apart, population, np.random.default_rng(0))
+    found = estimates(apart, population, 2.0, prior, np.random.default_rng(0))
+    assert found["prior"].low == prior.low > 0.05
+    assert found["prior"].known and found["auc"].known

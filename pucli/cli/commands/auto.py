@@ -110,10 +110,11 @@ def _print(out: Output, fitted: Fitted, document: dict[str, Any]) -> None:
     )
     out.text()
     estimates = [
-        [name, found["value"], found["low"], found["high"], "" if found["known"] else "the rows do not tell"]
+        [name, found["value"], found["low"], found["high"], "" if found["known"] else "not determined by these rows"]
         for name, found in document["estimates"].items()
     ]
     out.table(["estimate", "value", "from", "to (90 %)", ""], estimates)
+    out.remark("The estimates assume that the labelled rows are a random sample of the positives.")
     out.text()
     board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
     out.table(["member", "PU-AUC", "AUC estimated", "F1 estimated"], board)
