@@ -20,6 +20,8 @@ FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000), "most_seconds": 1500.0}
 COLUMNS, POSITIVE, LABELLED = 20, 0.3, 0.2
 # Until two sizes are known, the time is assumed to grow like this power of the rows.
 FIRST_EXPONENT = 1.0
+# Processor seconds of the start of a process, about.
+START = 2.0
 TRAIN = "train --data {data} --label label --positive 1 --method"
 TUNE = "tune --data {data} --label label --positive 1 --method"
 COMMANDS = {
@@ -153,9 +155,11 @@ def _expected(known: dict[int, Cost], size: int) -> float:
     """Return the predicted seconds for `size` rows from the smaller sizes, 0 if none is known."""
     if not known:
         return 0.0
-    power = _exponent(known)
-    last = max(known)
-    seconds: float = known[last].cpu * (size / last) ** (FIRST_EXPONENT if np.isnan(power) else power)
+    last, power = max(known), _exponent(known)
+    growth = (size / last) ** (FIRST_EXPONENT if np.isnan(power) else power)
+    seconds: float = known[last].cpu * growth
+    if np.isnan(power):  # the start of a process does not grow
+        seconds -= min(START, known[last].cpu) * (growth - 1.0)
     return seconds
 
 

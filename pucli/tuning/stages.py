@@ -30,7 +30,7 @@ LABELLED_ROWS = 500
 # Numbers of features of a kernel at the stages before the last one, and at the last one.
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1500
 # Above `EXACT_ROWS` so many numbers in all, within limits.
-FEATURE_NUMBERS, LEAST_RANK = 60_000_000, 64
+FEATURE_NUMBERS, LEAST_RANK = 25_000_000, 32
 # Number of points at the last stage, and share of points kept at each earlier stage.
 FINALISTS = 6
 SURVIVORS = 0.2

@@ -22,6 +22,8 @@ from scipy.special import expit
 from pucli.arrays import Bools, Floats
 from pucli.solvers.result import Certificate
 
+# Above this many rows, scores and gradients are computed in blocks of as many, each with `hidden` numbers for a row.
+MANY_ROWS = 200_000
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
 
@@ -69,6 +71,8 @@ def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> N
 
 def network_score(network: Network, X: Floats) -> Floats:
     """Return f(x) for the rows X (n, m), shape (n,)."""
+    if len(X) > MANY_ROWS:
+        return np.concatenate([network_score(network, part) for part in _blocks(X)])
     f: Floats = np.maximum(X @ network.W + network.b, 0.0) @ network.v + network.c[0]
     return f
 
@@ -105,12 +109,27 @@ def network_gradient(
     gamma: float = 1.0,
 ) -> Network:
     """Return the derivative of a step's objective by each parameter, without the decay."""
+    if len(X) > MANY_ROWS:
+        by_score = score_gradient(network_score(network, X), labelled, prior, non_negative, beta, gamma)
+        parts = [_back(network, x, part) for x, part in zip(_blocks(X), _blocks(by_score), strict=True)]
+        return Network(*(np.sum(of_blocks, axis=0) for of_blocks in zip(*parts, strict=True)))
     hidden = X @ network.W + network.b
     active = np.maximum(hidden, 0.0)
     f = active @ network.v + network.c[0]
     by_score = score_gradient(f, labelled, prior, non_negative, beta, gamma)
     back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
     return Network(X.T @ back, back.sum(axis=0), active.T @ by_score, np.array([by_score.sum()]))
+
+
+def _blocks(rows: Floats) -> list[Floats]:
+    return [rows[start : start + MANY_ROWS] for start in range(0, len(rows), MANY_ROWS)]
+
+
+def _back(network: Network, X: Floats, by_score: Floats) -> Network:
+    """Return the derivative by each parameter, given that by the scores (n,) of rows X."""
+    hidden = X @ network.W + network.b
+    back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
+    return Network(X.T @ back, back.sum(axis=0), np.maximum(hidden, 0.0).T @ by_score, np.array([by_score.sum()]))
 
 
 def train_network(

@@ -55,6 +55,19 @@ def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negati
             assert abs((ends[0] - ends[1]) / 2e-6 - gradient[part][place]) < 1e-6
 
 
+@pytest.mark.parametrize("non_negative", [True, False])
+def test_blocks_of_rows_give_the_same_scores_and_gradient(monkeypatch, non_negative):
+    rng = np.random.default_rng(3)
+    X, labelled = rng.normal(size=(101, 3)), rng.random(101) < 0.4
+    net = initial_network(3, 7, rng)
+    scores = network_score(net, X)
+    whole = network_gradient(net, X, labelled, 0.3, non_negative)
+    monkeypatch.setattr("pucli.solvers.upu.network.MANY_ROWS", 25)
+    np.testing.assert_allclose(network_score(net, X), scores, rtol=1e-12)
+    for part, expected in zip(network_gradient(net, X, labelled, 0.3, non_negative), whole, strict=True):
+        np.testing.assert_allclose(part, expected, rtol=1e-9, atol=1e-14)
+
+
 def test_sign_rule():
     """Below -beta nnPU steps on -gamma R_n alone, and such a step raises R_n; else on the whole risk, as uPU does."""
     labelled = np.r_[np.ones(5, bool), np.zeros(15, bool)]
