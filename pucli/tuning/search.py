@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the limit on threads
+from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from pucli.arrays import AnyArray, Floats, Ints
 from pucli.errors import unknown
 from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
 from pucli.estimators.base.scales import in_numbers
-from pucli.methods import Method, check_value, estimator_class, get_method
+from pucli.methods import Method, check_value, estimator_class
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
+from pucli.tuning.inputs import labelling, named_method
 from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import Rule, check_rule, choose, score_counts
 from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
@@ -166,10 +168,11 @@ def tune(
     ----------
     method : str
         A name in `pucli.methods`.
-    X : ndarray of shape (n, m)
+    X : array-like of shape (n, m)
         Training rows.
-    s : ndarray of shape (n,)
-        1 for labelled positives, 0 for unlabeled rows.
+    s : array-like of shape (n,)
+        1 for labelled positives, 0 for unlabeled rows; or two other labels, read as by the estimators: the larger of
+        two numbers, or the one of two words that means yes, marks the positives; "pos_label" in `params` overrides it.
     params : mapping, optional
         Fixed constructor parameters, which override those of the method.
     grid : mapping, optional
@@ -222,14 +225,15 @@ def tune(
     ['lam']
     """
     started = time.perf_counter()
-    entry = get_method(method)
+    entry = named_method(method)
     by = Rule(rule, check_rule(rule, denominator), entry.regularisation, entry.ridge)
     fixed = {**entry.params, **(params or {})}
     grid = resolve(entry.grid if grid is None else grid)
     _check_parameters(entry, fixed, grid)
-    s = np.asarray(s).astype(np.int8)
+    X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
-    search = _Search(fixed, grid, by, started)
+    search = _Search(dict(fixed), grid, by, started)
+    fixed.pop("pos_label", None)  # it was needed for s, which is 1 and 0
     points = expand(grid)
     try:
         # the systems are small: several BLAS threads would be slower, and the bits would depend on their number

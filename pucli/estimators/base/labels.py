@@ -66,3 +66,21 @@ def _is_number(label: Any) -> bool:
         return bool(np.isfinite(float(label)))
     except ValueError:
         return False
+
+
+def refuse_missing_labels(y: Any) -> None:
+    """Raise ValueError if a label is missing: None, NaN or an empty cell of pandas."""
+    if y is None:  # scikit-learn says that y is needed
+        return
+    missing = [row for row, label in enumerate(np.asarray(y, dtype=object).ravel().tolist()) if _is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}. Give unlabeled "
+            'rows a label of their own, in pandas for example y.fillna("unlabeled").'
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    return (
+        label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")
+    )

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.arrays import AnyArray, Bools, Floats
 from pucli.errors import DegenerateModelWarning
+from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.labels import positive_label
+from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.scales import Scaled
 
@@ -98,12 +99,14 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
         rows: Floats
         labels: AnyArray
-        rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format)
+        refuse_missing_labels(y)
+        with told_of_empty_cells(self):
+            rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format)
         check_classification_targets(labels)
         classes = np.unique(labels)
         if len(classes) == 1:
             raise ValueError(
-                f"Classifier can't train when only one class is present: every row has label {classes[0]!r}. "
+                f"Classifier can't train when only one class is present: every row has label {classes.tolist()[0]!r}. "
                 "PU learning needs labelled positives and unlabeled rows, with a label for each kind."
             )
         if len(classes) > 2:
@@ -117,7 +120,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse=self._sparse_format)
+        with told_of_empty_cells(self):
+            rows: Floats = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse=self._sparse_format)
         return rows
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
@@ -187,8 +191,8 @@ def degeneracy(positive_share: float, labelled_recall: float) -> str:
     way_out = "Tune the parameters, give the class prior if the method takes one, or check the labels."
     if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
         return (
-            f"predicts nearly no row positive: {100 * positive_share:.2g} % of the unlabeled and "
-            f"{100 * labelled_recall:.2g} % of the labelled training rows. {way_out}"
+            f"predicts nearly no row positive: {100 * positive_share:.3g} % of the unlabeled and "
+            f"{100 * labelled_recall:.3g} % of the labelled training rows. {way_out}"
         )
     if positive_share > 1.0 - NEARLY_NONE:
         share = f"{100 * positive_share:.4g} % of the unlabeled training rows"

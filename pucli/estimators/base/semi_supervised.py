@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
+from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 
 
@@ -113,7 +114,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         rows: Floats
         labels: AnyArray
-        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        with told_of_empty_cells(self):
+            rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)
         if unlabeled.all():
@@ -137,7 +139,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        with told_of_empty_cells(self):
+            rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
     def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:
