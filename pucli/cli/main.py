@@ -221,6 +221,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         page = f" `{context.command_path} --help` lists its options." if context else ""
         text = " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "run", "the system allows no more open files; close some, or raise the limit (`ulimit -n`).", 1
     if isinstance(error, OSError) and (error.errno in _PLACES or error.errno in FULL_DISK or error.filename):
         where = f"{error.filename}: " if error.filename else ""
         if error.errno in FULL_DISK:

@@ -15,10 +15,10 @@ from pucli.bench.trust._lines import Line
 SEED = 20
 # Kind of file, its module here, and the number of files by default and with --full.
 KINDS = (
-    ("model files", "hostile_models", 200, 2000),
-    ("tables", "hostile_tables", 250, 2000),
-    ("experiments (YAML)", "hostile_yaml", 150, 1000),
-    ("archives", "hostile_archives", 80, 500),
+    ("model files", "hostile_models", 150, 2000),
+    ("tables", "hostile_tables", 200, 2000),
+    ("experiments (YAML)", "hostile_yaml", 120, 1000),
+    ("archives", "hostile_archives", 60, 500),
 )
 
 

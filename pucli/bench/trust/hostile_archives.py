@@ -12,7 +12,7 @@ from pathlib import Path
 from pucli.bench.trust._fuzz import Case, Rng, mutated
 
 _DATA = b"a,b,kind\n" + b"1,2,yes\n3,4,no\n" * 20
-_CATALOGUE = """
+CATALOGUE = """
 toy:
   title: A toy table
   page: https://example.invalid/toy
@@ -49,7 +49,7 @@ def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
 def _case(name: str, archive: str, content: bytes) -> Case:
     import hashlib
 
-    catalogue = _CATALOGUE.format(sha=hashlib.sha256(_DATA).hexdigest(), archive=archive).encode()
+    catalogue = CATALOGUE.format(sha=hashlib.sha256(_DATA).hexdigest(), archive=archive).encode()
 
     def make(place: Path) -> None:
         mirror = place / "mirror"
