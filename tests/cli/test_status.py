@@ -69,7 +69,7 @@ def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):
 
         run(load_experiment(fragile), methods=["gllc"])
 
-    monkeypatch.setattr("pucli.cli.commands.status.time.sleep", wait)
+    monkeypatch.setattr("pucli.cli.commands.status.sleep", wait)
     done = pucli("status", fragile, "--method", "gllc", "--watch", "3")
     assert (done.code, looked) == (0, [3.0])
     assert "4 of 4 cells done" in done.out

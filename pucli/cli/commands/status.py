@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +60,7 @@ def command(
         if watch is None or found.left + found.failed == 0:
             break
         out.remark(_summary(found))
-        time.sleep(watch)
+        sleep(watch)
     out.document(found.to_json())
     _print(out, found)
     return 1 if found.failed else 0
