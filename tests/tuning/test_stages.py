@@ -92,3 +92,13 @@ def test_landmarks_give_the_nystroem_kernel():
     np.testing.assert_allclose(found.L @ found.L.T, nystroem, atol=1e-8)
     assert found.residual == pytest.approx(np.max(1.0 - np.diagonal(nystroem)), abs=1e-10)
     np.testing.assert_allclose(rbf_features(X, X[p], found.factor, 2.0), found.L, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["glpual", "gllc"])
+def test_many_labelled_rows_give_the_same_counts(method, monkeypatch):
+    X, s = rows(400, m=26, share=0.8)
+    few = tune(method, X, s, grid=GRID | {"sigma": [1.0, 100.0]})
+    monkeypatch.setattr("pucli.tuning.paths.glpual.MANY_LABELLED", 50)
+    many = tune(method, X, s, grid=GRID | {"sigma": [1.0, 100.0]})
+    for name, column in few.trials.columns.items():
+        np.testing.assert_allclose(many.trials.columns[name], column, rtol=1e-9)

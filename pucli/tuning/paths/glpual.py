@@ -28,6 +28,7 @@ from pucli.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_dist
 from pucli.solvers.glpual.ascent import box_ascent_gram
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.path import linear_path
+from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Counts, Point, count_positive
@@ -36,6 +37,8 @@ from pucli.tuning.routes import Counts, Point, count_positive
 SMALL_FEATURES = 24
 # With a linear kernel, the matrix of all distances is not formed for more rows than this.
 DENSE_ROWS = 5000
+# Above this many labelled rows, and more of them than features, their matrix is not formed.
+MANY_LABELLED = 2000
 # form, kernel, width: points that share their features
 Group = tuple[str, str, float | None]
 
@@ -158,6 +161,8 @@ class GlobalLocalPath(PathRoute):
         if self.cache is not None and all(key in self.cache for key in keys):
             result[:] = [self.cache[key] for key in keys]
             return result
+        if np.count_nonzero(data.labelled) > max(MANY_LABELLED, Z.shape[1]):
+            return self._many_labelled(points, data, Z, Z_valid)
         Zp, Zu = np.ascontiguousarray(Z[data.labelled]), Z[~data.labelled]
         G_u, s_u = Zu.T @ Zu, Zu.sum(axis=0)
         ridge = np.diag_indices(Z.shape[1] - 1)
@@ -195,6 +200,26 @@ class GlobalLocalPath(PathRoute):
                     result[p] = count
                 elif self.cache is not None:
                     self.cache[squared, *keys[p][1:]] = count
+        return result
+
+    def _many_labelled(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Ints:
+        """Return the counts (n_points, 4) from sums over the rows, without a matrix of all labelled rows."""
+        result = np.empty((len(points), 4), dtype=np.int64)
+        plain = RowSums.of(Z, data.labelled)
+        Zp = np.ascontiguousarray(Z[data.labelled])
+        sigma, sums = None, plain
+        for p in in_order(points, _path_order):
+            point = points[p]
+            if point["sigma"] != sigma and len(data.graph.i):
+                sigma = point["sigma"]
+                product = laplacian_product(data.graph.i, data.graph.j, edge_weights(data.graph, sigma), Z)
+                sums = plain._replace(G_r=Z.T @ product)
+            weights = point["lam"], point["c_p"], point["c_u"]
+            if self.squared:
+                w = solve_squares_from_sums(sums, *weights).coef
+            else:
+                w = solve_hinge_from_sums(sums, Zp, *weights, self._tol, limit(solve_glpual, self.defaults)).coef
+            result[p] = count_positive(Z_valid @ w > 0, data.s_valid)
         return result
 
     def _thesis(self, width: float, points: list[Point], data: FoldData) -> Ints:
