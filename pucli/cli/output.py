@@ -134,10 +134,12 @@ class Output:
 
     @staticmethod
     def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write comma-separated values with a header line."""
+        """Write comma-separated values with a header line, and no live formulas."""
+        from pucli.data.writers import inert
+
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+        writer.writerow(map(inert, columns))
+        writer.writerows([inert(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
 
     def fields(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Print ``name  value`` lines with aligned values; pairs whose value is None are left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -52,12 +53,47 @@ def check_writable_format(path: Path) -> None:
             raise UsageError(f"{path}: writing Parquet needs pyarrow: pip install 'pucli[parquet]'") from error
 
 
+# A spreadsheet takes a cell that begins so for a formula, and runs it.
+_BEGINNINGS = "=+-@\t\r"
+
+
+def inert(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    if not text or text[0] not in _BEGINNINGS:
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows for CSV, with an apostrophe before every text that a spreadsheet would take for a formula.
+
+    That is a text or a column name that begins with = + - @, tab or carriage return and is not a number. Numbers stay
+    as they are, and so does everything in Parquet, which has no formulas.
+    """
+    import pandas as pd
+
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
+            continue
+        suspect = column.astype(str).str.match(f"[{re.escape(_BEGINNINGS)}]") & column.notna()
+        if suspect.any():
+            changed[name] = column.astype(object).where(~suspect, column[suspect].astype(str).map(inert))
+    frame = frame.assign(**changed) if changed else frame
+    return frame.rename(columns=lambda name: inert(str(name)))
+
+
 class _CsvWriter:
     def __init__(self, stream: IO[str], own: bool = False) -> None:
         self._stream, self._own, self._begun = stream, own, False
 
     def write(self, frame: pd.DataFrame) -> None:
-        frame.to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
+        without_formulas(frame).to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
         self._begun = True
 
     def __enter__(self) -> _CsvWriter:

@@ -132,9 +132,10 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> No
 
 def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None) -> int:
     """Print blocks of predictions or write them to a file, and return the number of rows."""
+    from pucli.data.writers import open_writer, without_formulas
+
     if destination is not None:
         from pucli.data.atomic import replacing
-        from pucli.data.writers import open_writer
 
         written = 0
         with replacing(destination) as path, open_writer(path) as writer:
@@ -148,7 +149,7 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
         if out.as_json:
             records += [dict(zip(block.columns, row, strict=True)) for row in block.itertuples(index=False)]
         else:
-            text = block.to_csv(index=False, header=written == 0, lineterminator="\n")
+            text = without_formulas(block).to_csv(index=False, header=written == 0, lineterminator="\n")
             out.write(text.rstrip("\n"))
         written += len(block)
     out.document({"predictions": records} if out.as_json else {})
