@@ -195,6 +195,13 @@ def test_a_table_of_the_user_needs_no_package(pucli, table):
     assert pd.read_csv(table / "results" / "my-table" / "cells.csv")["status"].eq("done").all()
 
 
+def test_the_schema_takes_a_class_for_a_method():
+    from pucli.runner.loading import experiment_schema
+
+    column = experiment_schema()["$defs"]["MethodEntry"]
+    assert {tuple(one["required"]) for one in column["anyOf"]} == {("method",), ("estimator",)}
+
+
 def test_a_changed_class_is_run_again(pucli, table):
     assert pucli("reproduce", "my-table.yaml", "--json").document["run"]["ran"] == 4
     (table / "mine.py").write_text(MINE.format(cut=0.5))

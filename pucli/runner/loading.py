@@ -85,6 +85,11 @@ def experiment_schema() -> dict[str, Any]:
     """Return the JSON schema of an experiment file, for editors."""
     schema = Experiment.model_json_schema()
     schema["title"] = "pucli experiment"
+    # the method is a name of the list, or a class under the key estimator
+    column = schema["$defs"]["MethodEntry"]
+    column["properties"]["estimator"] = {"type": "string", "pattern": ":", "description": "module:Class"}
+    column["required"] = [name for name in column["required"] if name != "method"]
+    column["anyOf"] = [{"required": ["method"]}, {"required": ["estimator"]}]
     # `published` may also be a file name or a single mapping
     published = schema["properties"]["published"]
     one = published["items"]
