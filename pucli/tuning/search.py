@@ -35,7 +35,7 @@ class TuneResult:
     params : dict
         All chosen constructor parameters.
     score, score_se : float
-        Score of the choice and its standard error.
+        Score of the choice and its standard error, NaN if the score is that of a single fold.
     trials : Trials
         All points tried.
     notes : list of str
@@ -46,6 +46,8 @@ class TuneResult:
         Wall-clock time.
     how : str
         For a search in stages, a description of the stages.
+    done : str
+        After an interruption, a description of what was compared by then; "" if the search is complete.
     """
 
     params: dict[str, Any]
@@ -56,6 +58,7 @@ class TuneResult:
     n_fits: int
     seconds: float
     how: str = ""
+    done: str = ""
 
 
 class TuningInterrupted(KeyboardInterrupt):
@@ -94,6 +97,9 @@ class _Search:
     notes: list[str] = field(default_factory=list)
     left_out: list[tuple[list[Point], Ints]] = field(default_factory=list)
     how: str = ""
+    done: str = ""
+    comparing: Sequence[Point] = ()
+    sample: str = ""
     n_grid: int = 0
     choice: _Choice | None = None
 
@@ -109,14 +115,21 @@ class _Search:
         self.choice = _Choice(dict(points[best]), *scores.of(best))
         self.notes = _edge_notes(self.grid, points[best])
 
-    def take_part(self, points: Sequence[Point], part: Partial) -> None:
+    def take_part(self, part: Partial) -> None:
         """Choose among the points finished on all folds or, without any, from the folds finished for all points."""
+        points = self.comparing
         whole = part.there.all(axis=(1, 2))
         folds = part.there.all(axis=0)
         if whole.any():
             self.take_grid([points[p] for p in np.flatnonzero(whole).tolist()], part.counts[whole])
+            self.done = f"{whole.sum()} of {len(points)} points were compared, each on all {folds.size} folds"
         elif folds.any():
             self.take_grid(points, part.counts[:, None, folds])
+            self.done = f"all {len(points)} points were compared, but on {folds.sum()} of {folds.size} folds only"
+            # the points left out before count on as many folds
+            short = [(out, counts.reshape(len(out), 1, -1, 4)[:, :, : folds.sum()]) for out, counts in self.left_out]
+            self.left_out = short
+        self.done += self.sample if self.done else ""
 
     def take_move(self, point: Point, counts: Ints, better: _Choice | None) -> None:
         """Add a point of the refinement."""
@@ -134,12 +147,13 @@ class _Search:
         return TuneResult(
             params={**self.fixed, **self.choice.point},
             score=self.choice.score,
-            score_se=self.choice.standard_error,
+            score_se=self.choice.standard_error if tried.shape[1] * tried.shape[2] > 1 else np.nan,
             trials=Trials.of([*screened, *self.points], tried, (len(screened), self.n_grid), self.rule),
             notes=[*self.notes, *_degenerate(counts[chosen].sum(axis=(0, 1)))],
             n_fits=tried.shape[0] * tried.shape[1] * tried.shape[2],
             seconds=time.perf_counter() - self.started,
             how=self.how,
+            done=self.done,
         )
 
 
@@ -235,6 +249,7 @@ def tune(
     search = _Search(dict(fixed), grid, by, started)
     fixed.pop("pos_label", None)  # it was needed for s, which is 1 and 0
     points = expand(grid)
+    search.comparing = points
     try:
         # the systems are small: several BLAS threads would be slower, and the bits would depend on their number
         with threadpool_limits(limits=1):
@@ -251,7 +266,7 @@ def tune(
                     search.take_move(point, counts, better)
     except Partial as stop:
         if search.choice is None:
-            search.take_part(points, stop)
+            search.take_part(stop)
         raise TuningInterrupted(search.result() if search.choice else None) from None
     return search.result()
 
@@ -269,12 +284,15 @@ def _in_stages(
 
     for stage in first:
         sample = nested_sample(staged.s, stage.rows, staged.seed)
+        search.sample = f", of a sample of {stage.rows} rows" if stage.rows < len(staged.s) else ""
         counts = staged.route(stage, sample).counts([staged.weighed(point, sample) for point in points], shown)
         done += len(points)
         kept = staged.leading(points, counts, stage.keep)
         out = sorted(set(range(len(points))) - set(kept))
         search.leave_out([points[p] for p in out], counts[out])
         points = [points[p] for p in kept]
+        search.comparing = points
+    search.sample = ""
     route = staged.route(last, nested_sample(staged.s, len(staged.s), staged.seed))
     search.take_grid(points, route.counts(points, shown))
     search.how = staged.description(first, last, len(points))

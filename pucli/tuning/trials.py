@@ -41,7 +41,7 @@ class Trials(Sequence[dict[str, Any]]):
             "stage": np.searchsorted(np.cumsum(ends), np.arange(len(points)), side="right").astype(np.int8),
             **{name: np.array([point[name] for point in points]) for name in names},
             "score": scores.score,
-            "score_se": scores.standard_error,
+            "score_se": scores.standard_error if counts[0, ..., 0].size > 1 else np.full(len(points), np.nan),
             "positive_labelled": pooled[:, 0],
             "n_labelled": pooled[:, 1],
             "positive_unlabeled": pooled[:, 2],

@@ -741,11 +741,12 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     assert done.code == trained.code == 130
     assert "Traceback" not in done.err
     chosen = whole["chosen"]["C"]
-    assert f"Best choice among the points tried so far: --param C={chosen}" in trained.err
+    done_by_then = "(3 of 5 points were compared, each on all 4 folds)"
+    assert f"Best choice among the points tried so far {done_by_then}: --param C={chosen}" in trained.err
     if as_json:
         assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"
     else:
-        assert f"--param C={chosen}" in done.err and "interrupted" in done.err
+        assert f"--param C={chosen}" in done.err and "interrupted: 3 of 5 points" in done.err
         assert "3 points" in done.out
 
 

@@ -108,6 +108,11 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
     if tune and entry.kind == "density":
         raise UsageError(f"--tune needs labels, and {entry.name} models a density without any; leave --tune out.")
+    if tune and entry.kind != "pu":
+        raise UsageError(
+            f"--tune chooses by labelled positives and unlabeled rows, but {entry.name} learns from classes; leave "
+            "--tune out and give parameters with --param."
+        )
 
 
 def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> TrainingRows:
@@ -149,7 +154,8 @@ def _tuned(
     except TuningInterrupted as stop:
         if stop.so_far is not None:
             chosen = " ".join(f"--param {key}={stop.so_far.params[key]}" for key in grid)
-            out.if_interrupted = f"Nothing was trained. Best choice among the points tried so far: {chosen}"
+            done = f" ({stop.so_far.done})" if stop.so_far.done else ""
+            out.if_interrupted = f"Nothing was trained. Best choice among the points tried so far{done}: {chosen}"
         raise
     return result.params, list(result.notes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,7 +109,15 @@ def command(
     if trials is not None:  # last, so that a full disk does not cost the choice
         _write_trials(trials, result)
     if interrupted:
-        raise Stopped("interrupted. The printed choice is the best of the points tried so far.")
+        raise Stopped(
+            f"interrupted: {result.done or 'the refinement was not finished'}. The printed choice is the best."
+        )
+
+
+def _error(standard_error: float) -> str:
+    if math.isnan(standard_error):
+        return "one fold, so no standard error"
+    return f"standard error {number(standard_error, 2)}"
 
 
 def _grid(entry: Method, params: dict[str, Any], given: dict[str, Any] | None) -> dict[str, Any]:
@@ -155,6 +164,7 @@ def _report(
             "fits": result.n_fits,
             "seconds": result.seconds,
             "notes": result.notes,
+            "interrupted": result.done or None,
             "trials": trials,
         }
     )
@@ -163,7 +173,7 @@ def _report(
     out.fields(
         [
             *((key, value) for key, value in chosen.items()),
-            (rule, f"{number(result.score)} (standard error {number(result.score_se, 2)})"),
+            (rule, f"{number(result.score)} ({_error(result.score_se)})"),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
             ("tried", f"{len(result.trials)} points, {result.n_fits} fits, {result.seconds:.2f} s"),
