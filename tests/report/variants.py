@@ -11,9 +11,11 @@ from tests.report.page_numbers import cells, table
 def one_class_of(name):
     """Return the number of repeats that predict one class, by data set, setting and column."""
     frame = cells(name)
+    settings = pd.DataFrame([json.loads(text) for text in frame["setting"]])
+    shown = [key for key in settings if settings[key].nunique() > 1]  # as tables name them
     frame = frame.assign(
         one=frame["flags"].str.contains("one class"),
-        place=["; ".join(f"{k}={v:g}" for k, v in json.loads(text).items()) for text in frame["setting"]],
+        place=["; ".join(f"{key}={row[key]:g}" for key in shown) for row in settings.to_dict("records")],
     )
     return frame.groupby(["dataset", "place", "column"])["one"].sum()
 
