@@ -1,0 +1,73 @@
+"""The numbers of the section on AutoPU in results/README.md, computed from the committed tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.helpers import ROOT
+
+BENCH = ROOT / "results" / "bench"
+PAGE = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+SECTION = " ".join(PAGE.partition("## AutoPU: how good")[2].partition("\n## ")[0].split())
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((BENCH / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    return found
+
+
+def of(method: str, column: str, labelling: str = "case-control") -> list[str]:
+    """Return the values at both frequencies on all tasks as the page writes them."""
+    lines = [r for r in rows("quality") if (r["tasks"], r["labelling"], r["method"]) == ("all", labelling, method)]
+    return [f"{line[column]:.3f}".removeprefix("0") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("method", "column"),
+    [
+        ("auto", "F1"),
+        ("auto", "AUC"),
+        ("auto", "prior error"),
+        ("SVC, unlabeled as negative", "F1"),
+        ("SVC, true prior", "F1"),
+        ("pulearn bagging", "F1"),
+        ("true labels", "F1"),
+    ],
+)
+def test_a_pair_of_figures_is_that_of_the_table(method: str, column: str) -> None:
+    assert " and ".join(of(method, column)) in SECTION
+
+
+def test_the_best_of_the_other_libraries_is_named() -> None:
+    for k in range(2):
+        others = {
+            name: of(name, "F1")[k] for name in ("pulearn bagging", "pulearn Elkan-Noto", "pu-toolbox uPU, tuned")
+        }
+        others["LightGBM"] = of("LightGBM, unlabeled as negative", "F1")[k]
+        assert max(others, key=lambda name: others[name]) == "pulearn bagging"
+
+
+def test_the_worst_task_is_named() -> None:
+    lines = [r for r in rows("quality") if (r["tasks"], r["method"]) == ("all", "auto") if r["worst to SVC"]]
+    worst = min((r for r in lines if r["labelling"] == "case-control"), key=lambda r: r["worst to SVC"])
+    assert "mnist-38" in worst["note"]
+    assert f"{-worst['worst to SVC']:.2f}".removeprefix("0") in SECTION
+
+
+def test_the_shares_of_intervals_that_hold_are_those_of_the_table() -> None:
+    both = [r["kept"].split(", ") for r in rows("quality") if (r["tasks"], r["method"]) == ("all", "auto")][:2]
+    for low, high in zip(*both, strict=True):
+        name, value = low.split()
+        written = f"{value.removeprefix('0')} and {high.split()[1].removeprefix('0')}"
+        assert f"{written}" in SECTION, name
+
+
+def test_published_figures_are_those_of_the_table() -> None:
+    lines = [r for r in rows("published") if r["method"] == "auto"]
+    for line in lines:
+        if (line["protocol"], line["metric"]) == ("PU-Bench", "AUC"):
+            continue
+        assert f"{line['value']:.3f}".removeprefix("0") in SECTION
