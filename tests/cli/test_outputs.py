@@ -12,6 +12,7 @@ from tests.cli.test_every_option import EVALUATE, LEARNERS, OWN, all_options
 from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
 
+COMPARE = "compare gllc blssvm --dataset wine --repeats 2"
 # (command, option) -> the line that writes there, and the name of what is written; folders end in a slash
 OUTPUTS = {
     ("train", "model"): (f"train --method gllc {OWN} --model", "kept.model"),
@@ -26,9 +27,13 @@ OUTPUTS = {
     ("report", "results"): ("report small.yaml --results", "results/"),
     ("bench", "results"): ("bench startup --results", "results/"),
     ("site", "folder"): ("site --out", "pages/"),
+    ("compare", "page"): (f"{COMPARE} --out", "compared.html"),
+    ("compare", "tex"): (f"{COMPARE} --tex", "compared.tex"),
+    ("new", "parent"): ("new experiment mine --out", "made/"),
 }
 # Paths that are read.
-INPUTS = {"data", "split", "mirror", "merge"} | {("predict", "model"), ("evaluate", "model"), ("site", "results")}
+INPUTS = {"data", "split", "mirror", "merge"} | {("predict", "model"), ("evaluate", "model")}
+INPUTS |= {("site", "results"), ("status", "results")}
 SLOW = {"auto", "advise", "bench", "site"}
 
 
@@ -47,7 +52,21 @@ def test_every_path_is_an_input_or_an_output():
     paths = {
         (command, name)
         for command, name, _ in all_options()
-        if name in {"model", "trials", "destination", "plot", "report", "scored", "results", "folder", "out"}
+        if name
+        in {
+            "model",
+            "trials",
+            "destination",
+            "plot",
+            "report",
+            "scored",
+            "results",
+            "folder",
+            "out",
+            "page",
+            "tex",
+            "parent",
+        }
     }
     assert paths - {key for key in INPUTS if isinstance(key, tuple)} == set(OUTPUTS)
 
