@@ -12,8 +12,9 @@ from pucli.arrays import AnyArray, Ints
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import Rule, score_counts
 
-# eliminated in a search in stages, of the grid, of the refinement
-STAGES = ("screen", "grid", "greedy")
+# Of the grid, of the refinement, and of the grid but eliminated early; stored trials hold the positions.
+STAGES = ("grid", "greedy", "screen")
+_IN_ORDER = np.array([STAGES.index(stage) for stage in ("screen", "grid", "greedy")], dtype=np.int8)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Trials(Sequence[dict[str, Any]]):
         pooled = counts.sum(axis=(1, 2))
         names = tuple(points[0])
         columns: dict[str, AnyArray] = {
-            "stage": np.searchsorted(np.cumsum(ends), np.arange(len(points)), side="right").astype(np.int8),
+            "stage": _IN_ORDER[np.searchsorted(np.cumsum(ends), np.arange(len(points)), side="right")],
             **{name: np.array([point[name] for point in points]) for name in names},
             "score": scores.score,
             "score_se": scores.standard_error if counts[0, ..., 0].size > 1 else np.full(len(points), np.nan),

@@ -335,7 +335,7 @@ def test_the_error_for_a_far_unlabeled_row_names_that_row(Estimator, ridge):
     if Estimator is SelfTrainingLDA:
         return
     X[-1] = 1e10
-    with pytest.raises(ValueError, match=f"row {len(X) - 1} is unlabeled and .* away from them"):
+    with pytest.raises(ValueError, match=f"row {len(X) - 1} is unlabeled and .* away from the labelled rows"):
         Estimator(ridge=ridge).fit(X, y)
     X[:, 0] = 1.0  # now the labelled rows are singular, far row or not
     if ridge == 0.0:
