@@ -25,6 +25,8 @@ from pucli.seeding import stream
 FOLDS = 4
 # The most rows of each kind.
 MOST_LABELLED, MOST_UNLABELED = 300, 900
+# Parameters whose numbers are for sums over all rows; on a sample they mean something else.
+WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,12 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
     Returns
     -------
     HeldOut or None
-        None if there are too few rows of a kind, or the method cannot be fitted to a part of the rows.
+        None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or a sample of the
+        rows would have to do with weights that were set for all of them.
     """
     rows = _drawn(labelled, seed)
+    if len(rows) < len(labelled) and _sets_weights(pipeline[-1]):
+        return None
     X, s = X[rows], labelled[rows]
     n_labelled = int(s.sum())
     if min(n_labelled, len(s) - n_labelled) < FOLDS:
@@ -102,6 +107,12 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
         areas.append(float(roc_auc_score(s[test], values)))
     recall, share = float(np.mean(scores[s] > 0)), float(np.mean(scores[~s] > 0))
     return HeldOut(recall, share, float(np.mean(areas)), n_labelled, len(s) - n_labelled)
+
+
+def _sets_weights(estimator: Any) -> bool:
+    """Return whether a weight differs from its default, which suits any number of rows."""
+    given, default = estimator.get_params(), type(estimator)().get_params()
+    return any(given[name] != default[name] for name in WEIGHTS if name in given)
 
 
 def _drawn(labelled: Bools, seed: int) -> AnyArray:
