@@ -78,7 +78,7 @@ class SplitPlan(Strict):
 
     scenario: str = Field(default="case-control", description="case-control or single-training-set")
     label_frequencies: list[float] = Field(default=[], description="label frequencies, with one setting for each")
-    repeats: int = Field(ge=1)
+    repeats: int = Field(ge=1, le=100_000)
     seed: int = Field(ge=0)
     unlabeled_train: float | None = Field(
         default=None, gt=0, lt=1, description="case-control: fraction of the unlabeled rows used for training"
