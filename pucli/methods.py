@@ -341,10 +341,13 @@ def check_value(name: str, parameter: str, value: Any) -> None:
     """
     from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
+    from pucli.ranges import allowed_values
+
     estimator = estimator_class(get_method(name))
     constraints = getattr(estimator, "_parameter_constraints", {})
     if parameter in constraints:
         try:
             validate_parameter_constraints({parameter: constraints[parameter]}, {parameter: value}, estimator.__name__)
-        except InvalidParameterError as error:
-            raise UsageError(f"{name}: {error}") from None
+        except InvalidParameterError:
+            allowed = allowed_values(constraints[parameter])
+            raise UsageError(f"{parameter} of {name} must be {allowed}, not {value!r}") from None

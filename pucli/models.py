@@ -140,8 +140,8 @@ def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**params, "random_state": seed}
 
 
-def prior_remark(method: str, given: Container[str], estimate: float | None = None) -> str:
-    """Describe the class prior used by a method if it is not given; return "" if it needs none.
+def prior_remark(method: str, given: Container[str]) -> str:
+    """Describe the default class prior of a method; return "" if the prior is given, estimated or not needed.
 
     Parameters
     ----------
@@ -149,14 +149,10 @@ def prior_remark(method: str, given: Container[str], estimate: float | None = No
         Its name in the list of methods.
     given : container of str
         The parameters that are given.
-    estimate : float or None
-        The prior that a fit has estimated.
     """
     parameter = inspect.signature(estimator_of(method)).parameters.get("prior")
     if parameter is None or "prior" in given:
         return ""
-    if estimate is not None:
-        return f"{method} was given no class prior and estimated {estimate:.3g}, which may be far off"
     if parameter.default is not None:
         return f"{method} was given no class prior and takes its default, {parameter.default}"
     return ""

@@ -389,4 +389,4 @@ def _damaged(path: Path, detail: str) -> UsageError:
 
 def _not_a_model(path: Path, detail: str = "") -> UsageError:
     detail = f": {detail}" if detail else ""
-    return UsageError(f"{path}: is not a model of pucli{detail}. `pucli train --model FILE` writes one.")
+    return UsageError(f"{path} is not a model of pucli{detail}. `pucli train --model FILE` writes one.")

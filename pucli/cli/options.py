@@ -285,10 +285,18 @@ def column_kinds(items: Sequence[str] | None) -> dict[str, str]:
 
 
 def method_parameters(method: str, items: Sequence[str] | None) -> dict[str, Any]:
-    """Return the parsed ``--param`` items after checking that `method` has these parameters."""
+    """Return the parsed ``--param`` items after checking that `method` has these parameters, and such values."""
+    from pucli.methods import check_value
+
     given = assignments("--param", items or ())
     check_names(method, given)
-    return {key: _value(method, key, value) for key, value in given.items()}
+    found = {key: _value(method, key, value) for key, value in given.items()}
+    for key, value in found.items():
+        try:
+            check_value(method, key, value)
+        except UsageError as error:
+            raise UsageError(f"--param {key}={given[key]}: {error}") from None
+    return found
 
 
 def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | None:
@@ -346,11 +354,11 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
     return value
 
 
-def warn_of_prior(out: Output, method: str, given: Container[str], estimate: float | None = None) -> None:
-    """Warn if the class prior was not set by the user."""
+def warn_of_prior(out: Output, method: str, given: Container[str]) -> None:
+    """Warn if the class prior is a default; of an estimate, the estimator warns."""
     from pucli.models import prior_remark
 
-    remark = prior_remark(method, given, estimate)
+    remark = prior_remark(method, given)
     if remark:
         out.warn(f"{remark}; `pucli prior` estimates it, --param prior=VALUE sets it.")
 

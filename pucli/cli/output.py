@@ -210,8 +210,11 @@ class Output:
         from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for name, right in zip(columns, numeric, strict=True):
-            table.add_column(name, justify="right" if right else "left", overflow="fold", no_wrap=name == whole)
+        widths = _fitting_widths([list(columns), *cells], [name == whole for name in columns])
+        for name, right, width in zip(columns, numeric, widths, strict=True):
+            table.add_column(
+                name, justify="right" if right else "left", overflow="fold", no_wrap=name == whole, width=width
+            )
         for row in cells:
             table.add_row(
                 *(Text(cell, style=styles.get(cell.partition(":")[0].partition(" [")[0], "")) for cell in row)
@@ -225,6 +228,26 @@ class Output:
         if on_terminal(sys.stderr):
             return Bar(label)
         return Lines(label) if lines else Progress()
+
+
+def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> list[int | None]:
+    """Return the widths of columns on the screen that break no word, nor a cell of a `whole` column.
+
+    None leaves the widths to rich, which breaks words if there is no such width.
+    """
+    cells = list(zip(*rows, strict=True))
+    natural = [max(map(len, column)) for column in cells]
+    widths = [
+        most if is_whole else max(len(word) for cell in column for word in cell.split() or [""])
+        for column, most, is_whole in zip(cells, natural, whole, strict=True)
+    ]
+    room = shutil.get_terminal_size().columns - 2 * (len(cells) - 1) - sum(widths)
+    if room < 0:
+        return [None] * len(cells)
+    for _ in range(min(room, sum(natural) - sum(widths))):
+        wanted = [most - width for most, width in zip(natural, widths, strict=True)]
+        widths[wanted.index(max(wanted))] += 1
+    return list(widths)
 
 
 class Progress(AbstractContextManager["Progress"]):

@@ -44,7 +44,7 @@ def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
 
 def check_writable_format(path: Path) -> None:
     """Raise UsageError if rows cannot be written in the format of the file extension."""
-    if path.suffix.lower() in {".xlsx", ".xls", ".arff", ".mat", ".npz", ".gz"}:
+    if path.suffix.lower() in {".xlsx", ".xls", ".arff", ".mat", ".npz", ".gz", ".tsv"}:
         raise UsageError(f"{path}: rows are written as CSV or Parquet; use the extension .csv or .parquet")
     if path.suffix.lower() == ".parquet":
         try:

@@ -10,7 +10,7 @@ from pucli.metrics.comparison import (
     wilcoxon_paired,
 )
 from pucli.metrics.pu import pu_counts, puf
-from pucli.metrics.registry import METRICS, Metric, all_metrics, classification_scores, compute, get_metric
+from pucli.metrics.registry import METRICS, Metric, all_metrics, classification_scores, computable, compute, get_metric
 from pucli.metrics.scorers import pu_auc_scorer, puf_scorer
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "adjust_p_values",
     "all_metrics",
     "classification_scores",
+    "computable",
     "compute",
     "corrected_resampled_t",
     "friedman_nemenyi",

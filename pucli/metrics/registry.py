@@ -7,7 +7,7 @@ entries by the entry-point group ``pucli.metrics``; each entry point is a `Metri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -220,6 +220,18 @@ def get_metric(name: str) -> Metric:
     return metrics[name]
 
 
+def computable(inputs: Collection[str]) -> list[str]:
+    """Return the names of the metrics for which these inputs, see `Metric.needs`, are enough.
+
+    Examples
+    --------
+    >>> computable(["counts"])
+    ['recall_labelled', 'predicted_positive']
+    """
+    there = set(inputs)
+    return [m.name for m in all_metrics().values() if m.function is not None and there.issuperset(m.needs)]
+
+
 def compute(given: Mapping[str, Any]) -> dict[str, float]:
     """Return every metric whose inputs are all in `given`.
 
@@ -239,12 +251,12 @@ def compute(given: Mapping[str, Any]) -> dict[str, float]:
     >>> round(found["f1"], 2), found["precision"]
     (0.67, 1.0)
     """
-    there = {name for name, value in given.items() if value is not None}
-    return {
-        metric.name: float(metric.function(*(given[name] for name in metric.needs)))
-        for metric in all_metrics().values()
-        if metric.function is not None and there.issuperset(metric.needs)
-    }
+    found, metrics = {}, all_metrics()
+    for name in computable([name for name, value in given.items() if value is not None]):
+        function = metrics[name].function
+        assert function is not None
+        found[name] = float(function(*(given[need] for need in metrics[name].needs)))
+    return found
 
 
 def classification_scores(

@@ -1,7 +1,9 @@
-"""What the commands say of labels that could be taken for something else."""
+"""What the commands say of labels, priors and values that could be taken for something else."""
 
 import pandas as pd
 import pytest
+
+from pucli.metrics import METRICS, Metric
 
 MODEL = ("--method", "svc-naive", "--model", "m.model")
 
@@ -69,3 +71,48 @@ def test_the_class_that_is_taken_for_positive_is_told(pucli, customers, yes, res
     words = ("train", "--method", "svc-naive", "--data", "marked.csv", "--label", "bought")
     assert f"{sign}labelled positives: the 20 rows whose 'bought' is '{yes}'" in pucli(*words).err
     assert "labelled positives: the 20 rows" not in pucli(*words, "--positive", yes).err
+
+
+def test_a_prior_that_is_not_given_is_told_once(pucli, customers):
+    words = ("train", "--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
+    told = [line for line in pucli(*words).err.splitlines() if "class prior" in line]
+    assert len(told) == 1 and "estimate" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("width=-2", "a number above 0 or 'median', not -2"),
+        ("kernel=rbg", "'linear' or 'rbf', not 'rbg'"),
+        ("max_rank=0", "a whole number of at least 1 or null, not 0"),
+    ],
+)
+def test_a_value_out_of_range_is_told_in_words_before_the_data_are_read(pucli, value, said):
+    done = pucli("train", "--method", "glpual", "--data", "none.csv", "--label", "bought", "--param", value)
+    assert done.code == 2 and f"--param {value}: {value.partition('=')[0]} of glpual must be {said}" in done.err
+
+
+def test_the_form_of_a_file_with_another_extension_is_told(pucli, marked):
+    data = marked("yes", "no")
+    words = ("predict", "--model", "m.model", "--data", data, "--out")
+    assert "rows written to scored.xyz as CSV" in pucli(*words, "scored.xyz").out
+    assert pucli(*words, "scored.csv").out.strip().endswith("scored.csv")
+    assert pucli(*words, "scored.tsv").code == 2
+
+
+def test_the_scores_that_need_true_labels_are_those_of_the_registry(pucli, marked, monkeypatch):
+    data = marked("yes", "")
+    extra = Metric("odds", "a metric of a package", lambda truth, predictions: 1.0, ("truth", "predictions"))
+    monkeypatch.setattr("pucli.metrics.registry.all_metrics", lambda: {**METRICS, "odds": extra})
+    said = pucli("evaluate", "--model", "m.model", "--data", data, "--label", "bought", "--labels", "pu").err
+    assert "f1, precision, recall, accuracy, auc, odds and the confusion matrix need true labels" in said
+
+
+def test_a_table_breaks_no_word_where_all_words_fit(monkeypatch, capsys):
+    from pucli.cli import output
+
+    monkeypatch.setattr(output, "on_terminal", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [["customer", "it is not used here (--as COLUMN=category to use it)"]]
+    output.Output(as_json=False, quiet=False).table(["column", "a note on the column that is long"], rows)
+    assert "COLUMN=category" in capsys.readouterr().out

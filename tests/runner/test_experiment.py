@@ -90,13 +90,13 @@ def test_wrong_references(tmp_path):
     message = refused(tmp_path, methods__glpual__gird={"lam": [1]})
     assert "methods.glpual.gird" in message and "'grid'" in message
     message = refused(tmp_path, methods__glpual__grid={"lam": [1, -1]})
-    assert "methods.glpual.grid.lam: glpual: The 'lam' parameter of GLPUAL must be" in message and "Got -1" in message
+    assert "methods.glpual.grid.lam: lam of glpual must be a number above 0" in message and "not -1" in message
     message = refused(tmp_path, methods__glpual__sigma=0)
-    assert "methods.glpual.sigma: " in message and "Got 0" in message
+    assert "methods.glpual.sigma: " in message and "not 0" in message
     cpb = {"glpual": {"method": "cpb-glpual", "prior": "true"}}
     assert load(tmp_path, methods=cpb, comparisons=[], profiles={}).methods["glpual"].params == {"prior": "true"}
     cpb["glpual"]["prior"] = "treu"
-    assert "Got 'treu'" in refused(tmp_path, methods=cpb, comparisons=[], profiles={})
+    assert "not 'treu'" in refused(tmp_path, methods=cpb, comparisons=[], profiles={})
     message = refused(tmp_path, tuning__score="puff")
     assert "tuning.score" in message and "'puf'" in message
     assert "unknown column 'gllc'" in refused(tmp_path, comparisons=[["gllc", "glpual"]])

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pucli.data.scored_rows import ScoredRows
     from pucli.persistence import SavedModel
 
+TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision")  # what true labels of two classes allow
+
 EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
 pucli evaluate --model bought.model --data customers.csv --label bought --positive yes --labels pu
@@ -52,9 +54,10 @@ def command(
 ) -> None:
     """Score a model and show which scores need true labels.
 
-    F1, precision, recall, accuracy, AUC and the confusion matrix need the true label of every row. Recall on labelled
-    positives and PUF (the square of that recall, divided by the share of rows predicted positive) do not; `pucli list
-    metrics` describes them all. With --dataset, the model is scored on the rows that were held out in training.
+    A score that compares predictions with true classes, such as F1, needs the true label of every row. A score of
+    labelled positives and unlabeled rows, such as PUF, does not (--labels pu). The output names what each score needs;
+    `pucli list metrics` describes them all. With --dataset, the model is scored on the rows that were held out in
+    training.
     """
     from pucli.persistence import load_model
 
@@ -83,7 +86,7 @@ def command(
         rows = _held_out(saved, dataset, split, repeat, mirror, offline)
     document = _scores(saved, rows, labels)
     out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
-    _print(out, document)
+    _print(out, {**document, "labels": labels})
 
 
 def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | None, labels: str) -> ScoredRows:
@@ -152,5 +155,8 @@ def _print(out: Output, document: dict[str, Any]) -> None:
             ["confusion matrix", "predicted positive", "predicted negative"],
             [["positive", tp, fn], ["negative", fp, tn]],
         )
-    if "f1" not in scores and "puf" in scores:
-        out.remark("F1, precision, accuracy, AUC and the confusion matrix need true labels; see --labels true.")
+    if document["labels"] == "pu":
+        from pucli.metrics import computable
+
+        true = [name for name in computable(TRUE_LABEL_INPUTS) if name not in {*COUNTS, *scores}]
+        out.remark(f"{', '.join(true)} and the confusion matrix need true labels; see --labels true.")

@@ -109,7 +109,8 @@ def _labels(
     for line in tally.lines():
         out.warn(line)
     if destination is not None:
-        out.text(f"{written} rows written to {destination}")
+        form = "" if destination.suffix.lower() in {".csv", ".parquet"} else " as CSV"
+        out.text(f"{written} rows written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
     out.remark(", ".join(f"{count} rows predicted {label}" for label, count in ordered.items()))

@@ -94,7 +94,7 @@ def command(
         params, remarks = _tuned(out, entry, rows, params, folds, where.seed, standardise)
         notes += remarks
     fitted = _fit(out, method, params, rows, standardise)
-    opt.warn_of_prior(out, method, params, fitted.statements["prior"])
+    opt.warn_of_prior(out, method, params)
     if model is not None:
         fitted.save(model)
     _report(out, fitted, where, notes, model, _held_out(entry, fitted, where.seed))

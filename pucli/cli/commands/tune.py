@@ -110,7 +110,7 @@ def command(
         _write_trials(trials, result)
     if interrupted:
         raise Stopped(
-            f"interrupted: {result.done or 'the refinement was not finished'}. The printed choice is the best."
+            f"interrupted: {result.done or 'the refinement was not finished'}. The printed choice is the best so far."
         )
 
 
