@@ -48,7 +48,7 @@ FORMER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "cpb-glpual": {
         "prior": None, "lam": 0.1, "sigma": 1.0, "n_neighbors": 5, "kernel": "linear", "width": 1.0, "form": "rkhs",
         "solver": "dc", "mu": None, "max_rank": None, "tol": 1e-06, "max_iter": None, "random_state": None,
-        "pos_label": None,
+        "pos_label": None, "prior_estimator": "km2",
     },
     "upu": {
         "prior": None, "loss": "sigmoid", "lam": 0.1, "kernel": "linear", "width": 1.0, "max_rank": None,

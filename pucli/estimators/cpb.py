@@ -37,7 +37,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (best bins).
+        Share of positives among the unlabeled rows; None estimates it.
     lam : float or "scale", default="scale"
         Ridge; "scale" is 1 / n. Not used by ``form="thesis"``.
     sigma : float, default=1.0
@@ -63,6 +63,8 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     max_iter : int or None, default=None
         Convex problems per start (dc, None is 100), iterations (admm, 5000), or updates (thesis form, 150: there the
         count is part of the method, since f grows without bound while its direction settles).
+    prior_estimator : {"bbe", "km2"}, default="bbe"
+        Estimator of a prior that is not given: best bins, or the kernel mean embedding of table 5.1 as committed.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
@@ -122,6 +124,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         "mu": [POSITIVE, None],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE, None],
+        "prior_estimator": [one_of("bbe", "km2")],
         "random_state": ["random_state"],
     }
 
@@ -139,6 +142,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         max_rank: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
+        prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -154,20 +158,24 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.max_rank = max_rank
         self.tol = tol
         self.max_iter = max_iter
+        self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+
+    def _prior(self, X: Floats, labelled: Bools) -> float:
+        return resolve_prior(self.prior, X, labelled, check_random_state(self.random_state), self.prior_estimator)
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_form(self.form, self.kernel)
         if self.form == "thesis":
             mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
-            self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
+            self.prior_ = self._prior(X, labelled)
             self._fit_thesis(X, labelled)
             return
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
-        self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
+        self.prior_ = self._prior(X, labelled)
         Z = self._rows(X)
         if self.solver == "admm":
             result = solve_cpb_admm(

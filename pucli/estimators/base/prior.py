@@ -37,18 +37,22 @@ class PriorInObjective(PUClassifier):
         return tags
 
 
-def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState) -> float:
-    """Return the share of positives among the unlabeled rows, as given or by best bin estimation (BBE).
+def resolve_prior(
+    prior: float | None, X: Floats, labelled: Bools, random_state: RandomState, estimator: str = "bbe"
+) -> float:
+    """Return the share of positives among the unlabeled rows, as given or estimated.
 
     Parameters
     ----------
     prior : float or None
-        None estimates it, with a warning (EstimatedPriorWarning) that also gives the kernel mean estimate (KM2).
+        None estimates it, with a warning (EstimatedPriorWarning) that also gives the other estimator's value.
     X : ndarray of shape (n, m)
     labelled : ndarray of bool, shape (n,)
         Which rows are labelled positives.
     random_state : int, RandomState or None
         Seed of the folds, and of the rows of the estimate if there are more than 800 of a kind.
+    estimator : {"bbe", "km2"}
+        Best bin estimation, or kernel mean embedding.
 
     Returns
     -------
@@ -57,13 +61,15 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     """
     if prior is not None:
         return float(prior)
-    found = float(np.clip(estimate_prior(X, labelled, "bbe", random_state=random_state).prior, MARGIN, 1.0 - MARGIN))
+    estimate = estimate_prior(X, labelled, estimator, random_state=random_state).prior
+    found = float(np.clip(estimate, MARGIN, 1.0 - MARGIN))
     # a separate seed, so that the second estimate does not change later draws
-    other = estimate_prior(X, labelled, "km2", random_state=0).prior
+    second = "km2" if estimator == "bbe" else "bbe"
+    other = estimate_prior(X, labelled, second, random_state=0).prior
     warnings.warn(
-        f"no class prior is given: the estimate {found:.2g} of BBE is taken for the share of positives among the "
-        f"unlabeled rows; KM2's is {other:.2g}. Both are rough. Set prior if the share is known; `pucli prior` gives "
-        "an interval.",
+        f"no class prior is given: the estimate {found:.2g} of {estimator.upper()} is taken for the share of positives "
+        f"among the unlabeled rows; {second.upper()}'s is {other:.2g}. Both are rough. Set prior if the share is known; "
+        "`pucli prior` gives an interval.",
         EstimatedPriorWarning,
         stacklevel=5,
     )
