@@ -68,8 +68,8 @@ def resolve_prior(
     other = estimate_prior(X, labelled, second, random_state=0).prior
     warnings.warn(
         f"no class prior is given: the estimate {found:.2g} of {estimator.upper()} is taken for the share of positives "
-        f"among the unlabeled rows; {second.upper()}'s is {other:.2g}. Both are rough. Set prior if the share is known; "
-        "`pucli prior` gives an interval.",
+        f"among the unlabeled rows; {second.upper()}'s is {other:.2g}. Both are rough. Set prior if the share is "
+        "known; `pucli prior` gives an interval.",
         EstimatedPriorWarning,
         stacklevel=5,
     )
