@@ -79,3 +79,12 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
     for part in ("80 % of the positives", "precision", "ensemble", "random labelling"):
         assert part in result.out
     assert np.char.count(result.err, "--model FILE") == 1
+
+
+def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = [f"{a:.3f},{b:.3f},{'yes' if i < 20 else ''}" for i, (a, b) in enumerate(rng.normal(size=(120, 2)))]
+    (tmp_path / "noise.csv").write_text("\n".join(["a,b,bought", *rows]) + "\n")
+    assert pucli("auto", "--data", "noise.csv", "--label", "bought", "--positive", "yes", "--model", "m").code == 0
+    result = pucli("predict", "--model", "m", "--data", "noise.csv", "--out", "scored.csv")
+    assert "prior that the training rows do not determine" in result.err
