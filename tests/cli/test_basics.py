@@ -361,7 +361,7 @@ def test_first_two_commands_of_the_readme():
     assert first == (
         "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/pucli reproduce table-3.1 --profile quick"
     )
-    assert second == ".venv/bin/pip install -e '.[test]' && .venv/bin/python -m pytest"
+    assert second == ".venv/bin/pip install -e '.[test]' && .venv/bin/python -m pytest -n auto"
 
 
 def test_commands_of_the_readme_parse(pucli):

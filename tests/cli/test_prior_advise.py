@@ -279,11 +279,11 @@ def test_a_prior_or_weight_out_of_range_names_the_parameter(pucli, tmp_path, met
     path = table(tmp_path / "rows.csv", n=30, labelled=10)
     words = ("--method", method, "--data", path, *WORDS)
     done = pucli("train", *words, "--param", parameter, "--model", "m.model")
-    refused(done, method, f"'{parameter.partition('=')[0]}'", "range")
+    refused(done, f"{parameter.partition('=')[0]} of {method} must be a number")
     assert not (tmp_path / "m.model").exists()
     grid = ("--grid", "learning_rate=0.001,0.01") if method in ("upu", "nnpu") else ()  # they have none of their own
     done = pucli("tune", *words, "--param", parameter, *grid)
-    refused(done, method, f"'{parameter.partition('=')[0]}'", "range")
+    refused(done, f"{parameter.partition('=')[0]} of {method} must be a number")
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_prior_or_weight_out_of_range_names_the_parameter(pucli, tmp_path, met
 def test_no_point_of_a_grid_is_out_of_range(pucli, tmp_path, method, words):
     path = table(tmp_path / "rows.csv", n=30, labelled=10)
     done = pucli("tune", "--method", method, "--data", path, *WORDS, *words, "--trials", "t.csv")
-    refused(done, method, "range")
+    refused(done, f" of {method} must be a number")
     assert not (tmp_path / "t.csv").exists()
 
 

@@ -1,0 +1,225 @@
+"""For every option: two command lines that differ in it, or the test that shows its effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Two command lines that differ in one option.
+
+    before, after : the lines; `pucli` is left out. `after` is refused with the words `refused` where there are some.
+    view : key of the JSON document to compare, "" for all that is no passing value.
+    needs : name of a fixture without which the test is skipped. slow : the test is marked slow.
+    """
+
+    before: str
+    after: str
+    refused: str = ""
+    view: str = ""
+    needs: str = ""
+    slow: bool = False
+
+
+OWN = "--data both.csv --label bought --positive yes"
+DECLARED = "--dataset wine"
+LEARNERS = {
+    "train": "train --method gllc {rows}",
+    "tune": "tune --method gllc {rows} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 3",
+    "prior": "prior {rows} --estimator km2 --replicates 0",
+    "advise": "advise {rows}",
+    "auto": "auto {rows}",
+}
+# The options that name rows, alike in all commands that learn: rows before, rows after.
+ROWS = {
+    "dataset": (DECLARED, "--dataset breast-cancer"),
+    "data": (OWN, OWN.replace("both", "shifted")),
+    "label": (OWN, OWN.replace("bought", "rented")),
+    "positive": (OWN, OWN.replace("yes", "no")),
+    "scenario": (DECLARED, f"{DECLARED} --scenario single-training-set"),
+    "label_frequency": (DECLARED, f"{DECLARED} --label-frequency 0.3"),
+    "seed": (DECLARED, f"{DECLARED} --seed 1"),
+    "split": (DECLARED, f"{DECLARED} --split splits.json"),
+    "repeat": (DECLARED, f"{DECLARED} --repeat 1"),
+    "rows": (OWN, f"{OWN} --rows 80"),
+    "kinds": (OWN, f"{OWN} --as visits=category"),
+    "drop": (OWN, f"{OWN} --drop income"),
+    "only": (OWN, f"{OWN} --only income --only age"),
+    "ids": (OWN, f"{OWN} --id income"),
+    "columns": (OWN, f"{OWN} --columns"),
+}
+TRAIN = LEARNERS["train"].format(rows=OWN)
+BLSSVM = TRAIN.replace("gllc", "blssvm")
+EVALUATE = "evaluate --model own.model --data true.csv --label really"
+TUNE = LEARNERS["tune"].format(rows=OWN)
+RBF = "tune --method svc-naive --data scaled.csv --label bought --positive yes --grid C=1,10"
+REPRODUCE = "reproduce small.yaml --profile smoke --method gllc"
+
+EFFECTS: dict[tuple[str, str], Effect] = {
+    **{
+        (command, option): Effect(line.format(rows=before), line.format(rows=after), slow=command in ("auto", "advise"))
+        for command, line in LEARNERS.items()
+        for option, (before, after) in ROWS.items()
+    },
+    **{
+        (command, "mirror"): Effect(
+            line.format(rows="--dataset seeds"),
+            f"{line.format(rows='--dataset seeds')} --mirror MIRROR",
+            needs="mirror",
+            slow=command in ("auto", "advise"),
+        )
+        for command, line in LEARNERS.items()
+    },
+    ("list", "what"): Effect("list methods", "list datasets"),
+    ("fetch", "names"): Effect("fetch wine", "fetch breast-cancer"),
+    ("fetch", "experiment"): Effect("fetch wine", "fetch --experiment small.yaml"),
+    ("fetch", "everything"): Effect("fetch wine", "fetch --all"),
+    ("fetch", "mirror"): Effect("fetch seeds", "fetch seeds --mirror MIRROR", needs="mirror"),
+    ("train", "method"): Effect(TRAIN, TRAIN.replace("gllc", "glpual")),
+    ("train", "param"): Effect(TRAIN, f"{TRAIN} --param lam=7"),
+    ("train", "tune"): Effect(TRAIN, f"{TRAIN} --tune --param sigma=1 --param c_u=0.1", view="params"),
+    ("train", "folds"): Effect(f"{TRAIN} --tune", f"{TRAIN} --tune --cv 90", refused="cannot fill 90 folds"),
+    ("train", "standardise"): Effect(TRAIN, f"{TRAIN} --raw"),
+    ("train", "backend"): Effect(BLSSVM, f"{BLSSVM} --backend dask", refused="only Parquet files are read in blocks"),
+    ("train", "scheduler"): Effect(TRAIN, f"{TRAIN} --scheduler tcp://localhost:1", refused="add --backend dask"),
+    ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="needs --backend dask"),
+    ("predict", "model"): Effect(
+        "predict --model own.model --data new.csv", "predict --model other.model --data new.csv"
+    ),
+    ("predict", "data"): Effect(
+        "predict --model own.model --data new.csv", "predict --model own.model --data shifted.csv"
+    ),
+    ("predict", "ids"): Effect(
+        "predict --model own.model --data new.csv", "predict --model own.model --data new.csv --id remark"
+    ),
+    ("predict", "top"): Effect(
+        "predict --model own.model --data new.csv", "predict --model own.model --data new.csv --top 3"
+    ),
+    ("evaluate", "model"): Effect(EVALUATE, EVALUATE.replace("own", "other")),
+    ("evaluate", "data"): Effect(EVALUATE, EVALUATE.replace("true.csv", "few.csv")),
+    ("evaluate", "label"): Effect(EVALUATE, EVALUATE.replace("really", "reversed")),
+    ("evaluate", "positive"): Effect(EVALUATE, f"{EVALUATE} --positive no"),
+    ("evaluate", "labels"): Effect(EVALUATE, f"{EVALUATE} --labels pu"),
+    ("evaluate", "dataset"): Effect(
+        "evaluate --model wine.model --dataset wine",
+        "evaluate --model wine.model --dataset iris",
+        refused="trained on wine",
+    ),
+    ("evaluate", "split"): Effect(
+        "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --split splits.json"
+    ),
+    ("evaluate", "repeat"): Effect(
+        "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --repeat 2"
+    ),
+    ("evaluate", "mirror"): Effect(
+        "evaluate --model seeds.model --dataset seeds",
+        "evaluate --model seeds.model --dataset seeds --mirror MIRROR",
+        needs="mirror",
+    ),
+    ("tune", "method"): Effect(TUNE, TUNE.replace("gllc", "glpual")),
+    ("tune", "param"): Effect(TUNE, TUNE.replace("sigma=1", "sigma=9"), view="params"),
+    ("tune", "grid"): Effect(TUNE, TUNE.replace("lam=0.1,1", "lam=0.1,1,10"), view="points"),
+    ("tune", "folds"): Effect(TUNE, TUNE.replace("--cv 3", "--cv 4"), view="fits"),
+    ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 2", view="fits"),
+    ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
+    ("tune", "greedy"): Effect(TUNE, f"{TUNE} --greedy 0.5", view="points"),
+    ("tune", "standardise"): Effect(RBF, f"{RBF} --raw", view="score"),
+    ("advise", "prior"): Effect("advise " + OWN, "advise " + OWN + " --prior 0.3", view="reasons"),
+    ("prior", "estimator"): Effect(
+        LEARNERS["prior"].format(rows=OWN), f"prior {OWN} --estimator tice --replicates 0", view="estimates"
+    ),
+    ("prior", "replicates"): Effect(
+        f"prior {OWN} --estimator tice --replicates 2",
+        f"prior {OWN} --estimator tice --replicates 4",
+        view="estimates",
+    ),
+    ("prior", "confidence"): Effect(
+        f"prior {OWN} --estimator tice --replicates 9",
+        f"prior {OWN} --estimator tice --replicates 9 --confidence 0.5",
+        view="estimates",
+    ),
+    ("split", "name"): Effect("split wine", "split iris"),
+    ("split", "scenario"): Effect("split wine", "split wine --scenario single-training-set"),
+    ("split", "label_frequency"): Effect("split wine", "split wine --label-frequency 0.3"),
+    ("split", "repeats"): Effect("split wine", "split wine --repeats 3"),
+    ("split", "mirror"): Effect("split seeds", "split seeds --mirror MIRROR", needs="mirror"),
+    ("reproduce", "experiment"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --dry-run".replace("small", "large")),
+    ("reproduce", "profile"): Effect(f"{REPRODUCE} --dry-run", "reproduce small.yaml --method gllc --dry-run"),
+    ("reproduce", "method"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --method glpual --dry-run"),
+    ("reproduce", "dataset"): Effect(REPRODUCE, f"{REPRODUCE} --dataset wine", refused="wine"),
+    ("reproduce", "n_jobs"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --dry-run --n-jobs 2", view="n_jobs"),
+    ("reproduce", "dry"): Effect(REPRODUCE, f"{REPRODUCE} --dry-run"),
+    ("reproduce", "backend"): Effect(REPRODUCE, f"{REPRODUCE} --backend lokky", refused="'loky'"),
+    ("reproduce", "only_collect"): Effect(REPRODUCE, f"{REPRODUCE} --collect"),
+    ("reproduce", "max_cells"): Effect(REPRODUCE, f"{REPRODUCE} --max-cells 1"),
+    ("report", "experiment"): Effect("report small.yaml", "report large.yaml", refused="large"),
+    ("report", "formats"): Effect("report small.yaml", "report small.yaml --format md", view="report"),
+    ("report", "everything"): Effect("report small.yaml", "report --all", refused="no declared experiment"),
+    ("report", "profile"): Effect("report small.yaml", "report small.yaml --profile full"),
+    ("report", "method"): Effect("report small.yaml", "report small.yaml --method glpual"),
+    ("report", "dataset"): Effect("report small.yaml", "report small.yaml --dataset wine", refused="wine"),
+    ("report", "results"): Effect("report small.yaml", "report small.yaml --results elsewhere", refused="elsewhere"),
+    ("status", "experiment"): Effect("status small.yaml", "status large.yaml", refused="large"),
+    ("status", "profile"): Effect("status small.yaml", "status small.yaml --profile full"),
+    ("status", "method"): Effect("status small.yaml", "status small.yaml --method glpual"),
+    ("status", "dataset"): Effect("status small.yaml", "status small.yaml --dataset wine", refused="wine"),
+    ("status", "results"): Effect("status small.yaml", "status small.yaml --results elsewhere", refused="elsewhere"),
+    ("schema", "what"): Effect("schema experiment", "schema datasets"),
+    ("new", "kind"): Effect("new experiment mine", "new dataset yours", view="files"),
+    ("new", "name"): Effect("new experiment mine", "new experiment yours"),
+}
+
+OF_OWN_TABLE = ("data", "label", "positive", "labels", "kinds", "drop", "only", "ids")
+OF_COMPARISON = ("metric", "repeats", "label_frequency", "tune", "seed", "n_jobs")
+# Options whose effect another test shows: the file and the test, in which the option must occur.
+SHOWN = {
+    ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
+    ("predict", "destination"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
+    ("predict", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("predict", "goal"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("predict", "share"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("predict", "precision"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "top"): "test_auto.py::test_the_wanted_number_of_rows_is_predicted_positive",
+    ("auto", "goal"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "precision"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "share"): "test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "model"): "test_auto.py::test_auto_trains_saves_and_ranks",
+    ("auto", "report"): "test_outputs.py::test_missing_folders_are_made",
+    ("auto", "scored"): "test_auto.py::test_auto_trains_saves_and_ranks",
+    ("auto", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
+    ("tune", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
+    ("tune", "trials"): "test_tune.py::test_tune_reports_choice_and_trials",
+    ("advise", "plot"): "test_prior_advise.py::test_the_picture",
+    ("split", "destination"): "test_outputs.py::test_missing_folders_are_made",
+    ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
+    ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
+    ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
+    ("reproduce", "merge"): "test_reproduce.py::test_parts_of_a_run_are_merged",
+    ("reproduce", "scheduler"): "test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
+    ("reproduce", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
+    ("reproduce", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
+    ("report", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
+    ("site", "folder"): "test_outputs.py::test_missing_folders_are_made",
+    ("site", "results"): "test_outputs.py::test_missing_folders_are_made",
+    **{("compare", name): "test_compare.py::test_a_table_of_the_user" for name in OF_OWN_TABLE},
+    **{("compare", name): "test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
+    **{("compare", name): "test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
+    ("compare", "methods"): "test_compare.py::test_page_and_latex",
+    ("compare", "mirror"): "test_compare.py::test_a_mirror_is_used",
+    ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
+    ("status", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
+    **{
+        ("new", name): "test_new.py::test_a_data_set_from_a_table_of_the_user" for name in ("data", "label", "positive")
+    },
+    **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
+    ("reproduce", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("report", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
+    ("bench", "name"): "test_reproduce.py::test_bench_prints_and_writes_its_results",
+    ("bench", "full"): "test_reproduce.py::test_bench_full_uses_the_large_sizes_and_keeps_the_default_result",
+    ("bench", "results"): "test_outputs.py::test_a_path_below_a_file_is_a_usage_error",
+}
+SHARED_BY_ALL = {"json_document", "quiet"}

@@ -1,0 +1,116 @@
+"""tune and train --tune: choice, trials, and what an interruption keeps."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.cli.helpers import LABELLED, refused
+
+
+def test_tune_reports_choice_and_trials(pucli, customers, tmp_path):
+    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, "--trials", "t.csv", "--json")
+    done = pucli(*words, "--grid", "lam=0.1,1,10", "--grid", "c_u=0.5,0.1")
+    assert done.code == 0
+    document = done.document
+    trials = pd.read_csv(tmp_path / "t.csv")
+    assert document["points"] == len(trials) == 6
+    assert document["fits"] == 24
+    assert document["score"] == pytest.approx(trials["score"].max())
+    chosen = document["chosen"]
+    assert set(chosen) == {"lam", "c_u"}
+    row = trials[(trials["lam"] == chosen["lam"]) & (trials["c_u"] == chosen["c_u"])]
+    assert row["score"].item() == pytest.approx(document["score"])
+
+
+def test_tune_warns_at_the_edge_of_the_grid_and_of_one_class(pucli, customers):
+    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    done = pucli(*words, "--grid", "lam=1e5,1e6,1e7", "--param", "c_u=10")
+    assert done.code == 0
+    assert "warning:" in done.err
+    assert "edge of its grid" in done.err
+    assert "one class only" in done.err
+
+
+def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
+    import shlex
+
+    words = ("--method", "gllc", "--data", customers.pu, *LABELLED)
+    tuned = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10")
+    line = tuned.err.splitlines()[-1].partition("pucli ")[2]
+    trained = pucli(*shlex.split(line), "--json")
+    assert trained.code == 0
+    chosen = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10", "--json").document["chosen"]
+    assert {key: trained.document["params"][key] for key in chosen} == chosen
+
+
+def test_train_tune_uses_the_tuned_choice(pucli):
+    words = ("--method", "gllc", "--dataset", "wine", "--param", "sigma=1", "--param", "lam=1")
+    chosen = pucli("tune", *words, "--json").document["chosen"]
+    trained = pucli("train", *words, "--tune", "--json").document
+    assert set(chosen) == {"c_u"}
+    assert trained["params"]["c_u"] == chosen["c_u"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--grid", "lam=1,2", "--param", "lam=1"], "lam"),
+        (["--grid", "lam="], "--grid lam"),
+        (["--grid", "lam"], "NAME=VALUE"),
+        (["--greedy", "2"], "--greedy"),
+        (["--cv", "1"], "--cv"),
+        (["--param", "lam=1", "--param", "sigma=1", "--param", "c_u=0.1"], "nothing to choose"),
+        (["--grid", "lam=decade", "--grid", "c_u=0.1"], "lam"),
+    ],
+)
+def test_a_wrong_grid(pucli, customers, words, message):
+    refused(pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, *words), message)
+
+
+def test_ctrl_c_names_the_command_to_resume(pucli, customers, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pucli.tuning.tune", interrupted)
+    done = pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    refused(done, "interrupted", "Nothing was chosen", code=130)
+
+
+def test_rows_draws_a_sample_and_keeps_labelled_rows(pucli, customers):
+    words = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED, "--json")
+    document = pucli(*words, "--rows", 60).document
+    assert (document["rows"], document["labelled"]) == (60, 15)  # of 20 in 150
+    alone = pucli(*words, "--rows", 60, "--scenario", "single-training-set").document
+    assert alone["labelled"] == 8
+    assert document["data"]["rows_drawn"] == 60
+    assert pucli(*words, "--rows", 60).document["objective"] == document["objective"]
+    assert pucli(*words, "--rows", 60, "--seed", 1).document["objective"] != document["objective"]
+    assert pucli(*words, "--rows", 1000).document["objective"] == pucli(*words).document["objective"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_json):
+    from pucli.cli.output import Progress
+
+    def third(self, done, total, text, seconds_left):
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    words = ("--method", "svc-naive", "--data", customers.pu, *LABELLED)
+    whole = pucli("tune", *words, "--grid", "C=0.01,0.1,1", "--json").document
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "show", third)
+        patch.setattr("pucli.cli.output.Lines.show", third)
+        done = pucli("tune", *words, *(["--json"] if as_json else []))  # C = 0.01, 0.1, 1, 10, 100
+        trained = pucli("train", *words, "--tune", "--model", "m.model")
+    assert done.code == trained.code == 130
+    assert "Traceback" not in done.err
+    chosen = whole["chosen"]["C"]
+    done_by_then = "(3 of 5 points were compared, each on all 4 folds)"
+    assert f"Best choice among the points tried so far {done_by_then}: --param C={chosen}" in trained.err
+    if as_json:
+        assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"
+    else:
+        assert f"--param C={chosen}" in done.err and "interrupted: 3 of 5 points" in done.err
+        assert "3 points" in done.out
