@@ -105,6 +105,10 @@ def examples_text(examples: str) -> str:
     return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
 
 
+def _module_name(command: str) -> str:
+    return f"pucli.cli.commands.{command.replace('-', '_')}"
+
+
 class CommandGroup(TyperGroup):
     """Group that imports the module of a command when the command is used."""
 
@@ -116,7 +120,7 @@ class CommandGroup(TyperGroup):
         """Return the command, or None if no command has that name."""
         if cmd_name not in command_names():
             return None
-        module = importlib.import_module(f"pucli.cli.commands.{cmd_name.replace('-', '_')}")
+        module = importlib.import_module(_module_name(cmd_name))
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(
             cmd_name,
@@ -128,6 +132,9 @@ class CommandGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command named by `args`; the error suggests the nearest names."""
         command = self.get_command(ctx, args[0])
+        if command is not None:  # what the page of all commands does not need, and imports a lot
+            module = importlib.import_module(_module_name(args[0]))
+            command.help += "\n\n" + module.more_help() if hasattr(module, "more_help") else ""
         if command is None and not ctx.resilient_parsing:
             raise unknown("command", args[0], command_names(), listing="pucli --help")
         return (args[0] if command else None), command, args[1:]

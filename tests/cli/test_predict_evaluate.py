@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.metrics import METRICS
 from tests.cli.helpers import LABELLED, refused, small_table, train, write
 
 
@@ -158,3 +159,10 @@ def test_a_folder_as_output_is_a_usage_error(pucli, tmp_path, customers, model):
     refused(pucli("predict", "--model", model, "--data", customers.true, "--out", "folder"), "--out folder", "folder")
     words = ("--method", "glpual", "--data", customers.pu, "--label", "bought", "--positive", "yes")
     refused(pucli("tune", *words, "--grid", "lam=1,2", "--trials", "folder"), "--trials folder", "folder")
+
+
+def test_the_help_of_evaluate_lists_the_metrics_of_the_registry(pucli):
+    text = " ".join(pucli("evaluate", "--help").out.replace("│", " ").split())
+    names = [name for name, metric in METRICS.items() if metric.needs in (("counts",), ("truth", "predictions"))]
+    assert len(names) >= 3
+    assert all(name in text for name in names)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision")  # what true labels of two classes allow
 
+PU_INPUTS = ("counts", "denominator")  # what labelled positives and unlabeled rows allow
+
 EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
 pucli evaluate --model bought.model --data customers.csv --label bought --positive yes --labels pu
@@ -87,6 +89,14 @@ def command(
     document = _scores(saved, rows, labels)
     out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
     _print(out, {**document, "labels": labels})
+
+
+def more_help() -> str:
+    """Return the names of the scores, by the labels they need, from the registry of metrics."""
+    from pucli.metrics import computable
+
+    true = ", ".join(name for name in computable(TRUE_LABEL_INPUTS) if name not in COUNTS)
+    return f"Scores that need true labels: {true}. Others: {', '.join(computable(PU_INPUTS))}."
 
 
 def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | None, labels: str) -> ScoredRows:
