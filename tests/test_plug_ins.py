@@ -63,6 +63,7 @@ def test_its_method_trains_tunes_is_saved_and_completed(pucli, example, customer
     assert wrong.code == 2 and "'centroid'" in wrong.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["example-table", "example-transductive"])
 def test_its_experiments_run_and_name_the_package(pucli, example, tmp_path, experiment):
     done = pucli("reproduce", experiment, "--json")
@@ -202,6 +203,7 @@ def test_the_schema_takes_a_class_for_a_method():
     assert {tuple(one["required"]) for one in column["anyOf"]} == {("method",), ("estimator",)}
 
 
+@pytest.mark.slow
 def test_a_changed_class_is_run_again(pucli, table):
     assert pucli("reproduce", "my-table.yaml", "--json").document["run"]["ran"] == 4
     (table / "mine.py").write_text(MINE.format(cut=0.5))

@@ -71,6 +71,7 @@ def test_every_path_is_an_input_or_an_output():
     assert paths - {key for key in INPUTS if isinstance(key, tuple)} == set(OUTPUTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "line"), OUTPUTS.items(), ids=lambda value: "-".join(value) if value in OUTPUTS else ""
 )
@@ -100,6 +101,7 @@ def test_a_folder_instead_of_a_file_is_a_usage_error(place, tmp_path, key, line)
     assert list((tmp_path / name).iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "line"),
     [

@@ -332,6 +332,7 @@ def test_a_decompression_bomb_is_stopped(tmp_path):
     assert archives.SIZE_LIMIT > 2**30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "not an archive", "two of a name"])
 def test_damaged_archives_are_named(damage, server, tmp_path):
     whole = zipped({"toy.csv": bytes(range(256)) * 20})

@@ -162,6 +162,7 @@ DECLARED_EXPERIMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECLARED_EXPERIMENTS)
 def test_declared_experiments_can_be_planned(name):
     declared = load_experiment(name)

@@ -53,6 +53,7 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     assert [extra.path for extra in figures] == ["figures/images-digits", "figures/neighbours-digits"]
 
 
+@pytest.mark.slow
 def test_a_profile_can_shrink_networks_and_skip_the_generation():
     made = experiment(options={"hidden": [4, 3], "generate": False})
     cell = plan(made)[0]

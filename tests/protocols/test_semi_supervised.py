@@ -140,6 +140,7 @@ def test_a_data_set_without_room_for_unlabeled_rows():
         semi_supervised.run_cell(plan(made)[0], Context())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["safe-learning-curves", "safe-figures-4"])
 def test_declared_experiments_load_and_plan(name):
     declared = load_experiment(name)

@@ -242,6 +242,7 @@ def test_extras_are_found_by_the_name_of_the_protocol():
         extras_of("usmoo")
 
 
+@pytest.mark.slow
 def test_files_are_the_same_each_time(experiment, tmp_path):
     stored = stored_rows(plan(experiment))
     made = [

@@ -251,6 +251,7 @@ def claims_plain():
     yield f"with a kernel, {kernel.min():.0f} to {kernel.max():.0f} against 96 to 97, and is not reached"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claims",
     [claims_3_1, claims_3_3, claims_figures, claims_4, claims_5, claims_ceilings, claims_variants, claims_plain],

@@ -123,6 +123,7 @@ def test_parallel_is_bit_identical(sequential, tmp_path):
     assert numbers(tmp_path) == numbers(folder)
 
 
+@pytest.mark.slow
 def test_a_part_first_then_the_rest(sequential, tmp_path):
     """A smaller profile, one method, one method more: the cells are those of the whole run."""
     experiment, folder, _, _ = sequential
@@ -164,6 +165,7 @@ def test_kill_and_resume_equals_uninterrupted(sequential, tmp_path):
     assert numbers(tmp_path) == numbers(folder)
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_finished_cells_and_names_the_command_to_resume(sequential, tmp_path):
     experiment, folder, _, _ = sequential
 
@@ -267,6 +269,7 @@ def test_dry_run_before_between_and_after(tmp_path):
     json.dumps(after.to_json())
 
 
+@pytest.mark.slow
 def test_damaged_store_is_kept_aside(tmp_path):
     experiment = declare(tmp_path)
     run(experiment, results_dir=tmp_path, profile="first")
@@ -320,6 +323,7 @@ def test_read_only_permissions(tmp_path):
         Store(folder)
 
 
+@pytest.mark.slow
 def test_no_space_left(tmp_path, monkeypatch):
     """The disk is full after some cells: one message, those cells are kept, and the run goes on when there is room."""
     experiment = declare(tmp_path)
@@ -361,6 +365,7 @@ def test_the_error_without_dask_names_the_extra(tmp_path, monkeypatch):
         run(declare(tmp_path), results_dir=tmp_path, backend="dask")
 
 
+@pytest.mark.slow
 def test_dask_is_bit_identical(sequential, tmp_path):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
     experiment, folder, _, _ = sequential

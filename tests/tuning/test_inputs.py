@@ -37,6 +37,7 @@ def test_labels_that_are_not_two_are_refused(labels):
         tune("glpual", X, labels, grid=GRID)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "stop", "said"), [(1, 1, "1 of 2 points"), (2, 1, "but on 1 of 4 folds only")])
 def test_an_interrupted_search_says_what_was_compared(n_jobs, stop, said):
     calls = []

@@ -43,6 +43,7 @@ def test_few_rows_are_not_searched_in_stages():
     np.testing.assert_array_equal(staged.trials.columns["score"], plain.trials.columns["score"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["glpual", "svc-naive"])
 def test_many_rows_are_searched_on_nested_samples(method, monkeypatch):
     monkeypatch.setattr(stages, "WHOLE_LINEAR_ROWS", 300)

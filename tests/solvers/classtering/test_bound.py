@@ -153,6 +153,7 @@ def softmax(v):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collapsed", [True, False])
 def test_row_update_is_the_numerical_maximum(collapsed):
     data, (h, q, _), xmean = arbitrary(3, n=4, collapsed=collapsed)

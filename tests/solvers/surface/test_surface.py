@@ -253,6 +253,7 @@ def awkward():
     yield "few rows", X[:12], np.r_[np.ones(4), np.zeros(8)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "X", "y"), list(awkward()), ids=[name for name, _, _ in awkward()])
 @pytest.mark.filterwarnings("ignore:EKFGLPUAL stopped")
 def test_no_singular_systems(name, X, y):
@@ -329,6 +330,7 @@ def test_the_memory_limit_of_a_container_is_used(monkeypatch, tmp_path):
     check_memory(100, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["working-set", "admm", "tune"])
 @pytest.mark.filterwarnings("ignore:EKFGLPUAL stopped")
 def test_a_fit_takes_no_more_memory_than_predicted(how):

@@ -33,6 +33,7 @@ def optimum(X, y, K, lam, c_p, c_u, squared):
 weights = st.sampled_from([0.1, 1.0, 10.0])
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 1000),
     c_p=st.sampled_from([0.1, 1.0, 30.0, 1000.0]),
@@ -184,6 +185,7 @@ def test_the_cut_uses_out_of_fold_scores(seed):
     assert abs(np.mean(scores > model.cut_) - 0.4) < 0.12
 
 
+@pytest.mark.slow
 def test_naive_svc_estimates_the_prior_on_request():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(4, 1, (500, 2)), rng.normal(0, 1, (450, 2))]
