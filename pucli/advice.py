@@ -97,7 +97,8 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         f"the labelled rows {'are' if trifurcated else 'are not'} in two parts with other rows between "
         f"(silhouette {silhouette:.2f}, share of unlabeled rows between the parts in excess of labelled ones "
         f"{between:.2f})",
-        f"{int(irrelevant.sum())} of {len(irrelevant)} features predict the labelling of rows no better than noise",
+        f"{int(irrelevant.sum())} of {len(irrelevant)} features have no visible effect on the labelling of rows "
+        "(weak effects are missed)",
         "the class prior is not known (`pucli prior` estimates it)"
         if prior is None
         else f"the class prior is known ({prior:g})",

@@ -21,7 +21,7 @@ LASTING_ERROR = 0.04
 WIDE = 0.3
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
-OVERLAP = 0.8
+OVERLAP = 0.92
 
 
 @dataclass

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pucli.auto.estimator import AutoPU
 
 REPLICATES = 199
-LEVEL = 0.05
+LEVEL = 0.01
 RIDGE = 1.0
 
 
