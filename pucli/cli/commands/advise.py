@@ -91,9 +91,8 @@ def command(
     for reason in found.reasons:
         out.text(f"- {reason}")
     if irrelevant:
-        out.text(
-            f"features without a visible effect (weak ones are missed): {', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}"
-        )
+        names = f"{', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}"
+        out.text(f"features without a visible effect (weak ones are missed): {names}")
     out.text(next_command)
     if plot is not None:
         out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
