@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+import scipy.linalg  # noqa: F401  a library that is loaded later escapes a limit on threads
+
 Result = TypeVar("Result")
 # Called with the number of finished steps and their total number.
 Progress = Callable[[int, int], None]

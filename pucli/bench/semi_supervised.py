@@ -39,7 +39,6 @@ def _peak(call: Callable[[], object]) -> int:
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench semi_supervised`."""
-    import scipy.linalg  # noqa: F401  a library that is loaded later escapes the limit on threads
     from threadpoolctl import threadpool_limits
 
     report = reporter(progress)
