@@ -24,8 +24,9 @@ from pucli.estimators.base.scales import Scaled
 # half of the labelled rows, but hardly 95 % of them.
 NEARLY_NONE = 0.005
 LEAST_RECALL = 0.05
-# Number of rows of each kind on which these shares are measured, evenly spaced over the training rows.
-MEASURED_ROWS = 2000
+# Number of rows of each kind on which these shares are measured, evenly spaced over the training rows: as many as this
+# number of cells, within these limits. A kernel of wide rows would otherwise take a noticeable part of the fit.
+MEASURED_CELLS, LEAST_MEASURED_ROWS, MEASURED_ROWS = 200_000, 500, 2000
 
 
 class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
@@ -126,11 +127,12 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
+        most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // X.shape[1]))
         shares = []
         for kind in (~labelled, labelled):
             rows = np.flatnonzero(kind)
-            if len(rows) > MEASURED_ROWS:
-                rows = rows[np.linspace(0, len(rows) - 1, MEASURED_ROWS).astype(int)]
+            if len(rows) > most:
+                rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
             shares.append(float(np.mean(self._score(X[rows]) > 0)))
         self.positive_share_, self.labelled_recall_ = shares
         problem = degeneracy(*shares)
