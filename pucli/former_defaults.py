@@ -34,6 +34,7 @@ FORMER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "svc-naive": {
         "C": 1.0, "kernel": "rbf", "width": None, "prior": None, "random_state": None,
         "pos_label": None,
+        "prior_estimator": "km2",
     },
     "e-glpual": {
         "lam1": 1.0, "lam2": 1.0, "c_p": 1.0, "c_u": 0.1, "sigma": 1.0, "n_neighbors": 5, "solver": "dual", "mu": 1.0,
@@ -55,21 +56,25 @@ FORMER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "hidden": 100, "n_epochs": 100, "learning_rate": 0.001, "weight_decay": 0.005, "batch_size": 30000,
         "tol": 1e-06, "max_iter": 1000, "random_state": None,
         "pos_label": None,
+        "prior_estimator": "km2",
     },
     "nnpu": {
         "prior": None, "hidden": 100, "n_epochs": 100, "learning_rate": 0.001, "weight_decay": 0.005,
         "batch_size": 30000, "beta": 0.0, "gamma": 1.0, "random_state": None,
         "pos_label": None,
+        "prior_estimator": "km2",
     },
     "usmo": {
         "prior": 0.5, "lam": 0.01, "kernel": "rbf", "width": 1.0, "degree": 3, "coef0": 1.0, "solver": "usmo",
         "cache_size": 200, "tol": 1e-06, "max_iter": 100000, "init": "subsample", "random_state": None,
         "pos_label": None,
+        "prior_estimator": "bbe",
     },
     "ramp-pu": {
         "prior": 0.5, "lam": 0.01, "kernel": "rbf", "width": 1.0, "degree": 3, "coef0": 1.0, "cache_size": 200,
         "tol": 0.0001, "max_iter": 100,
         "random_state": None, "pos_label": None,
+        "prior_estimator": "bbe",
     },
     "least-squares": {"lam": 0.0, "fit_intercept": True},
     "icls": {"lam": 0.0, "fit_intercept": True, "tol": 1e-08, "max_iter": 2000},

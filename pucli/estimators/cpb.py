@@ -12,7 +12,7 @@ from pucli.arrays import Bools, Floats
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.global_local import THESIS_ITERATIONS, THESIS_MU, check_form
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, RandomState, one_of
-from pucli.estimators.base.prior import PRIOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
 from pucli.estimators.base.scales import Rule, median_distance, ridge_of_means
 from pucli.kernels.graph import mutual_knn, squared_distances
 from pucli.kernels.low_rank import rbf_from_distances
@@ -64,7 +64,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         Convex problems per start (dc, None is 100), iterations (admm, 5000), or updates (thesis form, 150: there the
         count is part of the method, since f grows without bound while its direction settles).
     prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator of a prior that is not given: best bins, or the kernel mean embedding of table 5.1 as committed.
+        Estimator of a prior that is not given: best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
@@ -124,7 +124,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         "mu": [POSITIVE, None],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE, None],
-        "prior_estimator": [one_of("bbe", "km2")],
+        "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
     }
 

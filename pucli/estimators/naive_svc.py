@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_random_state
 
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.parameters import POSITIVE, Constraints, Label, RandomState, one_of
-from pucli.estimators.base.prior import PRIOR, resolve_prior
+from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.svm import hinge_losses, rbf_gamma
 from pucli.kernels.low_rank import rbf_features, rbf_map
@@ -48,6 +48,8 @@ class NaiveSVC(PUClassifier):
     prior : float in (0, 1), "estimate" or None, default=None
         Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
         training rows, scored out of fold, is positive; "estimate" estimates it first. None cuts at zero.
+    prior_estimator : {"bbe", "km2"}, default="bbe"
+        Estimator for ``prior="estimate"``: best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the estimate.
     pos_label : label or None, default=None
@@ -88,6 +90,7 @@ class NaiveSVC(PUClassifier):
         "kernel": [one_of("linear", "rbf")],
         "width": [POSITIVE, None],
         "prior": [*PRIOR, one_of("estimate")],
+        "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
     }
 
@@ -97,6 +100,7 @@ class NaiveSVC(PUClassifier):
         kernel: str = "rbf",
         width: float | None = None,
         prior: float | str | None = None,
+        prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -104,6 +108,7 @@ class NaiveSVC(PUClassifier):
         self.kernel = kernel
         self.width = width
         self.prior = prior
+        self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
 
@@ -119,7 +124,7 @@ class NaiveSVC(PUClassifier):
         if self.prior is not None:
             random = check_random_state(self.random_state)
             given = None if isinstance(self.prior, str) else self.prior
-            self.prior_ = resolve_prior(given, X, labelled, random)
+            self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator)
             self.cut_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
 
     def _svc(self) -> SVC:

@@ -45,6 +45,8 @@ class RampPU(KernelPU):
         Stop when the convex majorant at f cannot decrease by more than this, relative to the objective.
     max_iter : int, default=100
         Largest number of convex problems.
+    prior_estimator : {"bbe", "km2"}, default="bbe"
+        Estimator of a prior that is not given: best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
@@ -94,6 +96,7 @@ class RampPU(KernelPU):
         cache_size: float = 200,
         tol: float = 1e-4,
         max_iter: int = 100,
+        prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -106,11 +109,13 @@ class RampPU(KernelPU):
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
+        self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
         kernel = self._kernel(X)
         centre = self._centre(X)
         X = X if centre is None else X - centre

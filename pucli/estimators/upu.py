@@ -20,7 +20,7 @@ from pucli.estimators.base.parameters import (
     RandomState,
     one_of,
 )
-from pucli.estimators.base.prior import PRIOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
 from pucli.estimators.base.scales import Rule, median_distance, ridge_of_means
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.upu.network import Network, network_score, train_network
@@ -40,6 +40,7 @@ class _NetworkPU(PriorInObjective):
     learning_rate: float
     weight_decay: float
     batch_size: int
+    prior_estimator: str
     random_state: RandomState
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -49,13 +50,14 @@ class _NetworkPU(PriorInObjective):
         "learning_rate": [POSITIVE],
         "weight_decay": [NOT_NEGATIVE],
         "batch_size": [FROM_ONE],
+        "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
     }
 
     def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
         """Train the network and keep it; `rule` holds beta and gamma of the non-negative risk."""
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
         self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
         rng = np.random.default_rng(random.randint(0, 2**31, size=4))
         result = train_network(
@@ -107,6 +109,8 @@ class NNPU(_NetworkPU):
         R_n is corrected if it is below -beta.
     gamma : float in [0, 1], default=1.0
         Size of the step that raises the negative risk.
+    prior_estimator : {"bbe", "km2"}, default="bbe"
+        Estimator of a prior that is not given: best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
@@ -165,6 +169,7 @@ class NNPU(_NetworkPU):
         batch_size: int = 1000,
         beta: float = 0.0,
         gamma: float = 1.0,
+        prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -176,6 +181,7 @@ class NNPU(_NetworkPU):
         self.batch_size = batch_size
         self.beta = beta
         self.gamma = gamma
+        self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
 
@@ -218,6 +224,8 @@ class UPU(_NetworkPU, FeatureModel):
         Relative duality gap to reach (double hinge only).
     max_iter : int, default=1000
         Newton steps (double hinge only).
+    prior_estimator : {"bbe", "km2"}, default="bbe"
+        Estimator of a prior that is not given: best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None
@@ -287,6 +295,7 @@ class UPU(_NetworkPU, FeatureModel):
         batch_size: int = 1000,
         tol: float = 1e-6,
         max_iter: int = 1000,
+        prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -303,6 +312,7 @@ class UPU(_NetworkPU, FeatureModel):
         self.batch_size = batch_size
         self.tol = tol
         self.max_iter = max_iter
+        self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
 
@@ -310,7 +320,8 @@ class UPU(_NetworkPU, FeatureModel):
         if self.loss == "sigmoid":
             self._train(X, labelled, False)
             return
-        self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
         Z = self._rows(X)
         if self.loss == "squared":
             result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)

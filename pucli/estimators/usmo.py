@@ -66,6 +66,8 @@ class USMO(KernelPU):
     init : {"subsample", "one-class", "uniform"}, default="subsample"
         Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
         all variables equal. It only affects speed.
+    prior_estimator : {"bbe", "km2"}, default="bbe"
+        Estimator of a prior that is not given: best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None
@@ -139,6 +141,7 @@ class USMO(KernelPU):
         tol: float = 1e-6,
         max_iter: int = 100_000,
         init: str = "subsample",
+        prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
     ) -> None:
@@ -153,11 +156,13 @@ class USMO(KernelPU):
         self.tol = tol
         self.max_iter = max_iter
         self.init = init
+        self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        self.prior_ = resolve_prior(self.prior, X, labelled, check_random_state(self.random_state))
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
         kernel = self._kernel(X)
         by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
         by_w &= keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])

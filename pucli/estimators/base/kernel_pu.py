@@ -17,7 +17,7 @@ from pucli.estimators.base.parameters import (
     RandomState,
     one_of,
 )
-from pucli.estimators.base.prior import PRIOR, PriorInObjective
+from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
 from pucli.estimators.base.scales import Rule, half_ridge_of_means, median_distance
 from pucli.kernels.functions import Kernel
 
@@ -70,6 +70,7 @@ class KernelPU(PriorInObjective):
         "cache_size": [POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ZERO],
+        "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
     }
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}

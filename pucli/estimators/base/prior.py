@@ -9,11 +9,12 @@ import numpy as np
 
 from pucli.arrays import Bools, Floats
 from pucli.errors import EstimatedPriorWarning
-from pucli.estimators.base.parameters import PROPORTION, RandomState
+from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.prior.estimate import estimate_prior
 
 PRIOR = [PROPORTION, None]
+PRIOR_ESTIMATOR = [one_of("bbe", "km2")]
 # An estimate is kept this far from 0 and 1, at which the methods that use it are not defined.
 MARGIN = 0.01
 
@@ -37,9 +38,7 @@ class PriorInObjective(PUClassifier):
         return tags
 
 
-def resolve_prior(
-    prior: float | None, X: Floats, labelled: Bools, random_state: RandomState, estimator: str = "bbe"
-) -> float:
+def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState, estimator: str) -> float:
     """Return the share of positives among the unlabeled rows, as given or estimated.
 
     Parameters
