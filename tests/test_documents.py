@@ -16,7 +16,7 @@ from pucli.methods import METHODS
 from tests.cli.test_basics import parse
 from tests.helpers import ROOT
 
-sybil = pytest.importorskip("sybil")
+sybil = pytest.importorskip("sybil", reason="sybil is not installed")
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser  # noqa: E402
 
 PAGES = [

@@ -14,7 +14,7 @@ from pucli.estimators import BLSSVM
 from pucli.estimators.base import feature_model
 from pucli.persistence import load_model, save_model
 
-pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
 
 @pytest.mark.slow
 def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(folder, tmp_path, capsys):
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
     path, frame = folder
     out = tmp_path / "predictions"
     blocks = find_blocks(str(path / "part*.parquet"))

@@ -6,7 +6,7 @@ from pucli.bench.scale import Cost
 
 
 def test_what_would_take_too_long_is_not_run_and_says_so(monkeypatch):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     ran = []
 
     def pretended(arguments):
@@ -22,7 +22,7 @@ def test_what_would_take_too_long_is_not_run_and_says_so(monkeypatch):
 
 
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 
     def interrupted(arguments):
         if "gllc" in str(arguments) or "usmo" in str(arguments):
@@ -42,8 +42,9 @@ def test_a_process_is_measured_and_its_failure_told():
 
 
 def test_the_rows_are_as_declared(tmp_path):
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     scale.make_rows(2000, tmp_path / "rows.parquet")
     frame = pd.read_parquet(tmp_path / "rows.parquet")
     assert frame.shape == (2000, scale.COLUMNS + 1)

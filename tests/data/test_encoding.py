@@ -145,7 +145,7 @@ def test_order_of_columns_other_columns_and_types_do_not_matter():
 
 
 def test_arrow_and_polars_tables_are_read_as_pandas_ones():
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     frame = table()
     arrow = pyarrow.Table.from_pandas(frame)
     expected = TableEncoder().fit_transform(frame)
@@ -154,7 +154,7 @@ def test_arrow_and_polars_tables_are_read_as_pandas_ones():
 
 
 def test_types_of_every_library_mean_the_same():
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     days = [datetime.date(2020, 1, 1), datetime.date(2021, 5, 5), None] * 10
     table = pyarrow.table(
         {
@@ -175,7 +175,7 @@ def test_types_of_every_library_mean_the_same():
 
 
 def test_polars_tables():
-    polars = pytest.importorskip("polars")
+    polars = pytest.importorskip("polars", reason="polars is not installed")
     frame = table()
     other = polars.DataFrame({name: [None if pd.isna(c) else c for c in frame[name]] for name in frame})
     assert np.array_equal(TableEncoder().fit_transform(other), TableEncoder().fit_transform(frame))

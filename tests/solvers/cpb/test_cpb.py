@@ -252,14 +252,14 @@ def test_rbf_model_scores_new_rows_as_it_scored_them_in_training():
     assert np.isclose(value.objective_, expected, rtol=1e-6)
 
 
-def test_prior_is_estimated_when_it_is_not_given():
+@pytest.mark.parametrize(("estimator", "scale"), [("km2", 1), ("bbe", 4)])  # best bins need more labelled rows
+def test_prior_is_estimated_when_it_is_not_given(estimator, scale):
     rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(4, 1, (150, 2)), rng.normal(0, 1, (150, 2))]
-    y = np.r_[np.ones(50), np.zeros(250)]
-    model = CPBGLPUAL(random_state=0).fit(X, y)
-    # the best bin of some fifty labelled rows lies below the truth
-    assert 0.2 < model.prior_ < 0.5
-    truth = np.r_[np.ones(150), np.zeros(150)]
+    X = np.r_[rng.normal(4, 1, (150 * scale, 2)), rng.normal(0, 1, (150 * scale, 2))]
+    y = np.r_[np.ones(50 * scale), np.zeros(250 * scale)]
+    model = CPBGLPUAL(prior_estimator=estimator, random_state=0).fit(X, y)
+    assert abs(model.prior_ - 0.4) < 0.1
+    truth = np.r_[np.ones(150 * scale), np.zeros(150 * scale)]
     assert np.mean(model.predict(X) == truth) > 0.9
 
 

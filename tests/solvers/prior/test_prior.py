@@ -149,8 +149,9 @@ def test_small_parts_give_weak_bounds():
 
 def test_a_given_prior_is_used_unchanged():
     X, labelled = mixture(4, 0.3, n_u=50, n_p=20)
-    assert resolve_prior(0.123, X, labelled, 0) == 0.123
-    assert 0.01 <= resolve_prior(None, X, labelled, 0) <= 0.99
+    assert resolve_prior(0.123, X, labelled, 0, "bbe") == 0.123
+    for estimator in ("bbe", "km2"):
+        assert 0.01 <= resolve_prior(None, X, labelled, 0, estimator) <= 0.99
 
 
 @pytest.mark.parametrize(

@@ -186,13 +186,14 @@ def test_the_cut_uses_out_of_fold_scores(seed):
 
 
 @pytest.mark.slow
-def test_naive_svc_estimates_the_prior_on_request():
+@pytest.mark.parametrize(("estimator", "scale"), [("km2", 1), ("bbe", 8)])  # best bins need more labelled rows
+def test_naive_svc_estimates_the_prior_on_request(estimator, scale):
     rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(4, 1, (500, 2)), rng.normal(0, 1, (450, 2))]
-    y = np.r_[np.ones(200), np.zeros(750)]
-    model = NaiveSVC(prior="estimate", random_state=0).fit(X, y)
+    X = np.r_[rng.normal(4, 1, (150 * scale, 2)), rng.normal(0, 1, (150 * scale, 2))]
+    y = np.r_[np.ones(50 * scale), np.zeros(250 * scale)]
+    model = NaiveSVC(prior="estimate", prior_estimator=estimator, random_state=0).fit(X, y)
     assert abs(model.prior_ - 0.4) < 0.1
-    assert np.mean(model.predict(X) == np.r_[np.ones(500), np.zeros(450)]) > 0.9
+    assert np.mean(model.predict(X) == np.r_[np.ones(150 * scale), np.zeros(150 * scale)]) > 0.95
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.2, "guess"])

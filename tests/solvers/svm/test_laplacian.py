@@ -27,7 +27,7 @@ def graph_problem(seed, n=14):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_clarabel(seed):
-    cp = pytest.importorskip("cvxpy")
+    cp = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
     K, L, y = graph_problem(seed)
     n, gamma_a, gamma_i = len(y), 0.02, 3.0
     root = np.linalg.cholesky(K + 1e-12 * np.eye(n))
