@@ -134,6 +134,7 @@ _ALL = [
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},
         regularisation={"lam": -1, "width": -1},
         refine=("lam", "width"),
+        version=2,
     ),
     Method(
         name="ramp-pu",
@@ -144,24 +145,28 @@ _ALL = [
         grid={"lam": [0.0001, 0.001, 0.01, 0.1], "width": [1.0]},
         regularisation={"lam": -1, "width": -1},
         refine=("lam", "width"),
+        version=2,
     ),
     Method(
         name="least-squares",
         estimator="pucli.estimators.least_squares:LeastSquares",
         kind="semi-supervised",
         source="Bertazzi 2018, eq. 3.6",
+        version=2,
     ),
     Method(
         name="icls",
         estimator="pucli.estimators.least_squares:ICLS",
         kind="semi-supervised",
         source="Krijthe & Loog 2017; Bertazzi 2018, section 3.2",
+        version=2,
     ),
     Method(
         name="cpls",
         estimator="pucli.estimators.least_squares:CPLS",
         kind="semi-supervised",
         source="Bertazzi 2018, Proposition 3.12",
+        version=2,
     ),
     Method(
         name="mcpl-lda",
@@ -186,6 +191,7 @@ _ALL = [
         estimator="pucli.estimators.lda_baselines:EMLDA",
         kind="semi-supervised",
         source="baseline: expectation maximisation for LDA",
+        version=2,
     ),
     Method(
         name="self-training-lda",
