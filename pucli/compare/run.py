@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pucli.errors import UsageError
 from pucli.methods import get_method, make_estimator
 from pucli.metrics import compute, get_metric, pu_counts
 from pucli.models import decision_values, estimator_of
+from pucli.processes import in_workers
 from pucli.protocols.fitting import watched
 from pucli.seeding import seed_words
 
@@ -119,7 +121,9 @@ def compare(
     jobs = [(number, repeat) for number in range(len(tasks)) for repeat in range(repeats)]
     values = np.full((len(tasks), len(names), repeats), np.nan)
     remarks: dict[str, int] = {}
-    for done, (number, repeat, scored, said) in enumerate(_results(tasks, jobs, plan, n_jobs), start=1):
+    work = ((tasks[number], number, repeat, plan) for number, repeat in jobs)
+    results = starmap(_one, work) if n_jobs == 1 else in_workers(_one, work, n_jobs, ordered=False)
+    for done, (number, repeat, scored, said) in enumerate(results, start=1):
         values[number, :, repeat] = scored
         for remark in said:
             remarks[remark] = remarks.get(remark, 0) + 1
@@ -144,13 +148,6 @@ def _checked_methods(methods: Sequence[str]) -> list[str]:
             raise UsageError(f"{name} is a method of the kind {get_method(name).kind}; `compare` takes the kind pu.")
         estimator_of(name)
     return names
-
-
-def _results(tasks: Sequence[Task], jobs: Sequence[tuple[int, int]], plan: _Plan, n_jobs: int) -> Any:
-    from joblib import Parallel, delayed
-
-    parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    return parallel(delayed(_one)(tasks[number], number, repeat, plan) for number, repeat in jobs)
 
 
 def _one(task: Task, number: int, repeat: int, plan: _Plan) -> tuple[int, int, list[float], list[str]]:

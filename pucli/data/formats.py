@@ -246,6 +246,7 @@ def open_wide(path: Path, *, always: bool = False) -> WideTable | None:
     from sklearn.datasets import load_svmlight_file
 
     with reading(path):
+        check_unpacked(path)
         X, y = load_svmlight_file(str(path))
         if X.shape[1] > MOST_FEATURES:
             raise UsageError(f"{path} has a feature of number {X.shape[1]}; at most {MOST_FEATURES} are read")

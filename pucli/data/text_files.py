@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from pucli.data.damage import Bounded
+from pucli.data.damage import check_unpacked
 from pucli.data.decimals import has_decimal_comma
 from pucli.data.quotes import check_quotes, refuse_stray_quote
 from pucli.data.readers import read_csv
@@ -148,10 +148,9 @@ def read_text(
     import pandas as pd
 
     options: dict[str, Any] = {"dtype": {name: str for name in layout.names if name in as_text}} if as_text else {}
-    unpacked, from_path = None, source is None
-    if source is None and path.name.lower().endswith(".gz"):
-        unpacked = Bounded(path, gzip.open(path))  # noqa: SIM115  closed with `source`
-        source = io.BufferedReader(unpacked)
+    from_path = source is None
+    if from_path:
+        check_unpacked(path)
     try:
         found: Any = read_csv(
             path if source is None else source,
@@ -168,8 +167,6 @@ def read_text(
                     check_quotes(path, layout.separator, block)
                 yield block
     except pd.errors.ParserError as error:
-        if unpacked is not None and unpacked.failure is not None:  # pandas hides what a stream raises
-            raise unpacked.failure from error
         wrong = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if wrong is None:
             if from_path:

@@ -6,17 +6,14 @@ Each process uses one BLAS thread, so that the result of a cell does not depend 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import threading
-import time
 import traceback
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pucli.errors import PucliError, RunError, UsageError, unknown
-from pucli.processes import ignore_interrupts, interrupts_held_back
+from pucli.processes import in_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
 
@@ -69,25 +66,9 @@ def execute(
 
 
 def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
-    from joblib import Parallel, delayed, parallel_config
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
-        parent = os.getpid()
-        with interrupts_held_back():
-            results = parallel(delayed(run_group)(group, context, parent) for group in groups)
-    try:
-        for finished in results:
-            yield from finished
-    except TerminatedWorkerError:
-        raise RunError(
-            "a worker process was killed, probably for lack of memory. Finished cells are kept; run the same "
-            "command again with fewer processes (--n-jobs) to continue."
-        ) from None
-    finally:
-        with contextlib.suppress(Exception):
-            results.close()
+    jobs = ((group, context) for group in groups)
+    for finished in in_workers(run_group, jobs, n_jobs, ordered=False, kept="Finished cells are kept. "):
+        yield from finished
 
 
 def _on_dask(
@@ -113,7 +94,7 @@ def _on_dask(
         ) from None
     with client:
         # pure=False: equal cells of two runs are separate tasks; the group of a dead worker is tried elsewhere
-        futures = [client.submit(run_group, group, context, 0, pure=False) for group in groups]
+        futures = [client.submit(run_group, group, context, pure=False) for group in groups]
         try:
             for future in as_completed(futures):
                 yield from future.result()
@@ -122,25 +103,10 @@ def _on_dask(
             client.cancel(futures)
 
 
-def run_group(group: Sequence[Cell], context: Context, parent: int) -> list[Finished]:
-    """Run the cells of a group in a worker, in which only the parent (process `parent`) handles Ctrl-C."""
-    if parent and parent != os.getpid():
-        ignore_interrupts(parent)
-        _end_with(parent)
+def run_group(group: Sequence[Cell], context: Context) -> list[Finished]:
+    """Run the cells of a group in a worker."""
     context.enter()
     return list(_run_cells(group, context.fresh()))
-
-
-@functools.cache
-def _end_with(parent: int) -> None:
-    """End this worker when its parent has ended, since nobody would receive its results."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:

@@ -8,7 +8,6 @@ give the same counts.
 from __future__ import annotations
 
 import importlib
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ import numpy as np
 from pucli.arrays import Bools, Floats, Ints
 from pucli.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError, unknown
 from pucli.methods import Method, estimator_class
-from pucli.processes import ignore_interrupts, interrupts_held_back
+from pucli.processes import in_workers
 from pucli.tuning.folds import Fold
 
 Progress = Callable[[int, int], None]
@@ -94,15 +93,12 @@ class FoldsInParallel:
 
     def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
         """Return the counts (n_points, repeats, folds, 4)."""
-        from joblib import Parallel, delayed, parallel_config
-
         flat = [route for repeat in self.routes for route in repeat]
         result = np.empty((len(points), len(self.routes), len(self.routes[0]), 4), dtype=np.int64)
         there = np.zeros(result.shape[:3], dtype=bool)
-        with keeping(result, there), parallel_config("loky", n_jobs=self.n_jobs, inner_max_num_threads=1):
-            with interrupts_held_back():
-                found = Parallel(return_as="generator")(delayed(_counts)(route, points, os.getpid()) for route in flat)
-            for done, counts in enumerate(found):
+        with keeping(result, there):
+            jobs = ((route, points) for route in flat)
+            for done, counts in enumerate(in_workers(_counts, jobs, self.n_jobs)):
                 place = divmod(done, len(self.routes[0]))
                 result[:, *place], there[:, *place] = counts[:, 0, 0], True
                 if progress is not None:
@@ -110,8 +106,7 @@ class FoldsInParallel:
         return result
 
 
-def _counts(route: Route, points: Sequence[Point], parent: int) -> Ints:
-    ignore_interrupts(parent)
+def _counts(route: Route, points: Sequence[Point]) -> Ints:
     return route.counts(points)
 
 

@@ -114,6 +114,14 @@ def session_members(session: int) -> list[int]:
     return found
 
 
+def is_worker(process: int) -> bool:
+    """Return whether a process runs cells, and not only cleans up after such."""
+    try:
+        return b"popen_loky" in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return False
+
+
 def outlived(session: int) -> int:
     """Return the number of processes of a session that are still alive after a while, and end them."""
     until = time.monotonic() + LEAVE

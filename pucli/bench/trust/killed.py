@@ -16,8 +16,10 @@ from pucli.bench.trust import _runs
 from pucli.bench.trust._lines import Line
 
 SEED = 22
-# Number of runs and of outputs, by default and with --full.
-RUNS, OUTPUTS = (6, 100), (4, 60)
+# Number of runs, of starts and of outputs, by default and with --full.
+RUNS, STARTS, OUTPUTS = (6, 100), (3, 60), (4, 60)
+# Seconds after the first process of a command in which its workers start.
+STARTING = 0.8
 # The killed process, and the signal.
 WAYS = (
     ("SIGKILL of the parent", signal.SIGKILL, "parent"),
@@ -33,7 +35,12 @@ def lines(full: bool) -> list[Line]:
     """Return the lines of experiments and of other outputs."""
     rng = np.random.default_rng(SEED)
     with tempfile.TemporaryDirectory() as folder:
-        return [_experiments(rng, Path(folder), RUNS[full]), _outputs(rng, Path(folder), OUTPUTS[full])]
+        root = Path(folder)
+        return [
+            _experiments(rng, root, RUNS[full]),
+            _starting(rng, root, STARTS[full]),
+            _outputs(rng, root, OUTPUTS[full]),
+        ]
 
 
 def _experiments(rng: np.random.Generator, root: Path, count: int) -> Line:
@@ -79,9 +86,32 @@ def _killed(words: Sequence[str], root: Path, after: float, kind: int, target: s
     return ""
 
 
+def _starting(rng: np.random.Generator, root: Path, count: int) -> Line:
+    """Press Ctrl-C while worker processes start."""
+    line = Line("Ctrl-C while workers start: one line, exit code 130, no process left")
+    _runs.write_table(root)
+    commands = (
+        ["reproduce", "small.yaml", "--quiet", "--results", "started"],
+        ["compare", "gllc", "blssvm", "--dataset", "wine", "--repeats", "40"],
+        ["tune", "--method", "glpual", "--data", "rows.csv", "--label", "y", "--quiet"],
+    )
+    for number in range(count):
+        words = commands[number % len(commands)]
+        process = _runs.started([*words, "--n-jobs", "2"], root)
+        while len(_runs.session_members(process.pid)) < 2 and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(float(rng.uniform(0.0, STARTING)))
+        _send(process.pid, signal.SIGINT, "all")
+        code, err = _runs.finished(process)
+        left = _runs.outlived(process.pid)
+        good = code == 130 and not left and err.startswith("pucli: ") and len(err.strip().splitlines()) == 1
+        line.count(f"{number} {words[0]}", "" if good else f"exit code {code}, {left} left: {err[-300:]}")
+    return line
+
+
 def _send(session: int, kind: int, target: str) -> None:
     members = _runs.session_members(session)
-    workers = [member for member in members if member != session]
+    workers = [member for member in members if _runs.is_worker(member)]
     chosen = [session] if target == "parent" else workers[:1] if target == "worker" else members
     for process in chosen or [session]:
         try:
