@@ -29,7 +29,8 @@ from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.seeding import stream
 
-LABELLINGS = ("case-control", "single-training-set")
+SCENARIOS = ("case-control", "single-training-set")
+LABELLINGS = ("scar", "sar")
 # Number of divisions of the rows into folds.
 REPEATS = 8
 
@@ -44,10 +45,13 @@ class AutoPU(PUClassifier):
 
     Parameters
     ----------
-    labelling : {"case-control", "single-training-set"}, default="case-control"
+    scenario : {"case-control", "single-training-set"}, default="case-control"
         "case-control": the unlabeled rows are a sample of the population, and the labelled rows a second sample, of
         the positives. "single-training-set": all rows are one sample of the population, and some of its positives are
         labelled.
+    labelling : {"scar", "sar"}, default="scar"
+        "scar": the labelled rows are a random sample of the positives. "sar": which positives are labelled depends on
+        their features, and the propensity is estimated (`pucli.auto.sar`).
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
         What the cut is chosen for; `with_cut` moves it after training.
     wanted : float, default=None
@@ -118,6 +122,7 @@ class AutoPU(PUClassifier):
     )
 
     _parameter_constraints: ClassVar[Constraints] = {
+        "scenario": [one_of(*SCENARIOS)],
         "labelling": [one_of(*LABELLINGS)],
         "goal": [one_of(*GOALS)],
         "wanted": [Real, None],
@@ -129,7 +134,8 @@ class AutoPU(PUClassifier):
     def __init__(
         self,
         *,
-        labelling: str = "case-control",
+        scenario: str = "case-control",
+        labelling: str = "scar",
         goal: str = "f1",
         wanted: float | None = None,
         members: Sequence[Member] | None = None,
@@ -138,6 +144,7 @@ class AutoPU(PUClassifier):
         random_state: int | np.random.RandomState | None = 0,
         callback: Callable[[str, int, int], None] | None = None,
     ) -> None:
+        self.scenario = scenario
         self.labelling = labelling
         self.goal = goal
         self.wanted = wanted
@@ -161,7 +168,7 @@ class AutoPU(PUClassifier):
         n_folds = number_of_folds(labelled)
         rng = stream(seed, "folds")
         folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
-        population = ~labelled if self.labelling == "case-control" else np.ones(len(X), bool)
+        population = ~labelled if self.scenario == "case-control" else np.ones(len(X), bool)
         members = MEMBERS if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             views = make_views(X)
@@ -226,7 +233,7 @@ class AutoPU(PUClassifier):
             recall = float(np.mean(row[labelled] > np.quantile(row[population], 1.0 - share)))
             found.append((name, pu_auc(row, labelled), recall, share, parameters.get(name, {})))
         found.append((baseline.NAME, naive["pu_auc"], naive["recall"], naive["share"], {}))
-        hidden = hidden_share(self.prior_, labelled, self.labelling)
+        hidden = hidden_share(self.prior_, labelled, self.scenario)
         return [
             {
                 "name": name,

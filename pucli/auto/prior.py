@@ -66,9 +66,9 @@ def resampled(
         )
 
 
-def hidden_share(prior: float, labelled: np.ndarray, labelling: str) -> float:
+def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
     """Return the share of positives among the unlabeled rows, from that in the population."""
-    if labelling == "case-control":
+    if scenario == "case-control":
         return prior
     n, p = len(labelled), np.count_nonzero(labelled)
     return float(np.clip((prior * n - p) / (n - p), 0.0, 1.0))

@@ -76,7 +76,7 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
 
 def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
     """Test the labelling of the training rows of a fitted model, with its estimate of the prior."""
-    share = hidden_share(model.prior_, labelled, model.labelling)
+    share = hidden_share(model.prior_, labelled, model.scenario)
     return random_labelling(X, labelled, share, stream(seed, "random labelling"))
 
 

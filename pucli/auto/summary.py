@@ -24,6 +24,7 @@ def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: Ran
         "rows": len(labelled),
         "labelled": int(labelled.sum()),
         "unlabeled": int((~labelled).sum()),
+        "scenario": model.scenario,
         "labelling": model.labelling,
         "called_positive": int((predicted & ~labelled).sum()),
         "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},

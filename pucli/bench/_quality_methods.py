@@ -24,7 +24,7 @@ class Problem:
     X_test: np.ndarray
     y: np.ndarray
     true_prior: float
-    labelling: str
+    scenario: str
     seed: int
 
 
@@ -43,7 +43,7 @@ def auto(problem: Problem) -> Prediction:
     """Fit `AutoPU` with the labelling scenario as its only information."""
     from pucli.auto.estimator import AutoPU
 
-    model = AutoPU(labelling=problem.labelling, random_state=problem.seed).fit(problem.X, problem.labelled)
+    model = AutoPU(scenario=problem.scenario, random_state=problem.seed).fit(problem.X, problem.labelled)
     scores = model.decision_function(problem.X_test)
     intervals = {name: (found.value, found.low, found.high) for name, found in model.estimates_.items()}
     return Prediction(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])

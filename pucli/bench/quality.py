@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.bench._quality_labelling import LABELLINGS, labelled_split, labelling_told
+from pucli.bench._quality_labelling import LABELLINGS, labelled_split, told
 from pucli.bench._quality_methods import BASELINES, Prediction, Problem, installed, predict
 from pucli.bench._quality_table import COLUMNS, Cell, table
 from pucli.bench._quality_tasks import Rows, Task, load, tasks
@@ -34,7 +34,7 @@ def run(
     *,
     half: str = "all",
     repeats: int = 1,
-    labellings: Sequence[str] = LABELLINGS,
+    labellings: Sequence[str] = tuple(LABELLINGS),
     methods: list[str] | None = None,
     folder: Path | None = None,
     seed: int = 7,
@@ -76,9 +76,9 @@ def _cells(
     rng = split_stream(seed, task.name, labelling, frequency, repeat)
     split = labelled_split(labelling, rows.X, rows.y, frequency, rng)
     labelled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
-    told = labelling_told(labelling)
-    population = y[~labelled] if told == "case-control" else y
-    problem = Problem(rows.X[split.train], labelled, rows.X[split.test], y, float(population.mean()), told, repeat)
+    scenario = told(labelling)
+    population = y[~labelled] if scenario == "case-control" else y
+    problem = Problem(rows.X[split.train], labelled, rows.X[split.test], y, float(population.mean()), scenario, repeat)
     found = []
     for method in methods:
         started = time.process_time()

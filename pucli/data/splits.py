@@ -1,6 +1,7 @@
 """Splits of (X, y) into labelled positives, unlabeled rows and a test set.
 
-Labels are selected completely at random (SCAR). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
+Labels are selected completely at random (SCAR), or positives with a larger `tilt` are selected more often (SAR,
+`pucli.data.labelling`). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
 
 * case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
   unlabeled rows.
@@ -11,17 +12,14 @@ In both, the label frequency is the share of the training positives that are lab
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pucli.arrays import AnyArray, Ints
-from pucli.data.atomic import replacing
+from pucli.arrays import AnyArray, Floats, Ints
+from pucli.data.labelling import labelling_tilt
 from pucli.errors import UsageError, unknown
 from pucli.seeding import stream
 
@@ -46,7 +44,12 @@ class Split:
 
 
 def case_control(
-    y: AnyArray, label_frequency: float, *, unlabeled_train: float = 0.7, rng: np.random.Generator
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    unlabeled_train: float = 0.7,
+    rng: np.random.Generator,
+    tilt: Floats | None = None,
 ) -> Split:
     """Split in the case-control scenario.
 
@@ -64,6 +67,8 @@ def case_control(
         t, between 0 and 1, both excluded.
     rng : numpy.random.Generator
         Source of randomness.
+    tilt : array of shape (n,), optional
+        Log of the relative chance of each row to be the next one labelled; None for equal chances.
 
     Returns
     -------
@@ -78,14 +83,21 @@ def case_control(
     _check_share("label_frequency", label_frequency)
     _check_share("unlabeled_train", unlabeled_train)
     share = unlabeled_train * label_frequency / (1.0 - (1.0 - unlabeled_train) * label_frequency)
-    order = rng.permutation(positive)
+    order = _drawn(positive, tilt, rng)
     count = _nearest(share * len(positive))
     unlabeled = rng.permutation(np.setdiff1d(np.arange(len(y)), order[:count]))
     kept = _nearest(unlabeled_train * len(unlabeled))
     return _split(order[:count], unlabeled[:kept], unlabeled[kept:], len(positive), label_frequency, rng)
 
 
-def single_training_set(y: AnyArray, label_frequency: float, *, train: float = 0.7, rng: np.random.Generator) -> Split:
+def single_training_set(
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    train: float = 0.7,
+    rng: np.random.Generator,
+    tilt: Floats | None = None,
+) -> Split:
     """Split in the single-training-set scenario.
 
     The training set is a random share `train` of all rows; a share g of its positives is labelled.
@@ -100,6 +112,8 @@ def single_training_set(y: AnyArray, label_frequency: float, *, train: float = 0
         Share of the rows in the training set, between 0 and 1, both excluded.
     rng : numpy.random.Generator
         Source of randomness.
+    tilt : array of shape (n,), optional
+        Log of the relative chance of each row to be the next one labelled; None for equal chances.
 
     Returns
     -------
@@ -119,7 +133,7 @@ def single_training_set(y: AnyArray, label_frequency: float, *, train: float = 0
     is_positive[positive] = True
     candidates = order[:kept][is_positive[order[:kept]]]
     count = _nearest(label_frequency * len(candidates))
-    labelled = rng.permutation(candidates)[:count]
+    labelled = _drawn(candidates, tilt, rng)[:count]
     rest = order[:kept][~np.isin(order[:kept], labelled)]
     return _split(labelled, rest, order[kept:], len(candidates), label_frequency, rng)
 
@@ -128,7 +142,13 @@ SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "sin
 
 
 def make_split(
-    scenario: str, y: AnyArray, label_frequency: float, *, rng: np.random.Generator, **options: float
+    scenario: str,
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    rng: np.random.Generator,
+    tilt: Floats | None = None,
+    **options: float,
 ) -> Split:
     """Split in the scenario "case-control" or "single-training-set"; the parameters are those of its function.
 
@@ -140,21 +160,36 @@ def make_split(
     """
     if scenario not in SCENARIOS:
         raise unknown("scenario", scenario, SCENARIOS)
-    return SCENARIOS[scenario](y, label_frequency, rng=rng, **options)
+    return SCENARIOS[scenario](y, label_frequency, rng=rng, tilt=tilt, **options)
 
 
 def repeated_splits(
-    scenario: str, y: AnyArray, label_frequency: float, *, repeats: int, seed: int, name: str = "", **options: float
+    scenario: str,
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    repeats: int,
+    seed: int,
+    name: str = "",
+    labelling: str = "scar",
+    X: Floats | None = None,
+    **options: float,
 ) -> list[Split]:
-    """Return `repeats` splits; each depends only on (seed, name, scenario, label frequency, repeat).
+    """Return `repeats` splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
 
-    `name` is the name of the data set. A split does not depend on the number of splits.
+    `name` is the name of the data set. A split does not depend on the number of splits. A labelling of
+    `pucli.data.labelling` other than "scar" needs the rows X.
     """
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, not {repeats}")
     return [
         make_split(
-            scenario, y, label_frequency, rng=split_stream(seed, name, scenario, label_frequency, repeat), **options
+            scenario,
+            y,
+            label_frequency,
+            rng=split_stream(seed, name, scenario, label_frequency, repeat),
+            tilt=None if X is None else labelling_tilt(labelling, X, y, stream(seed, "labelling", name, repeat)),
+            **options,
         )
         for repeat in range(repeats)
     ]
@@ -163,144 +198,6 @@ def repeated_splits(
 def split_stream(seed: int, name: str, scenario: str, label_frequency: float, repeat: int) -> np.random.Generator:
     """Return the random number generator of a split."""
     return stream(seed, "split", name, scenario, float(label_frequency), int(repeat))
-
-
-@dataclass(frozen=True)
-class SavedSplits:
-    """Splits of a data set, as stored in a file.
-
-    Attributes
-    ----------
-    splits : list of Split
-        The splits, in order.
-    dataset : str
-        Name of the data set or file that was split.
-    content_sha256 : str
-        Hash of its (X, y).
-    rows : int
-        Number of its rows.
-    settings : dict
-        Scenario, label frequency and seed given to `save_splits`.
-    """
-
-    splits: list[Split]
-    dataset: str
-    content_sha256: str
-    rows: int
-    settings: dict[str, Any] = field(default_factory=dict)
-
-
-_FORMAT = "pucli-splits"
-_VERSION = 1
-
-
-def save_splits(
-    path: str | Path, splits: Sequence[Split], *, dataset: str, content_sha256: str, rows: int, **settings: Any
-) -> None:
-    """Write splits to a JSON file atomically, with row numbers from 0.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; an existing one is replaced.
-    splits : sequence of Split
-        The splits.
-    dataset : str
-        Name of the data set or file.
-    content_sha256 : str
-        Hash of its (X, y); `load_splits` refuses other data.
-    rows : int
-        Number of its rows.
-    **settings
-        JSON values to store as well, such as scenario, label_frequency and seed.
-
-    Raises
-    ------
-    UsageError, RunError
-        The file cannot be written; the disk is full.
-    """
-    content = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "dataset": dataset,
-        "content_sha256": content_sha256,
-        "rows": rows,
-        "settings": settings,
-        "splits": [
-            {"train": s.train.tolist(), "labelled": s.train[s.s == 1].tolist(), "test": s.test.tolist()} for s in splits
-        ],
-    }
-    with replacing(path) as partial:
-        partial.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-
-
-def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: int | None = None) -> SavedSplits:
-    """Read splits from a file written by `save_splits`.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    content_sha256 : str, optional
-        Hash of the data to be split; splits of other data are refused.
-    rows : int, optional
-        Number of rows of these data.
-
-    Returns
-    -------
-    SavedSplits
-
-    Raises
-    ------
-    UsageError
-        The file is missing, damaged, not a splits file, or made for other data.
-    """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the splits file {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(
-            f"{path}: not a splits file, or damaged ({error}); make it again with `pucli split`"
-        ) from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise UsageError(f"{path} is not a splits file; `pucli split` writes one")
-    if content.get("version") != _VERSION:
-        raise UsageError(
-            f"{path}: splits file of version {content.get('version')!r}, but this pucli reads version {_VERSION}"
-        )
-    try:
-        saved = SavedSplits(
-            [_restored(item, int(content["rows"])) for item in content["splits"]],
-            str(content["dataset"]),
-            str(content["content_sha256"]),
-            int(content["rows"]),
-            dict(content["settings"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path}: damaged splits file ({error}); make it again with `pucli split`") from error
-    if (content_sha256 is not None and content_sha256 != saved.content_sha256) or (
-        rows is not None and rows != saved.rows
-    ):
-        raise UsageError(
-            f"{path} holds splits of {saved.dataset!r} with {saved.rows} rows, not of the given data; "
-            "use the data they were made from, or make new splits with `pucli split`"
-        )
-    return saved
-
-
-def _restored(item: dict[str, list[int]], rows: int) -> Split:
-    train = np.array(item["train"], dtype=np.int64)
-    test = np.array(item["test"], dtype=np.int64)
-    labelled = np.array(item["labelled"], dtype=np.int64)
-    together = np.concatenate([train, test])
-    if train.ndim != 1 or test.ndim != 1 or len(np.unique(together)) != len(together):
-        raise ValueError("a row is in a split twice")
-    if len(together) and (together.min() < 0 or together.max() >= rows):
-        raise ValueError(f"a row number is outside 0..{rows - 1}")
-    if not np.isin(labelled, train).all():
-        raise ValueError("a labelled row is not in the training set")
-    return Split(train, test, np.isin(train, labelled).astype(np.int8))
 
 
 def _split(
@@ -322,6 +219,14 @@ def _split(
     s = np.repeat(np.array([1, 0], dtype=np.int8), [len(labelled), len(unlabeled)])
     order = rng.permutation(len(s))
     return Split(np.concatenate([labelled, unlabeled])[order].astype(np.int64), test.astype(np.int64), s[order])
+
+
+def _drawn(rows: Ints, tilt: Floats | None, rng: np.random.Generator) -> Ints:
+    """Return rows in the order in which they are drawn without replacement, with chances in proportion to exp(tilt)."""
+    if tilt is None:
+        return rng.permutation(rows)
+    # the order of Gumbel variables with these locations has this distribution
+    return rows[np.argsort(-(tilt[rows] + rng.gumbel(size=len(rows))), kind="stable")]
 
 
 def _positives(y: AnyArray) -> Ints:

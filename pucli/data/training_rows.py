@@ -13,7 +13,8 @@ import numpy as np
 from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.data.label_column import LabelColumn, in_order
 from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
-from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, load_splits, make_split, split_stream
+from pucli.data.saved_splits import load_splits
+from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
 from pucli.data.tables import read_labelled
 from pucli.errors import UsageError, unknown
 from pucli.seeding import stream

@@ -77,6 +77,10 @@ class SplitPlan(Strict):
     """Splitting of the rows and number of repeats."""
 
     scenario: str = Field(default="case-control", description="case-control or single-training-set")
+    labelling: str = Field(
+        default="scar",
+        description="which positives are labelled (protocol pu): scar, sar-feature or sar-score",
+    )
     label_frequencies: list[float] = Field(default=[], description="label frequencies, with one setting for each")
     repeats: int = Field(ge=1, le=100_000)
     seed: int = Field(ge=0)

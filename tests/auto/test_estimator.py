@@ -114,7 +114,7 @@ def test_the_cut_moves_without_training(fitted) -> None:
 
 def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
     X, s, truth = two_clouds(400, labelled=80, prior=0.25, apart=4.0)
-    sample = AutoPU(labelling="single-training-set", members=FEW).fit(X, s)
+    sample = AutoPU(scenario="single-training-set", members=FEW).fit(X, s)
     apart = AutoPU(members=FEW).fit(X, s)
     assert sample.prior_ == pytest.approx(truth.mean(), abs=0.08)
     assert apart.prior_ == pytest.approx(truth[~s].mean(), abs=0.08)
@@ -159,10 +159,12 @@ def test_unusual_data_gives_finite_predictions(case: str) -> None:
     assert all(found.low <= found.value <= found.high for found in model.estimates_.values())
 
 
-def test_an_unknown_labelling_names_the_known_ones() -> None:
+def test_an_unknown_scenario_or_labelling_names_the_known_ones() -> None:
     X, s, _ = two_clouds(40, labelled=10)
     with pytest.raises(ValueError, match="case-control"):
-        AutoPU(labelling="case").fit(X, s)
+        AutoPU(scenario="case").fit(X, s)
+    with pytest.raises(ValueError, match="scar"):
+        AutoPU(labelling="case-control").fit(X, s)
 
 
 def test_the_callback_is_called_after_each_member() -> None:

@@ -194,6 +194,7 @@ SHOWN = {
     ("advise", "plot"): "test_prior_advise.py::test_the_picture",
     ("split", "destination"): "test_outputs.py::test_missing_folders_are_made",
     ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
+    ("split", "labelling"): "test_every_option.py::test_the_labelling_of_a_split",
     ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
     ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "merge"): "test_reproduce.py::test_parts_of_a_run_are_merged",

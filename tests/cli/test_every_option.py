@@ -241,6 +241,15 @@ def test_the_seed_of_a_split(pucli, tmp_path):
     assert (tmp_path / "0.json").read_text() != (tmp_path / "1.json").read_text()
 
 
+def test_the_labelling_of_a_split(pucli, tmp_path):
+    labelled = {}
+    for how in ("scar", "sar-score"):
+        assert pucli("split", "wine", "--labelling", how, "--repeats", 1, "--out", f"{how}.json").code == 0
+        labelled[how] = json.loads((tmp_path / f"{how}.json").read_text())["splits"][0]["labelled"]
+    assert set(labelled["scar"]) != set(labelled["sar-score"])
+    assert len(labelled["scar"]) == len(labelled["sar-score"])
+
+
 def test_a_mirror_reaches_the_cells(place, tmp_path, mirror):
     declared = {**SMALL, "data": {"names": ["seeds"]}, "split": {**SMALL["split"], "scenario": "case-control"}}
     (tmp_path / "declared.yaml").write_text(yaml.safe_dump(declared))

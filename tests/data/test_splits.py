@@ -18,6 +18,7 @@ from pucli.data import (
     save_splits,
     single_training_set,
 )
+from pucli.data.labelling import SLOPE, labelling_tilt
 from pucli.errors import UsageError
 
 SIZES = st.integers(60, 300)
@@ -208,3 +209,41 @@ def test_truncated_missing_and_unwritable_splits_files(tmp_path):
         load_splits(tmp_path / "none.json")
     with pytest.raises(UsageError, match=r"cannot write .*below-a-file.json"):
         save_splits(path / "below-a-file.json", splits, dataset="toy", content_sha256="", rows=80)
+
+
+@pytest.mark.parametrize("scenario", sorted(SCENARIOS))
+@pytest.mark.parametrize("labelling", ["sar-feature", "sar-score"])
+def test_a_biased_labelling_keeps_the_counts_and_labels_tilted_positives(scenario: str, labelling: str) -> None:
+    y = labels(300, 200)
+    X = np.random.default_rng(1).normal(size=(500, 3)) + (y == 1)[:, None]
+    plain, biased = (make_split(scenario, y, 0.3, rng=np.random.default_rng(2), tilt=tilt) for tilt in (None, X[:, 0]))
+    check_partition(biased, y)
+    assert biased.s.sum() == plain.s.sum()
+    tilt = labelling_tilt(labelling, X, y, np.random.default_rng(3))
+    split = make_split(scenario, y, 0.3, rng=np.random.default_rng(4), tilt=tilt)
+    assert tilt[split.train[split.s == 1]].mean() > tilt[y == 1].mean() + 1.0
+    assert tilt[y == 1].std() == pytest.approx(SLOPE)
+
+
+def test_chances_of_the_first_draw_are_in_proportion_to_the_tilt() -> None:
+    y, tilt = np.array([1, 1, 1, 0, 0, 0]), np.log(np.array([1.0, 2.0, 5.0, 9.0, 9.0, 9.0]))
+    count = np.zeros(6)
+    for seed in range(4000):
+        split = make_split("case-control", y, 0.35, rng=np.random.default_rng(seed), tilt=tilt)
+        count[split.train[split.s == 1]] += 1
+    assert count.sum() == 4000
+    assert np.abs(count / 4000 - np.array([1, 2, 5, 0, 0, 0]) / 8).max() < 0.03
+
+
+def test_an_unknown_labelling_names_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="sar-score"):
+        labelling_tilt("sar-scores", np.zeros((2, 1)), np.array([0, 1]), np.random.default_rng(0))
+
+
+def test_repeated_splits_of_a_biased_labelling_differ_and_come_again() -> None:
+    y = labels(40, 60)
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    made = repeated_splits("case-control", y, 0.5, repeats=2, seed=3, labelling="sar-feature", X=X)
+    again = repeated_splits("case-control", y, 0.5, repeats=1, seed=3, labelling="sar-feature", X=X)
+    assert np.array_equal(made[0].train, again[0].train)
+    assert not np.array_equal(made[0].train[made[0].s == 1], made[1].train[made[1].s == 1])

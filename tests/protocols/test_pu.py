@@ -233,3 +233,16 @@ def test_a_key_does_not_depend_on_how_a_number_is_written_but_on_what_the_refine
             keys[bool(held), type(values[0])] = cell.key
             assert cell.declared["method"]["tuning"].get("stay_on_grid") == (held or None)
     assert keys[True, int] == keys[True, float] != keys[False, int] == keys[False, float]
+
+
+def test_rows_of_a_biased_labelling_are_those_of_pucli_split(tmp_path):
+    declared = {**DECLARED, "split": {**DECLARED["split"], "labelling": "sar-score"}}
+    (tmp_path / "sar.yaml").write_text(yaml.safe_dump(declared))
+    (tmp_path / "scar.yaml").write_text(yaml.safe_dump(DECLARED))
+    data = load_dataset("breast-cancer")
+    how = {"repeats": 1, "seed": 7, "name": "breast-cancer", "labelling": "sar-score", "X": data.X}
+    split = repeated_splits("case-control", data.y, 0.5, **how)[0]
+    biased = load_experiment(tmp_path / "sar.yaml")
+    cell = plan(biased, methods=["fixed"])[0]
+    assert np.array_equal(prepared(biased, cell).s, split.s)
+    assert cell.key != plan(load_experiment(tmp_path / "scar.yaml"), methods=["fixed"])[0].key

@@ -57,10 +57,10 @@ def command(
     opt.output_file("--report", report, where.data, where.split)
     opt.output_file("--scored", scored, where.data, where.split)
     rows = rows_to_learn_from(out, "pu", where.source)
-    labelling = "single-training-set" if rows.denominator == "all" else "case-control"
+    scenario = "single-training-set" if rows.denominator == "all" else "case-control"
     with out.progress("auto", lines=True) as show:
         params = {
-            "labelling": labelling,
+            "scenario": scenario,
             "goal": chosen[0],
             "wanted": chosen[1],
             "n_jobs": n_jobs,

@@ -28,6 +28,14 @@ def command(
     ],
     scenario: Scenario = "case-control",
     label_frequency: LabelFrequency = 0.5,
+    labelling: Annotated[
+        str,
+        typer.Option(
+            "--labelling",
+            help="Which positives are labelled: scar (at random), sar-feature or sar-score.",
+            autocompletion=completion.words("scar", "sar-feature", "sar-score"),
+        ),
+    ] = "scar",
     repeats: Annotated[int, typer.Option("--repeats", help="Number of splits.", min=1)] = 10,
     seed: Seed = 0,
     destination: Annotated[
@@ -40,15 +48,20 @@ def command(
 
     case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
     unlabeled rows. single-training-set: all rows are one sample, and some positives of its training part are labelled.
-    In both, the label frequency is the share of the training positives that are labelled.
+    In both, the label frequency is the share of the training positives that are labelled. With --labelling sar-feature
+    or sar-score, labelled positives are not a random sample: a positive's chance of being labelled grows with a random
+    combination of its features, or with how clearly it is positive.
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
     path = destination or Path(f"{dataset_key(name)}-splits.json")
     output_file("--out", path)
     dataset = load_dataset(name, mirror=mirror, offline=offline or None)
-    splits = repeated_splits(scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name)
-    settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed}
+    biased = {} if labelling == "scar" else {"labelling": labelling, "X": dataset.X}
+    splits = repeated_splits(
+        scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name, **biased
+    )
+    settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed, "labelling": labelling}
     save_splits(
         path,
         splits,

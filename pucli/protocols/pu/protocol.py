@@ -21,6 +21,7 @@ import numpy as np
 from pydantic import Field
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
+from pucli.data.labelling import LABELLINGS, labelling_tilt
 from pucli.data.splits import Split
 from pucli.errors import UsageError, unknown
 from pucli.protocols.common import (
@@ -93,6 +94,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             }
             for frequency in scope.label_frequencies:
                 division = {"scenario": split.scenario, "label_frequency": frequency, "fraction": fraction}
+                if split.labelling != "scar":  # the default is not in the key
+                    division["labelling"] = split.labelling
                 for column, method in columns.items():
                     tuning = method["tuning"]
                     planned += [
@@ -125,6 +128,8 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
             f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
             f"{experiment.data.generate} adds columns by data.parameters."
         )
+    if split.labelling not in LABELLINGS:
+        raise unknown("labelling", split.labelling, LABELLINGS)
     for scenario, key in SCENARIOS.items():
         if getattr(split, key) is not None and scenario != split.scenario:
             raise UsageError(f"{experiment.name}: split.{key} belongs to the scenario {scenario}; remove it.")
@@ -265,7 +270,7 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     from pucli.data.preprocessing import constant_features
 
     X, y, relevant = _load(cell, context)
-    chosen = split_of(cell, y)
+    chosen = split_of(cell, X, y)
     X_train, X_test = X[chosen.train], X[chosen.test]
     constant = constant_features(X_train)
     notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
@@ -276,14 +281,17 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {})
 
 
-def split_of(cell: Cell, y: AnyArray) -> Split:
-    """Return the split of a cell for rows with classes `y` in {-1, +1}."""
+def split_of(cell: Cell, X: Floats, y: AnyArray) -> Split:
+    """Return the split of a cell for rows X with classes `y` in {-1, +1}."""
     from pucli.data.splits import make_split, split_stream
 
     split = cell.declared["split"]
     scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
     rng = split_stream(split["seed"], _set_name(cell), scenario, frequency, cell.repeat)
-    return make_split(scenario, y, frequency, rng=rng, **({} if fraction is None else {SCENARIOS[scenario]: fraction}))
+    options = {} if fraction is None else {SCENARIOS[scenario]: fraction}
+    how = stream(split["seed"], "labelling", _set_name(cell), cell.repeat)
+    tilt = labelling_tilt(split.get("labelling", "scar"), X, y, how)
+    return make_split(scenario, y, frequency, rng=rng, tilt=tilt, **options)
 
 
 def _set_name(cell: Cell) -> str:

@@ -182,6 +182,6 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
 
 def _training_classes(cell: Cell, context: Context) -> AnyArray:
     """Return the true classes of the training rows, which are used only in the figure."""
-    y = read_rows(cell.dataset, context)[1]
-    classes: AnyArray = y[pu.split_of(cell, y).train]
+    X, y = read_rows(cell.dataset, context)
+    classes: AnyArray = y[pu.split_of(cell, X, y).train]
     return classes
