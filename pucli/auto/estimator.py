@@ -24,6 +24,7 @@ from pucli.auto.prior import estimate_prior, hidden_share
 from pucli.auto.ranking import chance_limit, pu_auc, true_auc
 from pucli.auto.refit import refit
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
+from pucli.auto.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
 from pucli.errors import DegenerateModelWarning
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
@@ -40,8 +41,8 @@ class AutoPU(PUClassifier):
 
     Class-balanced kernel ridge regressions and forests of trees rank the rows. Their parameters are chosen by the AUC
     of labelled against unlabeled held-out rows, which needs no prior. The same held-out scores give the prior, the
-    cut, the probabilities, and estimates of the classifier's quality. The labelled rows are assumed to be a random
-    sample of the positives.
+    cut, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
+    rows are assumed to be a random sample of the positives.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class AutoPU(PUClassifier):
         labelled.
     labelling : {"scar", "sar"}, default="scar"
         "scar": the labelled rows are a random sample of the positives. "sar": which positives are labelled depends on
-        their features, and the propensity is estimated (`pucli.auto.sar`).
+        their features: a clearer positive is labelled more readily (`pucli.auto.sar`).
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
         What the cut is chosen for; `with_cut` moves it after training.
     wanted : float, default=None
@@ -85,6 +86,9 @@ class AutoPU(PUClassifier):
         The F1 of the SVC is at its own cut, that of the others at the share that the ensemble predicts positive.
     held_out_ : ndarray of shape (n,)
         Score of each training row by models that were trained without it.
+    propensity_ : ndarray of shape (n,)
+        How readily each training row would be labelled if it were positive, relative to the clearest positive; ones
+        unless `labelling` is "sar".
 
     Raises
     ------
@@ -177,6 +181,8 @@ class AutoPU(PUClassifier):
             )
             held_out = scores.mean(axis=0)
             self._conclude(held_out[labelled], held_out[population], seed)
+            if self.labelling == "sar":
+                self._conclude_if_biased(held_out[population], int(labelled.sum()), seed)
             soft = self.calibration_.of(held_out)
             again = refit(members, first, X, labelled, folds, scores, soft, seed, self.n_jobs)
             self.ensemble_ = first if again is None else again
@@ -184,6 +190,9 @@ class AutoPU(PUClassifier):
         self.leaderboard_ = self._leaderboard(first, scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[order] = held_out
+        self.propensity_ = np.ones(len(X))
+        if self.labelling == "sar":
+            self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
         ranking, limit = pu_auc(held_out, labelled), chance_limit(int(labelled.sum()), int((~labelled).sum()))
         if ranking <= limit:
             warnings.warn(
@@ -196,10 +205,18 @@ class AutoPU(PUClassifier):
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""
 
-    def _conclude(self, positive: np.ndarray, population: np.ndarray, seed: int) -> None:
-        """Set the prior, the cut, the probabilities and the estimates."""
+    def _conclude(
+        self, positive: np.ndarray, population: np.ndarray, seed: int, if_random: np.ndarray | None = None
+    ) -> None:
+        """Set the prior, the cut, the probabilities and the estimates.
+
+        positive, population : (p,) and (n,) held-out scores. if_random : (n,) probabilities under random labelling, if
+        the labelling is not random.
+        """
         self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
         self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"))
+        if if_random is not None:
+            self.prior_estimate_ = widened(self.prior_estimate_, if_random, stream(seed, "labelling"))
         self.prior_ = self.prior_estimate_.value
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))
@@ -207,6 +224,12 @@ class AutoPU(PUClassifier):
             self._positive, self._population, self.prior_estimate_.draws, stream(seed, "expected F1")
         )
         self._cut_for(self.goal, self.wanted)
+
+    def _conclude_if_biased(self, population: np.ndarray, count: int, seed: int) -> None:
+        """Conclude again, with `count` scores of positives as they would be if labelled at random."""
+        if_random = self.calibration_.of(population)
+        positive = positive_scores(population, probabilities_if_biased(if_random), count)
+        self._conclude(positive, population, seed, if_random)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
         """Set the cut and its estimates."""
@@ -273,7 +296,9 @@ class AutoPU(PUClassifier):
 
     def score_rows(self, X: Any) -> Floats:
         """Return the ensemble's score of each row of X (n, m), shape (n,), without the cut."""
-        return self.decision_function(X) + self.cut_
+        plain = copy.copy(self)
+        plain.cut_ = 0.0  # a cut may be infinite, if a wanted recall needs all rows
+        return plain.decision_function(X)
 
     def _score(self, X: Floats) -> Floats:
         """Return the score minus the cut, shape (n,), for validated rows X (n, m)."""

@@ -47,7 +47,10 @@ class RandomLabelling:
         """The result in words."""
         if self.random:
             return f"no sign against it (p = {self.p_value:.2f})"
-        return f"unlikely (p = {self.p_value:.2f}): all estimates but the share may be wrong"
+        return (
+            f"unlikely (p = {self.p_value:.2f}): all estimates but the share may be wrong; if clear positives were "
+            "labelled first, train again with --labelling sar"
+        )
 
 
 def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:

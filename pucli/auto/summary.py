@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from pucli.auto.scar import RandomLabelling
 
 
+MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
+
+
 def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: RandomLabelling) -> dict[str, Any]:
     """Return the cut, the estimates, the leaderboard and the test of random labelling.
 
     labelled : (n,) bool. names : of the features. test : see `pucli.auto.scar`.
     """
     predicted = model.held_out_ > model.cut_
+    sound = test.random or model.labelling == "sar"
     return {
         "rows": len(labelled),
         "labelled": int(labelled.sum()),
@@ -29,7 +33,10 @@ def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: Ran
         "called_positive": int((predicted & ~labelled).sum()),
         "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
         "estimates": {
-            name: {**asdict(found), "known": found.known and (test.random or name == "share")}
+            name: {
+                **asdict(found),
+                "known": found.known and (sound or name == "share"),
+            }
             for name, found in model.estimates_.items()
         },
         "leaderboard": model.leaderboard_,
@@ -37,7 +44,7 @@ def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: Ran
             "p_value": test.p_value,
             "differs_most": names[test.feature],
             "difference": test.difference,
-            "verdict": test.verdict,
+            "verdict": test.verdict if model.labelling == "scar" else MODELLED,
         },
     }
 

@@ -43,7 +43,18 @@ def auto(problem: Problem) -> Prediction:
     """Fit `AutoPU` with the labelling scenario as its only information."""
     from pucli.auto.estimator import AutoPU
 
-    model = AutoPU(scenario=problem.scenario, random_state=problem.seed).fit(problem.X, problem.labelled)
+    return _auto(AutoPU(scenario=problem.scenario, random_state=problem.seed), problem)
+
+
+def auto_sar(problem: Problem) -> Prediction:
+    """Fit `AutoPU` with its model of labelling that is not random."""
+    from pucli.auto.estimator import AutoPU
+
+    return _auto(AutoPU(scenario=problem.scenario, labelling="sar", random_state=problem.seed), problem)
+
+
+def _auto(model: Any, problem: Problem) -> Prediction:
+    model.fit(problem.X, problem.labelled)
     scores = model.decision_function(problem.X_test)
     intervals = {name: (found.value, found.low, found.high) for name, found in model.estimates_.items()}
     return Prediction(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])
@@ -53,6 +64,19 @@ def naive_svc(problem: Problem) -> Prediction:
     """Fit a class-balanced SVC that treats unlabeled rows as negative, cut at zero."""
     scores = _svc_scores(problem, problem.labelled)
     return Prediction(scores, scores > 0)
+
+
+def sar_em(problem: Problem) -> Prediction:
+    """Fit SAR-EM (Bekker et al. 2019) to standardised features."""
+    from sklearn.preprocessing import StandardScaler
+
+    from pucli.solvers.sar.em import sar_em as fit
+
+    scaler = StandardScaler().fit(problem.X)
+    found = fit(scaler.transform(problem.X), problem.labelled)
+    scores = scaler.transform(problem.X_test) @ found.classifier[:-1] + found.classifier[-1]
+    population = ~problem.labelled if problem.scenario == "case-control" else slice(None)
+    return Prediction(scores, scores > 0, float(found.posterior[population].mean()))
 
 
 def svc_true_prior(problem: Problem) -> Prediction:
@@ -184,10 +208,14 @@ def _ours(name: str) -> Callable[[Problem], Prediction]:
 OURS = ("glpual", "gllc", "bsvm", "blssvm", "e-glpual", "cpb-glpual", "upu", "nnpu", "usmo", "ramp-pu")
 # What runs on labels of every kind.
 BASELINES = ("auto", "SVC, unlabeled as negative", "SVC, true prior")
+# What models labels that are not random; `pucli bench labelling` compares them.
+OF_LABELLING = ("auto, labelling sar", "SAR-EM")
 
 # Name in the table -> function, and the package that it needs.
 METHODS: dict[str, tuple[Callable[[Problem], Prediction], str]] = {
     "auto": (auto, ""),
+    "auto, labelling sar": (auto_sar, ""),
+    "SAR-EM": (sar_em, ""),
     "SVC, unlabeled as negative": (naive_svc, ""),
     "SVC, true prior": (svc_true_prior, ""),
     "true labels": (true_labels, ""),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pucli.bench._quality_methods import OF_LABELLING
 from pucli.bench._quality_tasks import DESIGN
 from pucli.metrics.comparison import friedman_nemenyi
 
@@ -43,7 +44,7 @@ def table(cells: Sequence[Cell], methods: Sequence[str]) -> list[dict[str, Any]]
     halves = {"all": frame, "design": frame[frame.task.isin(DESIGN)], "look-once": frame[~frame.task.isin(DESIGN)]}
     lines = []
     for half, part in halves.items():
-        shown = methods if half == "all" else [name for name in methods if name in (AUTO, NAIVE)]
+        shown = methods if half == "all" else [name for name in methods if name in (AUTO, *OF_LABELLING, NAIVE)]
         for (labelling, frequency), group in part.groupby(["labelling", "frequency"], sort=False):
             about = {"tasks": half, "labelling": labelling, "labelled": frequency}
             lines += [{**about, **line} for line in _lines(group, shown)]

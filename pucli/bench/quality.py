@@ -4,7 +4,7 @@ Every method has the same splits. F1 is that at the method's own cut; AUC and F1
 "Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
 "prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
 "kept" the share of the cells whose 90 % interval holds the truth. On labels that are not given case-control the
-baselines alone run beside auto.
+baselines alone run beside auto. `pucli bench labelling` tries models of labels that are not random.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pucli.bench._quality_labelling import LABELLINGS, labelled_split, told
-from pucli.bench._quality_methods import BASELINES, Prediction, Problem, installed, predict
+from pucli.bench._quality_methods import BASELINES, OF_LABELLING, Prediction, Problem, installed, predict
 from pucli.bench._quality_table import COLUMNS, Cell, table
 from pucli.bench._quality_tasks import Rows, Task, load, tasks
 from pucli.bench._timing import Progress
@@ -49,12 +49,12 @@ def run(
         raise UsageError(
             f"{folder}: none of the files of the quality tasks is there; set PUCLI_QUALITY_DATA to their folder."
         )
-    chosen = methods or installed()
+    chosen = methods or [name for name in installed() if name not in OF_LABELLING]
     cells: list[Cell] = []
     jobs = [(task, labelling) for task in at_hand for labelling in labellings]
     for done, (task, labelling) in enumerate(jobs, start=1):
         rows = load(task, folder)
-        names = chosen if labelling == "case-control" else [name for name in chosen if name in BASELINES]
+        names = chosen if labelling == "case-control" or methods else [name for name in chosen if name in BASELINES]
         for frequency in FREQUENCIES:
             for repeat in range(repeats):
                 cells += _cells(task, rows, frequency, repeat, labelling, names, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.auto.scar import random_labelling
+from pucli.auto.scar import RandomLabelling, random_labelling
 from tests.auto.helpers import two_clouds
 
 
@@ -31,3 +31,8 @@ def test_random_labelling_is_rarely_rejected() -> None:
 def test_labelling_that_depends_on_a_feature_is_rejected() -> None:
     assert np.median(p_values(0.0)) > 0.2
     assert np.median(p_values(2.0)) < 0.1
+
+
+def test_an_unlikely_verdict_says_what_to_do() -> None:
+    assert "--labelling sar" in RandomLabelling(0.005, 0, 5.0).verdict
+    assert "--labelling" not in RandomLabelling(0.5, 0, 1.0).verdict

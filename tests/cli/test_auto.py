@@ -88,3 +88,14 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     assert pucli("auto", "--data", "noise.csv", "--label", "bought", "--positive", "yes", "--model", "m").code == 0
     result = pucli("predict", "--model", "m", "--data", "noise.csv", "--out", "scored.csv")
     assert "prior that the training rows do not determine" in result.err
+
+
+def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    plain, biased = (pucli(*words, "--labelling", how, "--json").document for how in ("scar", "sar"))
+    assert biased["labelling"] == "sar"
+    assert biased["estimates"]["prior"]["value"] > plain["estimates"]["prior"]["value"]
+    assert "clearer a positive" in biased["random_labelling"]["verdict"]
+    refused = pucli(*words, "--labelling", "some")
+    assert refused.code == 2
+    assert "scar" in refused.err

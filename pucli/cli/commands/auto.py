@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.cut_options import CutOptions
 from pucli.cli.output import Output
@@ -18,6 +19,7 @@ EXAMPLES = """
 pucli auto --data customers.csv --label bought --positive yes
 pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
 pucli auto --data customers.csv --label bought --positive yes --recall 0.9
+pucli auto --data customers.csv --label bought --positive yes --labelling sar
 """
 
 
@@ -25,6 +27,14 @@ def command(
     out: Output,
     where: opt.Rows,
     cut: CutOptions,
+    labelling: Annotated[
+        str,
+        typer.Option(
+            "--labelling",
+            help="scar: labelled rows are a random sample of the positives. sar: clear positives were labelled first.",
+            autocompletion=completion.words("scar", "sar"),
+        ),
+    ] = "scar",
     model: Annotated[
         Path | None, typer.Option("--model", help="File to keep the model in, e.g. bought.model.", show_default=False)
     ] = None,
@@ -43,6 +53,11 @@ def command(
     positives that are found (recall) and the rest are estimated, with 90 % intervals, from rows held out in turn. They
     hold if the labelled rows are a random sample of all positives. With --scenario single-training-set the labels were
     given within one sample; otherwise the unlabeled rows are a sample of their own.
+
+    --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
+    grows with the square of its probability of being positive. No model of the chance follows from the rows alone; this
+    one is right only if clear positives were labelled first, and finds fewer true positives for sure if labels are
+    random (`pucli bench quality` compares both).
     """
     from pucli.auto.scar import labelling_of
     from pucli.auto.summary import scored_rows, summary
@@ -61,6 +76,7 @@ def command(
     with out.progress("auto", lines=True) as show:
         params = {
             "scenario": scenario,
+            "labelling": labelling,
             "goal": chosen[0],
             "wanted": chosen[1],
             "n_jobs": n_jobs,
@@ -114,7 +130,10 @@ def _print(out: Output, fitted: Fitted, document: dict[str, Any]) -> None:
         for name, found in document["estimates"].items()
     ]
     out.table(["estimate", "value", "from", "to (90 %)", ""], estimates)
-    out.remark("The estimates assume that the labelled rows are a random sample of the positives.")
+    assumed = "are a random sample of the positives"
+    if document["labelling"] == "sar":
+        assumed = "were chosen by how clearly they are positive"
+    out.remark(f"The estimates assume that the labelled rows {assumed}.")
     out.text()
     board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
     out.table(["member", "PU-AUC", "AUC estimated", "F1 estimated"], board)

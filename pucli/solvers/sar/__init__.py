@@ -1,0 +1,1 @@
+"""Labelling that depends on the features (SAR)."""
