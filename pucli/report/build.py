@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from pucli.report.model import Report
 from pucli.report.samples import Samples
 from pucli.report.summary import summarise
 from pucli.report.table import TableRow, count_flags, table_rows
-from pucli.runner.cells import Cell
+from pucli.runner.cells import Cell, json_values
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.plan import describe, planned_cells, planned_scope, results_folder
 from pucli.runner.profiles import Scope
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("md", "csv", "tex", "html")
+# the figure that stands before the others
+FIRST, FIRST_TITLE = "published", "Published and obtained means, with their standard deviations"
 
 TABLE_COLUMNS = (
     "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats", "published_mean",
@@ -215,7 +218,8 @@ def build_report(
     report.folder = output_folder(folder, scope.profile_name, report.counts["done"])
     drawable = {key: StoredRow(**{**row, "details": {}}) for key, row in stored.items()} if from_csv else stored
     if figures:
-        _draw(report, samples, cells, drawable, timed=not from_csv)
+        ways = read_provenance(report.folder).get("made_with", []) if from_csv else []
+        _draw(report, samples, cells, drawable, [way.get("processes", 0) for way in ways])
     _add_extras(report, experiment, cells, drawable, figures)
     if from_csv:
         keep_recorded(report, read_provenance(report.folder))
@@ -278,6 +282,7 @@ def keep_recorded(report: Report, provenance: Mapping[str, Any]) -> None:
         report.kept += [path for path, _ in kept if path not in fresh]
         merged = [(path, fresh.get(path, title)) for path, title in kept]
         made[:] = merged + [item for item in made if item[0] not in dict(merged)]
+    report.figures.sort(key=lambda item: item[0] != f"figures/{FIRST}.png")
 
 
 def _source(experiment: Experiment) -> str:
@@ -300,13 +305,18 @@ def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
     ]
 
 
-def _draw(report: Report, samples: Samples, cells: Sequence[Cell], stored: StoredRows, *, timed: bool) -> None:
+def _draw(
+    report: Report, samples: Samples, cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int]
+) -> None:
     from pucli.report.figures import KINDS, timing
+    from pucli.report.forest import published_figure
+    from pucli.report.look import look
 
-    if timed:
-        _write_figure(report, "figures/timing", "Time by method", timing(cells, stored))
-    for spec in samples.experiment.figures:
-        _write_figure(report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, samples))
+    with look():
+        _write_figure(report, f"figures/{FIRST}", FIRST_TITLE, published_figure(report.rows))
+        for spec in samples.experiment.figures:
+            _write_figure(report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, samples))
+        _write_figure(report, "figures/timing", "Time by method", timing(cells, stored, processes))
 
 
 def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:
@@ -322,12 +332,15 @@ def _add_extras(
     report: Report, experiment: Experiment, cells: Sequence[Cell], stored: StoredRows, figures: bool
 ) -> None:
     """Write the additional texts and figures of the protocol."""
-    for extra in extras_of(experiment.protocol)(experiment, cells, stored):
-        if isinstance(extra.content, str):
-            report.files.append(write(report.folder / extra.path, extra.content))
-            report.texts.append((extra.path, extra.title))
-        elif figures:
-            _write_figure(report, extra.path, extra.title, extra.content)
+    from pucli.report.look import look
+
+    with look() if figures else nullcontext():
+        for extra in extras_of(experiment.protocol)(experiment, cells, stored):
+            if isinstance(extra.content, str):
+                report.files.append(write(report.folder / extra.path, extra.content))
+                report.texts.append((extra.path, extra.title))
+            elif figures:
+                _write_figure(report, extra.path, extra.title, extra.content)
 
 
 def _write_tables(report: Report, formats: Sequence[str]) -> None:
@@ -362,6 +375,10 @@ def _write_always(
     from pucli.report.made_with import made_with, made_with_page, to_text
 
     if from_csv and not any(row["provenance"] for row in stored.values()):
+        recorded = read_provenance(report.folder)
+        if recorded and recorded["figures"] != json_values(report.figures):
+            content = {**recorded, "figures": report.figures}
+            report.files.append(write(report.folder / PROVENANCE, to_text(content)))
         return
     before = read_provenance(report.folder) if from_csv else {}
     content = made_with(report, experiment, scope, cells, stored, before)

@@ -6,11 +6,13 @@ They are drawn without a display; the same numbers give the same bytes.
 from __future__ import annotations
 
 import io
+import re
 import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
+from pucli.report.look import FAINT, NARROW, WIDE, colour, look, plain
 from pucli.report.published import setting_key
 from pucli.report.samples import Samples, setting_text
 from pucli.runner.cells import Cell
@@ -20,30 +22,50 @@ from pucli.runner.store import StoredRows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PARTS = ("tune", "fit", "predict")
+# parts of a cell, each with its mark
+PARTS = {"tune": "o", "fit": "o", "predict": "D"}
 
 
 def render(figure: Figure) -> dict[str, bytes]:
     """Return the figure as {"png": bytes, "svg": bytes}."""
-    import matplotlib
-
     drawn = {}
-    with matplotlib.rc_context({"svg.hashsalt": "pucli", "svg.fonttype": "path"}):
+    with look():
         for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=ending, dpi=150, metadata=metadata, bbox_inches="tight")
+            figure.savefig(buffer, format=ending, metadata=metadata, bbox_inches="tight")
             drawn[ending] = buffer.getvalue()
+    drawn["svg"] = _shorter(drawn["svg"])
     return drawn
 
 
-def timing(cells: Sequence[Cell], stored: StoredRows) -> Figure | None:
-    """Draw the mean seconds of tuning, fitting and prediction by method; return None if no cell is finished."""
+def _shorter(svg: bytes) -> bytes:
+    """Round coordinates to hundredths of a point, and leave out comments and indentation."""
+
+    def rounded(given: re.Match[bytes]) -> bytes:
+        short = re.sub(rb"-?\d+\.\d+", lambda number: b"%g" % round(float(number[0]), 2), given[0])
+        # a stroke without length, see `pucli.report.look.dots`
+        return re.sub(rb"M ([\d.-]+ [\d.-]+) \nL \1 \n", rb"M\1h0", short)
+
+    shorter = re.sub(rb"<!--.*?-->|\n\s+", lambda found: b"" if found[0][:1] == b"<" else b"\n", svg, flags=re.DOTALL)
+    return re.sub(rb' (?:d|x|y)="[^"]+"', rounded, shorter)
+
+
+def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] = ()) -> Figure | None:
+    """Draw the mean seconds of tuning, fitting and prediction by method; return None if no cell is finished.
+
+    Parameters
+    ----------
+    cells, stored
+        The plan and its rows.
+    processes : sequence of int
+        Numbers of processes at a time, for rows that do not say it.
+    """
     seconds: dict[str, dict[str, list[float]]] = {}
-    ways = set()
+    ways = set(processes)
     for cell in cells:
         row = stored.get(cell.key)
         if row is not None and row["status"] == "done":
-            ways.add(row["provenance"].get("processes"))
+            ways.add(row["provenance"].get("processes", 0))
             for part in PARTS:
                 if row["seconds"].get(part):
                     seconds.setdefault(cell.method, {}).setdefault(part, []).append(row["seconds"][part])
@@ -52,19 +74,25 @@ def timing(cells: Sequence[Cell], stored: StoredRows) -> Figure | None:
     from matplotlib.figure import Figure
 
     labels = list(seconds)
-    figure = Figure(figsize=(max(5.0, 1.4 * len(labels) + 2), 3.6))
+    figure = Figure(figsize=(NARROW, 0.26 * len(labels) + 1.2))
     ax = figure.subplots()
-    for number, part in enumerate(PARTS):
-        x = [i + (number - 1) * 0.27 for i, label in enumerate(labels) if part in seconds[label]]
-        y = [statistics.fmean(seconds[label][part]) for label in labels if part in seconds[label]]
-        ax.bar(x, y, width=0.25, label=part)
-    ax.set_yscale("log")
-    ax.set_xticks(range(len(labels)), labels)
-    ax.set_ylabel("seconds for each cell (mean)")
-    processes = ", ".join(str(n) for n in sorted(w for w in ways if w))
-    ax.set_title(f"Time by method; one thread each, processes at a time: {processes or 'unknown'}", fontsize=9)
-    ax.legend(frameon=False)
-    ax.grid(axis="y", alpha=0.3)
+    for y, label in enumerate(labels):
+        means = {part: statistics.fmean(values) for part, values in seconds[label].items()}
+        ax.plot([min(means.values()), max(means.values())], [y, y], color=FAINT, linewidth=1.5, zorder=1)
+        for part, value in means.items():
+            face = colour(label) if part == "tune" else "white"
+            ax.plot(value, y, PARTS[part], color=colour(label), markerfacecolor=face, markersize=5.5)
+    ax.set_xscale("log")
+    plain(ax.xaxis)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    at_a_time = ", ".join(str(n) for n in sorted(n for n in ways if n))
+    ax.set_xlabel(f"seconds per cell (mean), one thread; processes at a time: {at_a_time or 'unknown'}")
+    for part, marker in PARTS.items():
+        face = "0.35" if part == "tune" else "white"
+        ax.plot([], [], marker, color="0.35", markerfacecolor=face, label=part)
+    figure.legend(loc="outside upper center", ncols=3)
     return figure
 
 
@@ -88,14 +116,28 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
     from matplotlib.figure import Figure
 
     boxes.sort(key=lambda box: box[:2])
-    figure = Figure(figsize=(max(5.0, 0.55 * len(boxes) + 1.5), 3.8))
+    figure = Figure(figsize=(WIDE if len(boxes) > 8 else NARROW, 3.0))
     ax = figure.subplots()
-    ax.axhline(0, color="0.6", linewidth=0.8)
-    ax.boxplot([box[2] for box in boxes], tick_labels=[box[1] for box in boxes])
+    ax.axhline(0, color="0.3", linewidth=0.8)
+    ink = {"color": colour(spec.a)}
+    ax.boxplot(
+        [box[2] for box in boxes],
+        tick_labels=[box[1] for box in boxes],
+        patch_artist=True,
+        boxprops={"facecolor": colour(spec.a), "alpha": 0.3, "linewidth": 0},
+        medianprops={**ink, "linewidth": 1.8},
+        whiskerprops=ink,
+        capprops=ink,
+        flierprops={"markersize": 3, "markeredgecolor": colour(spec.a)},
+    )
     unit = get_metric(spec.metric).heading
     ax.set_ylabel(f"{unit}: {spec.a} less {spec.b}")
-    ax.set_title(spec.title or spec.name, fontsize=10)
-    ax.tick_params(axis="x", rotation=60 if len(boxes) > 8 else 0)
+    ax.set_title(spec.title or spec.name)
+    ax.grid(axis="x", visible=False)
+    if len(boxes) > 8:
+        ax.tick_params(axis="x", labelrotation=45)
+        for label in ax.get_xticklabels():
+            label.set(horizontalalignment="right", rotation_mode="anchor")
     return figure
 
 

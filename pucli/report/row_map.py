@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pucli.arrays import Bools, Floats
 from pucli.data.atomic import replacing
 from pucli.data.preprocessing import Standardiser
+from pucli.report.look import NARROW, POSITIVE, look
 
 # Larger data sets are subsampled at random to this number of rows.
 LARGEST_MAP = 3000
@@ -45,14 +47,13 @@ def write_row_map(path: Path, X: Floats, labelled: Bools, *, title: str, seed: i
     perplexity = min(float(np.clip(len(rows) / 8, 5, 50)), 0.5 * len(rows))
     start = "random" if rows.shape[1] < 2 else "pca"
     points = TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(rows)
-    figure = Figure(figsize=(6, 5), layout="constrained")
-    ax = figure.subplots()
-    ax.scatter(points[~marked, 0], points[~marked, 1], s=10, c="tab:gray", label="unlabeled")
-    ax.scatter(points[marked, 0], points[marked, 1], s=22, c="tab:red", marker="^", label="labelled positive")
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.set_title(title, fontsize=9)
-    ax.legend(fontsize=8)
-    with replacing(path) as partial:
-        figure.savefig(partial, dpi=150)
+    with look(), replacing(path) as partial:
+        figure = Figure(figsize=(NARROW, 4.2))
+        ax = figure.subplots()
+        ax.scatter(points[~marked, 0], points[~marked, 1], s=8, c="0.6", linewidths=0, label="unlabeled")
+        ink: dict[str, Any] = {"c": POSITIVE, "marker": "^", "edgecolors": "black", "linewidths": 0.4}
+        ax.scatter(points[marked, 0], points[marked, 1], s=20, **ink, label="labelled positive")
+        ax.set(xticks=[], yticks=[], title=title)
+        figure.legend(loc="outside lower center", ncols=2)
+        figure.savefig(partial)
     return len(rows)

@@ -189,7 +189,8 @@ def test_files_and_their_contents(experiment, tmp_path):
     names = {path.relative_to(folder).as_posix() for path in report.files}
     assert names == {
         "table.md", "table.csv", "table.tex", "table.html", "cells.csv", "comparisons.csv", "provenance.json",
-        "provenance.md", "figures/timing.png", "figures/timing.svg", "figures/boxes.png", "figures/boxes.svg",
+        "provenance.md", "figures/published.png", "figures/published.svg", "figures/timing.png",
+        "figures/timing.svg", "figures/boxes.png", "figures/boxes.svg",
     }  # fmt: skip
     assert all((folder / name).stat().st_size for name in names)
     with (folder / "table.csv").open() as handle:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import BLUE, DASHES, NARROW, PALETTE, RED, WIDE
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -47,7 +48,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 def _figure(rows: int, columns: int) -> tuple[Figure, np.ndarray]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDE if columns > 1 else NARROW, 2.5 * rows))
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
@@ -55,79 +56,92 @@ def _densities(found: Mapping[str, Any]) -> Figure:
     figure, axes = _figure(1, 1)
     _draw_densities(axes[0, 0], found)
     axes[0, 0].set_ylabel("density")
+    axes[0, 0].set_xlabel("u")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
 def _draw_densities(axes: Axes, found: Mapping[str, Any]) -> None:
     """Draw the supervised density of each class with unit variance, and its labelled points."""
     u, labelled, classes = np.array(found["u"]), np.array(found["labelled"]), np.array(found["classes"])
-    for k in np.unique(classes):
-        mean = labelled[classes == k].mean()
-        line = axes.plot(u, np.exp(-0.5 * (u - mean) ** 2) / np.sqrt(2 * np.pi), "--", linewidth=1)[0]
-        axes.plot(labelled[classes == k], 0.0 * labelled[classes == k], "o", color=line.get_color())
-    axes.set_xlabel("u")
+    for k, name in enumerate(np.unique(classes)):
+        points = labelled[classes == name]
+        density = np.exp(-0.5 * (u - points.mean()) ** 2) / np.sqrt(2 * np.pi)
+        axes.plot(u, density, "--", color=PALETTE[k], linewidth=1, label=f"density, class {k + 1}")
+        axes.plot(points, 0.0 * points, "o", color=PALETTE[k])
 
 
 def _one(found: Mapping[str, Any]) -> Figure:
     """Adversarial labels, posteriors at u, and the contrastive likelihood at the saddle by u and q."""
     u, one = np.array(found["u"]), {name: np.array(values) for name, values in found["one"].items()}
-    K = one["soft_labels"].shape[1]
     figure, axes = _figure(2, 2)
     _draw_densities(axes[0, 0], found)
-    for k in range(K):
-        axes[0, 0].plot(u, one["soft_labels"][:, k], label=f"q, class {k + 1}")
-        axes[0, 1].plot(u, one["posterior"][:, k], label=f"class {k + 1}")
+    for k in range(one["soft_labels"].shape[1]):
+        ink = {"color": PALETTE[k]}
+        axes[0, 0].plot(u, one["soft_labels"][:, k], label=f"class {k + 1}", **ink)
+        axes[0, 1].plot(u, one["posterior"][:, k], **ink)
         axes[0, 1].plot(u, one["supervised"][:, k], "k:", linewidth=1)
-        axes[1, 0].plot(u, one["contrast"][:, k], ["-", "--", ":"][k % 3], label=f"u in class {k + 1}")
-    axes[0, 0].set_title("adversarial labels of u, supervised densities", fontsize=9)
-    axes[0, 1].set_title("posterior at u (supervised dotted)", fontsize=9)
-    axes[1, 0].set_title("contrastive likelihood at the saddle, by the label of u", fontsize=9)
+        axes[1, 0].plot(u, one["contrast"][:, k], DASHES[k % 3], **ink)
+    axes[0, 0].set_title("adversarial labels of u (dashed: densities)")
+    axes[0, 1].set_title("posterior at u (dotted: supervised)")
+    axes[1, 0].set_title("contrast at the saddle, by the class of u")
     q = np.linspace(0, 1, 51)
     surface = one["contrast"][:, :1] * q + one["contrast"][:, 1:2] * (1 - q)
-    drawn = axes[1, 1].contourf(u, q, surface.T, levels=20)
-    figure.colorbar(drawn, ax=axes[1, 1])
-    axes[1, 1].set_title("the same, between classes 1 (q = 1) and 2", fontsize=9)
-    for ax in axes.ravel()[:3]:
-        ax.legend(frameon=False, fontsize=7)
+    _map(figure, axes[1, 1], u, q, surface, "contrast between classes 1 and 2")
+    axes[1, 1].set_ylabel("q, class 1")
+    lines, names = axes[0, 0].get_legend_handles_labels()
+    shown = [(line, name) for line, name in zip(lines, names, strict=True) if not name.startswith("density")]
+    figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=3)
+    for ax in axes[1]:
         ax.set_xlabel("u")
-    axes[1, 1].set_xlabel("u")
-    axes[1, 1].set_ylabel("q")
     return figure
+
+
+def _map(figure: Figure, ax: Axes, x: np.ndarray, y: np.ndarray, values: np.ndarray, title: str, **limits: Any) -> None:
+    """Draw `values` of shape (len(x), len(y)) as a map with a scale."""
+    drawn = ax.pcolormesh(x, y, values.T, shading="gouraud", rasterized=True, **limits)
+    figure.colorbar(drawn, ax=ax)
+    ax.set_title(title)
+    ax.grid(visible=False)
 
 
 def _compared(details: Details) -> Figure:
     figure, axes = _figure(2, 2)
-    for column, label in enumerate(("fixed", "free")):
+    for column, (label, colour, dashes) in enumerate((("fixed", BLUE, "-"), ("free", RED, "--"))):
         found = details[3, label]
         u, one = np.array(found["u"]), {name: np.array(values) for name, values in found["one"].items()}
-        axes[0, 0].plot(u, one["soft_labels"][:, 0], "rb"[column], label=f"{label} variances")
-        axes[0, 1].plot(u, one["posterior"][:, 0], "rb"[column], label=f"{label} variances")
+        ink = {"color": colour, "linestyle": dashes}
+        axes[0, 0].plot(u, one["soft_labels"][:, 0], label=f"{label} variances", **ink)
+        axes[0, 1].plot(u, one["posterior"][:, 0], linewidth=2.4 - column, **ink)
         axes[0, 1].plot(u, one["supervised"][:, 0], "k:", linewidth=1)
         q = np.linspace(0, 1, 51)
         surface = one["contrast"][:, :1] * q + one["contrast"][:, 1:] * (1 - q)
-        figure.colorbar(axes[1, column].contourf(u, q, surface.T, levels=20), ax=axes[1, column])
-        axes[1, column].set_title(f"contrastive likelihood at the saddle, {label} variances", fontsize=9)
+        _map(figure, axes[1, column], u, q, surface, f"contrast at the saddle, {label} variances")
         axes[1, column].set_xlabel("u")
         axes[1, column].set_ylabel("q, class 1")
-    axes[0, 0].set_title("adversarial label of u, class 1", fontsize=9)
-    axes[0, 1].set_title("posterior of class 1 at u (supervised dotted)", fontsize=9)
-    for ax in axes[0]:
-        ax.legend(frameon=False, fontsize=7)
-        ax.set_xlabel("u")
+    axes[0, 0].set_title("adversarial label of u, class 1")
+    axes[0, 1].set_title("posterior of class 1 at u (dotted: supervised)")
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
 def _by_second_point(details: Details) -> Figure:
+    from matplotlib import colormaps
+
     figure, axes = _figure(1, 2)
     for column, label in enumerate(("fixed", "free")):
         found = details[3, label]
         u, posterior = np.array(found["u_of_two"]), np.array(found["two"]["posterior"])
-        for j in np.unique(np.linspace(0, len(u) - 1, 9).round().astype(int)):
-            axes[0, column].plot(u, posterior[:, j], linewidth=1, label=f"u2 = {u[j]:g}")
-        axes[0, column].plot(u, np.array(found["two"]["supervised"])[:, 0], "k--", label="supervised")
-        axes[0, column].set_title(f"posterior of class 1 at u1, {label} variances", fontsize=9)
+        chosen = np.unique(np.linspace(0, len(u) - 1, 9).round().astype(int))
+        for number, j in enumerate(chosen):
+            shade = colormaps["cividis"](number / len(chosen))
+            axes[0, column].plot(u, posterior[:, j], color=shade, label=f"u2 = {u[j]:g}" if not column else None)
+        axes[0, column].plot(
+            u, np.array(found["two"]["supervised"])[:, 0], "k:", label=None if column else "supervised"
+        )
+        axes[0, column].set_title(f"posterior of class 1 at u1, {label} variances")
         axes[0, column].set_xlabel("u1")
-        axes[0, column].legend(frameon=False, fontsize=6)
+    figure.legend(loc="outside lower center", ncols=5)
     return figure
 
 
@@ -136,9 +150,7 @@ def _maps(details: Details) -> Figure:
     for column, label in enumerate(("fixed", "free")):
         found = details[3, label]
         u, q = np.array(found["u_of_two"]), np.array(found["two"]["soft_label"])
-        drawn = axes[0, column].contourf(u, u, q.T, levels=np.linspace(0, 1, 21))
-        figure.colorbar(drawn, ax=axes[0, column])
-        axes[0, column].set_title(f"adversarial label of u1, class 1, {label} variances", fontsize=9)
+        _map(figure, axes[0, column], u, u, q, f"label of u1, class 1, {label} variances", vmin=0, vmax=1)
         axes[0, column].set_xlabel("u1")
         axes[0, column].set_ylabel("u2")
     return figure

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import NARROW, PALETTE, WIDE, band, dots, end_labels, strokes
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -14,6 +16,8 @@ from pucli.runner.store import StoredRows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# panels side by side
+ACROSS = 3
 Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
 
 
@@ -36,44 +40,72 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
     """Draw the mean of `metric` over repeats, with its standard deviation, against the number of labels per class."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.0, 3.6), layout="constrained")
+    figure = Figure(figsize=(NARROW, 2.8))
     ax = figure.subplots()
-    for label in dict.fromkeys(cell.method for cell, _ in rows):
+    lines = strokes(list(dict.fromkeys(cell.method for cell, _ in rows)))
+    for label, stroke in lines.items():
         values: dict[int, list[float]] = {}
         for cell, row in rows:
             if cell.method == label and row["metrics"].get(metric) is not None:
                 values.setdefault(int(cell.setting["labels"]), []).append(row["metrics"][metric])
         x = sorted(values)
         if x:
-            mean = [statistics.fmean(values[n]) for n in x]
-            ax.errorbar(x, mean, [statistics.pstdev(values[n]) for n in x], marker="o", ms=3, capsize=2, label=label)
+            band(ax, x, [values[n] for n in x], label, stroke)
+    repeats = len({cell.repeat for cell, _ in rows})
     ax.set_xlabel("labelled rows of each class")
     ax.set_ylabel(metric)
-    ax.set_title(dataset)
-    ax.grid(alpha=0.3)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=8)
+    ax.set_title(f"{dataset}, {'one run' if repeats == 1 else f'mean and standard deviation of {repeats} runs'}")
+    end_labels(ax, 2.1)
     return figure
 
 
 def predictions(dataset: str, rows: Rows) -> Figure:
     """Draw rows in two or three dimensions, coloured by class and by the predictions of each method.
 
-    The predictions shown are those with the most labels.
+    The predictions shown are those with the most labels. A predicted cluster has the colour of the class with which it
+    shares the most rows; further clusters have further colours.
     """
     from matplotlib.figure import Figure
 
     most = max(cell.setting["labels"] for cell, _ in rows)
     shown = [(cell.method, row["details"]) for cell, row in rows if cell.setting["labels"] == most]
-    panels = [("true classes", shown[0][1]["truth"]), *((label, details["answers"]) for label, details in shown)]
-    points = shown[0][1]["X"]
-    solid = len(points[0]) == 3
-    figure = Figure(figsize=(2.6 * len(panels), 3.0), layout="constrained")
-    axes = figure.subplots(1, len(panels), squeeze=False, subplot_kw={"projection": "3d"} if solid else {})[0]
-    for ax, (title, colours) in zip(axes, panels, strict=True):
-        ax.scatter(*zip(*points, strict=True), c=colours, s=4, cmap="tab10", rasterized=True)
-        ax.set_title(title, fontsize=9)
+    truth = np.unique(shown[0][1]["truth"], return_inverse=True)[1]
+    panels = [("true classes", truth), *((label, matched(details["answers"], truth)) for label, details in shown)]
+    points = np.array(shown[0][1]["X"])
+    solid = points.shape[1] == 3
+    lines = -(-len(panels) // ACROSS)
+    figure = Figure(figsize=(WIDE, 2.55 * lines + 0.2))
+    axes = figure.subplots(lines, ACROSS, squeeze=False, subplot_kw={"projection": "3d"} if solid else {}).ravel()
+    for ax in axes[len(panels) :]:
+        ax.remove()
+    for ax, (title, classes) in zip(axes, panels, strict=False):
+        for number in np.unique(classes):
+            own, shade = points[classes == number], PALETTE[number % len(PALETTE)]
+            if solid:
+                ax.scatter(*own.T, color=shade, s=3, linewidths=0, rasterized=True)
+            else:
+                dots(ax, own, shade, 1.9)
+        ax.set_title(title)
         ax.set(xticks=[], yticks=[], **({"zticks": []} if solid else {}))
         ax.set_aspect("equal", "datalim")
-    figure.suptitle(f"{dataset}, {most} labelled rows of each class", fontsize=9)
+        ax.grid(visible=False)
+    figure.suptitle(f"{dataset}, {most} labelled rows of each class")
     return figure
+
+
+def matched(answers: Sequence[int], truth: np.ndarray) -> np.ndarray:
+    """Return predicted clusters with the numbers of the classes that they share the most rows with.
+
+    Examples
+    --------
+    >>> matched([5, 5, 7, 9], np.array([0, 0, 1, 1])).tolist()
+    [0, 0, 1, 2]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    clusters = np.unique(answers, return_inverse=True)[1]
+    shared = np.zeros((clusters.max() + 1, truth.max() + 1))
+    np.add.at(shared, (clusters, truth), 1)
+    found = dict(zip(*linear_sum_assignment(-shared), strict=True))
+    rest = iter(range(truth.max() + 1, truth.max() + 2 + clusters.max()))
+    return np.array([found[c] if c in found else next(rest) for c in range(clusters.max() + 1)])[clusters]

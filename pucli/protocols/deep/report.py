@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import NARROW, WIDE, colour, dots, end_labels, plain, strokes
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -37,45 +38,53 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     return found
 
 
-def _panels(count: int, width: float, height: float) -> tuple[Figure, Any]:
+def _panels(count: int, height: float) -> tuple[Figure, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width * count, height), layout="constrained")
+    figure = Figure(figsize=(WIDE, height))
     return figure, figure.subplots(1, count, squeeze=False)[0]
 
 
 def plane(having: Details) -> Figure:
     """Draw true and generated rows of the plane, a panel for each method."""
-    figure, axes = _panels(len(having), 2.6, 2.8)
+    figure, axes = _panels(len(having), 7.0 / len(having) + 0.4)
     for ax, (label, details) in zip(axes, having.items(), strict=True):
-        ax.scatter(*np.array(details["generated"]).T, s=2, label="generated", rasterized=True)
-        ax.scatter(*np.array(details["true"]).T, s=2, alpha=0.4, label="true", rasterized=True)
-        ax.set_title(label, fontsize=9)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8, markerscale=4)
+        dots(ax, np.array(details["generated"]), colour(label), 1.5)
+        dots(ax, np.array(details["true"]), "black", 1.2)
+        ax.set_title(label)
+        ax.set_aspect("equal", "datalim")
+        ax.locator_params(nbins=4)
+    figure.supxlabel("black: true rows; coloured: generated rows", fontsize=9)
     return figure
 
 
 def histogram(having: Details) -> Figure:
     """Draw the number of generated rows of each mode, a panel for each method."""
-    figure, axes = _panels(len(having), 2.4, 2.2)
+    figure, axes = _panels(len(having), 1.8)
     for ax, (label, details) in zip(axes, having.items(), strict=True):
-        ax.bar(range(len(details["counts"])), details["counts"])
-        ax.set_title(label, fontsize=9)
+        ax.bar(range(len(details["counts"])), details["counts"], color=colour(label))
+        ax.set_title(label)
         ax.set_xlabel("mode")
+        ax.locator_params(nbins=4, integer=True)
+        ax.grid(axis="x", visible=False)
+    axes[0].set_ylabel("generated rows")
     return figure
 
 
 def likelihood_curves(having: Details) -> Figure:
     """Draw the log-likelihood of the test rows against the iterations, a line for each method."""
-    figure, (ax,) = _panels(1, 5.0, 3.6)
-    for label, details in having.items():
-        points = [(look["iterations"], look["log_likelihood"]) for look in details["curve"]]
-        ax.plot(*zip(*points, strict=True), marker="o", ms=3, label=label)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(NARROW, 2.8))
+    ax = figure.subplots()
+    for label, stroke in strokes(list(having)).items():
+        points = [(look["iterations"], look["log_likelihood"]) for look in having[label]["curve"]]
+        ax.plot(*zip(*points, strict=True), label=label, **stroke)
     ax.set_xscale("log")
-    ax.set_xlabel("iterations")
+    plain(ax.xaxis)
+    ax.set_xlabel("iterations, one training run")
     ax.set_ylabel("log-likelihood of test rows (nats)")
-    ax.grid(alpha=0.3)
-    ax.legend(frameon=False, fontsize=8)
+    end_labels(ax, 2.1)
     return figure
 
 
@@ -90,12 +99,12 @@ def neighbours(having: Details) -> Figure:
 
 
 def _image_panels(having: Details, key: str) -> Figure:
-    figure, axes = _panels(len(having), 2.0, 3.4)
+    figure, axes = _panels(len(having), 3.2)
     for ax, (label, details) in zip(axes, having.items(), strict=True):
         columns = np.array(details[key], dtype=float)  # (columns, images, 3 side^2), channels one after the other
         side = round((columns.shape[2] / 3) ** 0.5)
         pictures = columns.reshape(*columns.shape[:2], 3, side, side).transpose(1, 3, 0, 4, 2)
         ax.imshow(np.clip(pictures.reshape(columns.shape[1] * side, columns.shape[0] * side, 3), 0.0, 1.0))
-        ax.set_title(label, fontsize=9)
+        ax.set_title(label)
         ax.axis("off")
     return figure

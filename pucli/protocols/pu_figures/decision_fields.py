@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import NEGATIVE, POSITIVE, WIDE, colour, dots
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
 from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pucli.protocols.pu_figures.protocol import FieldFigure
 
-# As in the published figure: the negative region of GLPUAL pink, that of GLLC orange; positives red, negatives blue.
-FIELDS = {"glpual": "pink", "gllc": "orange"}
-OTHER = "0.85"
+# opacity of a region in the colour of its method
+SHADE = 0.3
 
 
 def draw(
@@ -39,39 +40,59 @@ def draw(
 
 
 def _draw(experiment: Experiment, figure: FieldFigure, cells: Sequence[Cell], stored: StoredRows) -> Figure:
-    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
     methods = list(dict.fromkeys(cell.method for cell in cells))
     settings = list(dict.fromkeys(_setting(experiment, cell) for cell in cells))
-    drawn = Figure(figsize=(2.9 * len(methods) + 0.4, 2.7 * len(settings) + 0.3), layout="constrained")
-    panels = drawn.subplots(len(settings), len(methods), squeeze=False)
-    for axes in panels.ravel():
-        axes.set_axis_off()
+    drawn = Figure(figsize=(WIDE, 1.35 * len(methods) + 0.95))
+    panels = drawn.subplots(len(methods), len(settings), squeeze=False, sharex="col", sharey="col")
+    for ax in panels.ravel():
+        ax.set_axis_off()
     for cell in cells:
-        axes = panels[settings.index(_setting(experiment, cell)), methods.index(cell.method)]
-        axes.set_axis_on()
-        row = stored[cell.key]
-        details = row["details"]
-        window = details["fields"][0] if figure.window is None else _window(details["fields"], figure.window)
-        left, right = window["window"]
-        method = base_name(cell.method)
-        axes.imshow(
-            np.ma.masked_equal(np.array(window["negative"]), 0),
-            extent=(left, right, left, right),
-            origin="lower",
-            cmap=ListedColormap([FIELDS.get(method, OTHER)]),
-            interpolation="nearest",
-        )
-        X, y = np.array(details["test"]), np.array(details["classes"])
-        for label, colour in ((1, "red"), (-1, "blue")):
-            axes.scatter(*X[y == label].T, s=5, c=colour, linewidths=0)
-        axes.set_xlim(left, right)
-        axes.set_ylim(left, right)
-        f1 = 100 * (row["metrics"]["f1"] or 0.0)
-        axes.set_title(f"{method}, {_setting(experiment, cell)}: F1 {f1:.1f}", fontsize=8)
-        axes.tick_params(labelsize=7)
+        line, column = methods.index(cell.method), settings.index(_setting(experiment, cell))
+        ax = panels[line, column]
+        ax.set_axis_on()
+        _panel(ax, base_name(cell.method), stored[cell.key], figure.window)
+        # which method, at the left; which setting, above
+        f1 = f"F1 {100 * (stored[cell.key]['metrics']['f1'] or 0.0):.1f}"
+        ax.set_title(f1 if line else f"{settings[column]}\n{f1}", fontsize=8)
+    for ax, method in zip(panels[:, 0], methods, strict=True):
+        ax.set_ylabel(f"{base_name(method)}: feature 2")
+    drawn.supxlabel("feature 1", fontsize=9)
+    marks = [
+        Line2D([], [], marker=".", linestyle="", color=shade, label=f"{name} test rows")
+        for name, shade in (("positive", POSITIVE), ("negative", NEGATIVE))
+    ]
+    fields = [Patch(color=colour(m), alpha=SHADE, label=f"predicted negative by {base_name(m)}") for m in methods]
+    drawn.legend(handles=[*marks, *fields], loc="outside upper center", ncols=4, columnspacing=1.0)
     return drawn
+
+
+def _panel(ax: Axes, method: str, row: Mapping[str, Any], asked: Sequence[float] | None) -> None:
+    """Draw the region that is predicted negative, and the test rows, in the window asked for or the whole one."""
+    from matplotlib.colors import ListedColormap
+
+    details = row["details"]
+    window = details["fields"][0] if asked is None else _window(details["fields"], asked)
+    left, right = window["window"]
+    ax.imshow(
+        np.ma.masked_equal(np.array(window["negative"]), 0),
+        extent=(left, right, left, right),
+        origin="lower",
+        cmap=ListedColormap([colour(method)]),
+        alpha=SHADE,
+        interpolation="nearest",
+    )
+    X, y = np.array(details["test"]), np.array(details["classes"])
+    for label, shade in ((1, POSITIVE), (-1, NEGATIVE)):
+        dots(ax, X[y == label], shade, 1.9)
+    ax.set_xlim(left, right)
+    ax.set_ylim(left, right)
+    ax.locator_params(nbins=3)
+    ax.tick_params(labelsize=7.5)
+    ax.grid(visible=False)
 
 
 def _window(fields: Sequence[Mapping[str, Any]], window: Sequence[float]) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pucli.advice import APART, BETWEEN
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import FAINT, NEGATIVE, POSITIVE, WIDE, dots
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pucli.protocols.pu_figures.protocol import MapFigure, Panel
 
 COLUMNS = 3
+LABELLED: dict[str, Any] = {"s": 20, "c": POSITIVE, "marker": "^", "edgecolors": "black", "linewidths": 0.5}
+WRONG: dict[str, Any] = {"s": 22, "c": "black", "marker": "x", "linewidths": 0.9}
 Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
 
 
@@ -60,7 +63,7 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
 
     columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
-    drawn = Figure(figsize=(4.0 * columns, 3.6 * lines), layout="constrained")
+    drawn = Figure(figsize=(WIDE, WIDE / columns * 0.85 * lines + 0.3))
     places = drawn.subplots(lines, columns, squeeze=False).ravel()
     for place in places[len(panels) :]:
         place.set_axis_off()
@@ -70,19 +73,11 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
         points, y = np.array(details["points"]), np.array(details["classes"])
         labelled = np.zeros(len(y), dtype=bool)
         labelled[details["labelled"]] = figure.labelled
-        for rows, colour, marker, name in (
-            ((y == -1), "blue", "o", "negative"),
-            ((y == 1) & ~labelled, "red", "o", "positive"),
-            (labelled, "red", "^", "labelled positive"),
-        ):
-            if rows.any():
-                size = 26 if marker == "^" else 10
-                edge = "black" if marker == "^" else "none"
-                place.scatter(
-                    *points[rows].T, s=size, c=colour, marker=marker, edgecolors=edge, linewidths=0.4, label=name
-                )
+        dots(place, points[y == -1], NEGATIVE, 2.6)
+        dots(place, points[(y == 1) & ~labelled], POSITIVE, 2.6)
+        place.scatter(*points[labelled].T, **LABELLED)
         _frame(place, f"{panel.data}, perplexity {details['perplexity']:g}")
-    places[0].legend(fontsize=7, loc="best")
+    _legend(drawn, ("positive", "negative", "labelled positive") if figure.labelled else ("positive", "negative"))
     return drawn
 
 
@@ -90,7 +85,7 @@ def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figur
     """Draw test rows with crosses on misclassified ones, one row per map and one column per method."""
     from matplotlib.figure import Figure
 
-    drawn = Figure(figsize=(4.0 * len(methods), 3.4 * len(panels)), layout="constrained")
+    drawn = Figure(figsize=(WIDE, 2.2 * len(panels) + 0.3))
     places = drawn.subplots(len(panels), len(methods), squeeze=False)
     for line, panel in enumerate(panels):
         for column, method in enumerate(methods):
@@ -101,19 +96,34 @@ def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figur
                 continue
             wrong = np.array(row["details"]["wrong"], dtype=bool)
             points, y = np.array(row["details"]["points"]), np.array(row["details"]["classes"])
-            place.scatter(*points.T, s=4, c="0.85", linewidths=0)
+            dots(place, points, FAINT, 1.8)
             tested, classes = points[-len(wrong) :], y[-len(wrong) :]
-            for label, colour in ((1, "red"), (-1, "blue")):
-                place.scatter(*tested[classes == label].T, s=9, c=colour, linewidths=0, alpha=0.6)
-            place.scatter(*tested[wrong].T, s=26, c="black", marker="x", linewidths=0.9)
+            for label, colour in ((1, POSITIVE), (-1, NEGATIVE)):
+                dots(place, tested[classes == label], colour, 2.8)
+            place.scatter(*tested[wrong].T, **WRONG)
             _frame(place, f"{panel.data}, {method}: F1 {100 * row['metrics']['f1']:.1f}")
+    _legend(drawn, ("positive", "negative", "training row", "predicted wrong"))
     return drawn
 
 
+def _legend(drawn: Figure, names: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    marks: dict[str, dict[str, Any]] = {
+        "positive": {"marker": ".", "color": POSITIVE},
+        "negative": {"marker": ".", "color": NEGATIVE},
+        "training row": {"marker": ".", "color": FAINT},
+        "labelled positive": {"marker": "^", "color": POSITIVE, "markeredgecolor": "black"},
+        "predicted wrong": {"marker": "x", "color": "black"},
+    }
+    handles = [Line2D([], [], linestyle="", label=name, **marks[name]) for name in names]
+    drawn.legend(handles=handles, loc="outside lower center", ncols=4)
+
+
 def _frame(place: Axes, title: str) -> None:
-    place.set_title(title, fontsize=9)
-    place.set_xticks([])
-    place.set_yticks([])
+    place.set_title(title)
+    place.set(xticks=[], yticks=[])
+    place.spines[["top", "right"]].set_visible(True)
 
 
 def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import WIDE, band, strokes, ticks_at
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
 from pucli.runner.store import StoredRows
@@ -104,28 +105,32 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def curve_figure(dataset: str, curves: Curves) -> Figure:
-    """Draw test error and own loss against the number of unlabeled rows, with one column per family."""
+    """Draw test error and own loss, mean and standard deviation, against unlabeled rows, one column per family."""
     from matplotlib.figure import Figure
 
     labels = [label for name, label in curves if name == dataset]
     families = list(dict.fromkeys(map(base_name, labels)))
-    figure = Figure(figsize=(3.6 * len(families), 5.4), layout="constrained")
+    figure = Figure(figsize=(WIDE, 4.4))
     axes = figure.subplots(2, len(families), squeeze=False)
+    lines = strokes(list(dict.fromkeys(map(variant_name, labels))))
+    for name, marker, dashes in (("supervised", "", "--"), ("oracle", "", ":")):
+        if name in lines:
+            lines[name] |= {"marker": marker, "linestyle": dashes}
+    drawn = {}
     for column, family in enumerate(families):
         for label in (label for label in labels if base_name(label) == family):
-            x, error, loss = _mean_curve(curves[dataset, label])
-            style = {"supervised": "k--", "oracle": "k:"}.get(variant_name(label), "o-")
-            axes[0, column].plot(x, [100 * value for value in error], style, markersize=3, label=variant_name(label))
-            axes[1, column].plot(x, loss, style, markersize=3)
-        for row, name in enumerate(("test error (%)", "own loss for each row")):
-            axes[row, column].set_xscale("log")
-            axes[row, column].set_xticks(x, [str(value) for value in x], fontsize=7)
-            axes[row, column].minorticks_off()
-            axes[row, column].set_ylabel(name)
-            axes[row, column].grid(alpha=0.3)
+            x, error, loss = _by_size(curves[dataset, label])
+            name = variant_name(label)
+            drawn[name] = band(axes[0, column], x, [[100 * v for v in own] for own in error], name, lines[name])
+            band(axes[1, column], x, loss, name, lines[name])
+        for ax in axes[:, column]:
+            ax.set_xscale("log")
+            ticks_at(ax.xaxis, x, apart=0.17)
         axes[1, column].set_xlabel("unlabeled rows")
-        axes[0, column].set_title(f"{dataset}, {family}", fontsize=9)
-        axes[0, column].legend(frameon=False, fontsize=7)
+        axes[0, column].set_title(f"{dataset}, {family}")
+    axes[0, 0].set_ylabel("test error (%)")
+    axes[1, 0].set_ylabel("own loss per row")
+    figure.legend(list(drawn.values()), list(drawn), loc="outside lower center", ncols=len(drawn))
     return figure
 
 
@@ -153,14 +158,12 @@ def _last_mean(repeats: Sequence[Curve], name: str) -> float:
     return statistics.fmean(values) if values else float("nan")
 
 
-def _mean_curve(repeats: Sequence[Curve]) -> tuple[list[int], list[float], list[float]]:
-    """Return the numbers of unlabeled rows, and the means over repeats of test error and own loss.
+def _by_size(repeats: Sequence[Curve]) -> tuple[list[float], list[list[float]], list[list[float]]]:
+    """Return the numbers of unlabeled rows, and for each the test errors and the own losses of the repeats.
 
-    The number of all unlabeled rows differs slightly between repeats, so points are averaged by position.
+    The number of all unlabeled rows differs slightly between repeats, so points are matched by position.
     """
     length = min(len(curve["loss"]) for curve in repeats)
-    x = [round(statistics.fmean(curve["n_unlabeled"][i] for curve in repeats)) for i in range(length)]
-    error, loss = (
-        [statistics.fmean(curve[name][i] for curve in repeats) for i in range(length)] for name in ("error", "loss")
-    )
+    x = [float(round(statistics.fmean(curve["n_unlabeled"][i] for curve in repeats))) for i in range(length)]
+    error, loss = ([[curve[name][i] for curve in repeats] for i in range(length)] for name in ("error", "loss"))
     return x, error, loss

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
+from pucli.report.look import MARKERS, PALETTE, WIDE, band, plain, strokes, ticks_at
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -24,9 +27,6 @@ PANELS = (
 
 # The curve is cut off at this value, below which a process reuses its free memory.
 LEAST = {"peak_mb": 0.1}
-
-# One per method, so that overlapping curves can be distinguished.
-LINES = ("o-", "s--", "^:", "v-.", "D-", "x--")
 
 KERNELS = {"linear": "linear", "rbf": "Gaussian", "polynomial": "polynomial"}
 CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb", "f1", "objective", "dual_gap")
@@ -47,7 +47,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     found = [Extra("curves.csv", "The curves in figures: every fit", csv_text(CURVE_COLUMNS, lines))]
     if any(len(details["curve"]["unlabeled"]) > 1 for repeats in done.values() for details in repeats):
         for kernel in dict.fromkeys(_kernel(cell) for cell in cells):
-            drawn = curves([cell for cell in cells if _kernel(cell) == kernel], rows)
+            drawn = curves(experiment, [cell for cell in cells if _kernel(cell) == kernel], rows)
             title = f"Time, memory and test F against the number of unlabeled rows, {KERNELS[kernel]} kernel"
             if drawn is not None:
                 found.append(Extra(f"figures/curves-{kernel}", title, drawn))
@@ -56,10 +56,11 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     return found
 
 
-def curves(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
+def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     """Draw seconds, peak memory and test F against n, with one row per data set and one line per method.
 
-    Lines are means over repeats. Returns None if no cell is finished.
+    Lines are means over repeats, with a band of one standard deviation. A note of the experiment on a column stands in
+    the panel of the metric where that column does not change. Returns None if no cell is finished.
     """
     done = _done(cells, rows)
     if not done:
@@ -67,29 +68,39 @@ def curves(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     from matplotlib.figure import Figure
 
     datasets, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
-    ticks = {
-        name: max((d["curve"]["unlabeled"] for k, r in done.items() if k[0] == name for d in r), key=len)
-        for name in datasets
-    }
-    figure = Figure(figsize=(11, 2.8 * len(datasets) + 0.6), layout="constrained")
+    strokes_of = strokes(labels)
+    figure = Figure(figsize=(WIDE, 1.75 * len(datasets) + 0.5))
     grid = figure.subplots(len(datasets), len(PANELS), squeeze=False)
     lines: dict[str, Line2D] = {}
     for row, dataset in zip(grid, datasets, strict=True):
-        for axes, (name, title, scale) in zip(row, PANELS, strict=True):
-            for number, label in enumerate(labels):
+        ticks = max((d["curve"]["unlabeled"] for key in done if key[0] == dataset for d in done[key]), key=len)
+        for ax, (name, title, scale) in zip(row, PANELS, strict=True):
+            constant = []
+            for label in labels:
                 repeats = [details["curve"] for details in done.get((dataset, label), [])]
                 if repeats:
-                    y = np.maximum(np.mean([curve[name] for curve in repeats], axis=0), LEAST.get(name, -np.inf))
-                    (lines[label],) = axes.plot(
-                        repeats[0]["unlabeled"], y, LINES[number % len(LINES)], markersize=4, color=f"C{number % 10}"
-                    )
-            axes.set(xscale="log", yscale=scale, xlabel="unlabeled rows", ylabel=title)
-            axes.set_xticks(ticks[dataset], [f"{n:g}" for n in ticks[dataset]], fontsize=7)
-            axes.minorticks_off()
-            axes.grid(alpha=0.3)
-        row[0].set_title(dataset, loc="left")
-    figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=6, frameon=False)
+                    values = np.maximum([curve[name] for curve in repeats], LEAST.get(name, -np.inf))
+                    lines[label] = band(ax, repeats[0]["unlabeled"], values.T.tolist(), label, strokes_of[label])
+                    constant += [label] if len(ticks) > 2 and np.ptp(values) == 0 else []
+            ax.set(xscale="log", yscale=scale, ylabel=title)
+            ticks_at(ax.xaxis, ticks, apart=0.18)
+            if scale == "log":
+                plain(ax.yaxis)
+            _say_why(ax, [note.text for note in experiment.notes if (note.dataset, note.method) in
+                          {(dataset, label) for label in constant}])  # fmt: skip
+        row[0].set_title(dataset)
+    for ax in grid[-1]:
+        ax.set_xlabel("unlabeled rows")
+    figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=min(len(lines), 4))
     return figure
+
+
+def _say_why(ax: Axes, reasons: Sequence[str]) -> None:
+    """Write why lines of a panel are constant; the axis is then that of a share."""
+    if reasons:
+        ax.set_ylim(-0.05, 1.05)
+        text = "\n".join(textwrap.fill(reason, 26) for reason in dict.fromkeys(reasons))
+        ax.text(0.5, 0.55, text, transform=ax.transAxes, ha="center", va="center", fontsize=8)
 
 
 def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
@@ -102,15 +113,19 @@ def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
         return None
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    figure = Figure(figsize=(WIDE, 2.8))
     left, right = figure.subplots(1, 2)
-    for (dataset, label), steps in done.items():
+    names = {key: key[1] if len({dataset for dataset, _ in done}) == 1 else ", ".join(key) for key in done}
+    for number, (key, steps) in enumerate(done.items()):
         seconds, dual, _ = np.array(steps).T
-        left.plot(np.arange(1, len(seconds)), np.diff(seconds), marker=".", label=f"{dataset}, {label}")
-        right.plot(-dual, marker=".")
-    left.set(xlabel="iteration", ylabel="seconds", yscale="log", title="(a) time of each iteration")
-    right.set(xlabel="iteration", ylabel="dual objective", title="(b) objective")
-    left.legend(frameon=False, fontsize=8)
+        # starts of one method: colours tell them apart, not the method
+        ink = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 3}
+        left.plot(np.arange(1, len(seconds)), np.diff(seconds), label=names[key], **ink)
+        right.plot(-dual, **ink)
+    left.set(xlabel="iteration, one run", ylabel="seconds", yscale="log", title="time of each iteration")
+    plain(left.yaxis)
+    right.set(xlabel="iteration, one run", ylabel="dual objective", title="objective")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 

@@ -52,7 +52,7 @@ def _block(block: str, link: Callable[[str], str]) -> str:
         items = re.split(r"^- ", block, flags=re.MULTILINE)[1:]
         return "<ul>" + "".join(f"<li>{_inline(' '.join(item.split()), link)}</li>" for item in items) + "</ul>"
     if lines[0].startswith("    "):
-        return f"<pre>{escape(block)}</pre>"
+        return f'<pre tabindex="0">{escape(block)}</pre>'
     listed = next((i for i, line in enumerate(lines) if line.startswith(("- ", "| "))), 0)
     if listed:  # a list or table without a blank line before it
         before, after = "\n".join(lines[:listed]), "\n".join(lines[listed:])

@@ -8,16 +8,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from string import ascii_lowercase
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pucli.metrics import get_metric
+from pucli.report.build import FIRST_TITLE as FIRST
 from pucli.report.causes import CAUSES
 from pucli.report.comparisons import Comparison, Ranking
 from pucli.report.model import Report
 from pucli.report.site.diagram import critical_difference
-from pucli.report.site.forest import forest
 from pucli.report.table import TableRow
 from pucli.report.verdict import NOT_RUN
 from pucli.runner.cells import Cell
@@ -41,11 +42,6 @@ class Grid:
     first: str
     columns: list[str]
     lines: list[tuple[str, list[TableRow | None]]]
-
-    @property
-    def picture(self) -> str:
-        """Return the forest plot of published and obtained means."""
-        return forest(self.lines, self.columns)
 
 
 @dataclass(frozen=True)
@@ -160,12 +156,14 @@ def experiment_page(
         standalone=standalone,
         report=report,
         grids=grids(report.rows),
-        figures=figures,
+        first=[figure for figure in figures if figure["title"] == FIRST],
+        rest=[figure for figure in figures if figure["title"] != FIRST],
         pairs=pairs(report.comparisons),
         listed=listed(report, cells, stored or {}),
         downloads=downloads,
         made=made,
-        legend=legend(report),
+        legend=legend(),
+        notes=footnotes(report),
     )
 
 
@@ -210,25 +208,28 @@ def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[di
     for row in report.rows:
         own = groups.get((row.dataset, _key(row.setting_key), row.column), [])
         words = f"{row.dataset} {row.setting} {row.column} {row.metric} {row.verdict} {row.cause}".lower()
-        repeats = [_repeat(cell, stored, row.metric) for cell in own if cell.key in stored]
         # what a cell has beside its metrics stands at the first of them
         place = (row.dataset, row.setting, row.column)
-        found.append({"row": row, "words": words, "repeats": repeats, "whole": place not in seen})
+        lines = [_repeat(cell, stored, row.metric, whole=place not in seen) for cell in own if cell.key in stored]
+        found.append({"row": row, "words": words, "repeats": _aligned(row.metric, lines)})
         seen.add(place)
     return found
 
 
-def legend(report: Report) -> str:
-    """Return a paragraph that explains verdicts and causes."""
-    text = (
+def legend() -> str:
+    """Return a paragraph that explains the verdicts."""
+    return (
         "Means and sample standard deviations over repeats. The interval is the 90 % confidence interval of the "
         "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
         "margin of the metric. ≈ by a variant: another form of the method agrees. ▲ better, ▼ worse: beyond two "
         "standard errors. ? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
         "predict one class only."
     )
-    causes = "; ".join(f"{cause}: {CAUSES[cause]}" for cause in CAUSES if cause in report.causes)
-    return f"{text} Causes: {causes}." if causes else text
+
+
+def footnotes(report: Report) -> dict[str, tuple[str, str]]:
+    """Return the letter and the meaning of each cause of disagreement in the report."""
+    return {cause: (letter, CAUSES[cause]) for letter, cause in zip(ascii_lowercase, report.causes, strict=False)}
 
 
 def _setting(cell: Cell, keys: set[str]) -> str:
@@ -241,24 +242,34 @@ def _key(setting: Sequence[tuple[str, float | str]]) -> str:
     return json.dumps(sorted(map(list, setting)))
 
 
-def _repeat(cell: Cell, stored: StoredRows, metric: str) -> dict[str, Any]:
+def _repeat(cell: Cell, stored: StoredRows, metric: str, *, whole: bool) -> list[str]:
+    """Return number and value of a repeat and, if asked for, chosen parameters, certificate and flags."""
     row = stored[cell.key]
     value = row["metrics"].get(metric)
+    shown = [str(cell.repeat + 1), "" if value is None else _number(value * get_metric(metric).scale)]
+    if not whole:
+        return shown
     certificate = row["certificate"]
-    shown = [
+    proof = [
         f"{name} {certificate[name]:.1e}" for name in ("dual_gap", "residual") if certificate.get(name) is not None
     ]
     if certificate.get("n_iter") is not None:
-        shown.append(f"{certificate['n_iter']:.0f} iterations")
-    return {
-        "number": cell.repeat + 1,
-        "value": math.nan if value is None else value * get_metric(metric).scale,
-        "params": ", ".join(
-            f"{name} {_param(given)}" for name, given in row["params"].items() if name != "random_state"
-        ),
-        "certificate": ", ".join(shown),
-        "flags": ", ".join(row["flags"]) or row["error"],
-    }
+        proof.append(f"{certificate['n_iter']:.0f} iterations")
+    params = ", ".join(f"{name} {_param(given)}" for name, given in row["params"].items() if name != "random_state")
+    return [*shown, params, ", ".join(proof), ", ".join(row["flags"]) or row["error"]]
+
+
+def _aligned(metric: str, lines: Sequence[Sequence[str]]) -> str:
+    """Return a table as text; as elements, the repeats of a whole experiment make a page too heavy."""
+    if not lines:
+        return ""
+    heading = ["repeat", metric, "chosen", "certificate", "flags"][: len(lines[0])]
+    columns = list(zip(heading, *lines, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in (heading, *lines)
+    )
 
 
 def _param(value: Any) -> str:

@@ -26,7 +26,7 @@ from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 
 # larger drawings go into the site as PNG if that is smaller
-LARGEST_SVG = 120_000
+LARGEST_SVG = 200_000
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
 
 

@@ -1,0 +1,93 @@
+"""Figures: what they show, in one look."""
+
+import math
+import re
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pucli.report import look
+from pucli.report.figures import render, timing
+from pucli.report.forest import panels, published_figure
+from pucli.report.table import TableRow
+from pucli.runner import experiment_names, load_experiment
+from pucli.runner.cells import Cell
+
+
+def row(dataset, column, published=50.0, obtained=51.0, setting="", verdict="reproduced"):
+    method, _, variant = column.partition("/")
+    nan = math.nan
+    return TableRow(
+        dataset, setting, method, variant, "f1", obtained, 1.0, 10, 10, 0, 0, published, 2.0, nan, nan, nan, verdict,
+        "", "", True, column,
+    )  # fmt: skip
+
+
+def test_every_published_and_obtained_figure_is_drawn_once():
+    rows = [row(d, c) for d in ("one", "two") for c in "abcdef"] + [row("one", "g", published=math.nan)]
+    groups = panels([r for r in rows if not math.isnan(r.published_mean)])
+    assert [len(group) for group in groups] == [3, 3]
+    shown = [r for group in groups for panel in group for _, r in panel.lines]
+    assert len(shown) == 12 and {id(r) for r in shown} == {id(r) for r in rows[:12]}
+    figure = published_figure(rows)
+    rings = [line for ax in figure.axes for line in ax.get_lines() if line.get_markerfacecolor() == "white"]
+    assert sum(len(line.get_xdata()) for line in rings) == 12
+    assert published_figure([row("one", "a", published=math.nan)]) is None
+
+
+def test_one_data_set_has_a_line_for_each_method():
+    ((panel,),) = panels([row("one", c) for c in "abc"])
+    assert [name for name, _ in panel.lines] == ["a", "b", "c"]
+
+
+def test_columns_of_one_experiment_have_different_strokes():
+    """Lines of one figure differ in colour, dashes or marker; other variants of a method have its colour."""
+    for name in experiment_names():
+        columns = list(load_experiment(name, check_methods=False).methods)[:8]  # markers
+        strokes = look.strokes(columns)
+        assert len({tuple(stroke.values()) for stroke in strokes.values()}) == len(columns), name
+    assert look.colour("glpual/thesis") == look.colour("glpual") != look.colour("gllc")
+    assert look.colour("usmo-0.001") == look.colour("usmo/linear") and look.colour("somebody") in look.PALETTE
+
+
+def test_a_band_stays_within_the_repeats_and_labels_do_not_overlap():
+    with look.look():
+        ax = Figure().subplots()
+        for number, name in enumerate("abc"):
+            look.band(ax, [1, 2], [[0.0, 4.0], [1.0 + number / 100] * 2], name, look.strokes([name])[name])
+        look.end_labels(ax, 2.0)
+    edges = np.asarray(ax.collections[0].get_paths()[0].vertices)[:, 1]
+    assert edges.min() >= 0.0 and edges.max() <= 4.0
+    heights = sorted(text.get_position()[1] for text in ax.texts)
+    assert len(heights) == 3 and all(b - a > 0.06 for a, b in pairwise(heights))
+
+
+def test_close_ticks_of_a_logarithmic_axis_have_one_number():
+    ax = Figure().subplots()
+    ax.set_xscale("log")
+    look.ticks_at(ax.xaxis, [10, 20, 50, 100, 200, 231], apart=0.1)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["10", "20", "50", "100", "", "231"]
+
+
+def test_the_times_are_marks_not_bars_and_need_no_provenance():
+    cells = [Cell(dataset="d", setting={}, repeat=0, method=m, declared={"m": m}, group="") for m in ("glpual", "gllc")]
+    part = {"status": "done", "seconds": {"tune": 1.0, "fit": 0.1}, "provenance": {}}
+    figure = timing(cells, {cell.key: part for cell in cells}, [2])
+    assert not figure.axes[0].patches and "at a time: 2" in figure.axes[0].get_xlabel()
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["glpual", "gllc"]
+
+
+def test_a_drawing_is_the_same_whatever_the_settings_of_the_user():
+    import matplotlib
+
+    def drawn():
+        with look.look():
+            figure = Figure()
+            figure.subplots().plot([1, 2], [0.123456789, 3])
+        return render(figure)
+
+    first = drawn()
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "savefig.dpi": 30}):
+        assert drawn() == first
+    assert not re.search(rb' d="[^"]*\d\.\d{3}', first["svg"]) and b"<text" in first["svg"]
