@@ -39,7 +39,8 @@ MARKERS, DASHES = ("o", "s", "^", "D", "v", "X", "P", "*"), ("-", "--", ":", "-.
 
 STYLE: dict[str, Any] = {
     "font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9, "figure.titlesize": 9, "xtick.labelsize": 8,
-    "ytick.labelsize": 8, "legend.fontsize": 8, "axes.titlelocation": "left", "legend.frameon": False,
+    "ytick.labelsize": 8, "legend.fontsize": 8, "legend.title_fontsize": 8, "axes.titlelocation": "left",
+    "legend.frameon": False,
     "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.7, "axes.axisbelow": True,
     "axes.grid": True, "grid.color": "#d9dce1", "grid.linewidth": 0.5, "lines.linewidth": 1.4, "lines.markersize": 4,
     "image.cmap": "cividis", "savefig.dpi": 150, "figure.constrained_layout.use": True,
@@ -119,6 +120,17 @@ def band(
     high = np.minimum(mean + sd, [max(v) for v in repeats])
     ax.fill_between(x, low, high, color=stroke["color"], alpha=0.16, linewidth=0)
     return ax.plot(x, mean, label=label, **stroke)[0]
+
+
+def spread_of(repeats: int) -> str:
+    """Return what a line and its band show.
+
+    Examples
+    --------
+    >>> spread_of(3)
+    'mean and standard deviation of 3 repeats'
+    """
+    return "one repeat" if repeats == 1 else f"mean and standard deviation of {repeats} repeats"
 
 
 def end_labels(ax: Axes, height: float) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
-from pucli.report.look import NARROW, PALETTE, WIDE, band, dots, end_labels, strokes
+from pucli.report.look import NARROW, PALETTE, WIDE, band, dots, end_labels, spread_of, strokes
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -51,10 +51,9 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
         x = sorted(values)
         if x:
             band(ax, x, [values[n] for n in x], label, stroke)
-    repeats = len({cell.repeat for cell, _ in rows})
     ax.set_xlabel("labelled rows of each class")
     ax.set_ylabel(metric)
-    ax.set_title(f"{dataset}, {'one run' if repeats == 1 else f'mean and standard deviation of {repeats} runs'}")
+    ax.set_title(f"{dataset}, {spread_of(len({cell.repeat for cell, _ in rows}))}")
     end_labels(ax, 2.1)
     return figure
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.report.extras import Extra, done_rows
-from pucli.report.look import WIDE, band, strokes, ticks_at
+from pucli.report.look import WIDE, band, spread_of, strokes, ticks_at
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
 from pucli.runner.store import StoredRows
@@ -130,7 +130,10 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
         axes[0, column].set_title(f"{dataset}, {family}")
     axes[0, 0].set_ylabel("test error (%)")
     axes[1, 0].set_ylabel("own loss per row")
-    figure.legend(list(drawn.values()), list(drawn), loc="outside lower center", ncols=len(drawn))
+    repeats = max(len(curves[dataset, label]) for label in labels)
+    figure.legend(
+        list(drawn.values()), list(drawn), title=spread_of(repeats), loc="outside lower center", ncols=len(drawn)
+    )
     return figure
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
-from pucli.report.look import MARKERS, PALETTE, WIDE, band, plain, strokes, ticks_at
+from pucli.report.look import MARKERS, PALETTE, WIDE, band, plain, spread_of, strokes, ticks_at
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PANELS = (
     ("seconds", "CPU seconds", "log"),
     ("peak_mb", "peak memory, MB", "log"),
-    ("f1", "F of the positive class", "linear"),
+    ("f1", "F, positive class", "linear"),
 )
 
 # The curve is cut off at this value, below which a process reuses its free memory.
@@ -91,7 +91,13 @@ def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> F
         row[0].set_title(dataset)
     for ax in grid[-1]:
         ax.set_xlabel("unlabeled rows")
-    figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=min(len(lines), 4))
+    figure.legend(
+        list(lines.values()),
+        list(lines),
+        title=spread_of(max(map(len, done.values()))),
+        loc="outside lower center",
+        ncols=min(len(lines), 4),
+    )
     return figure
 
 
