@@ -313,10 +313,18 @@ def _draw(
     from pucli.report.look import look
 
     with look():
-        _write_figure(report, f"figures/{FIRST}", FIRST_TITLE, published_figure(report.rows))
+        _write_figure(
+            report, f"figures/{FIRST}", FIRST_TITLE, published_figure(_as_published(report.rows, samples.experiment))
+        )
         for spec in samples.experiment.figures:
             _write_figure(report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, samples))
         _write_figure(report, "figures/timing", "Time by method", timing(cells, stored, processes))
+
+
+def _as_published(rows: Sequence[TableRow], experiment: Experiment) -> list[TableRow]:
+    """Return the rows of the metrics that were published, without other metrics held against the same figures."""
+    first = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
+    return [row for row in rows if row.metric in first.values()]
 
 
 def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from pucli.arrays import Floats
-from pucli.runner.experiment import base_name
+from pucli.runner.experiment import base_name, variant_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def colour(column: str) -> str:
     True
     """
     name = re.sub(r"-[\d.]+$", "", base_name(column).lower())
-    return COLOURS.get(name) or PALETTE[crc32(name.encode()) % len(PALETTE)]
+    return COLOURS.get(name) or COLOURS.get(variant_name(column)) or PALETTE[crc32(name.encode()) % len(PALETTE)]
 
 
 def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -197,11 +197,17 @@ def dots(ax: Axes, points: Floats, shade: str, diameter: float) -> None:
 
 
 def plain(axis: Axis) -> None:
-    """Write the ticks of a logarithmic axis as plain numbers, without those between the powers."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    """Write the ticks of a logarithmic axis as plain numbers; between the powers only where there are few of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
 
+    def between(value: float, _: Any) -> str:
+        low, high = axis.get_view_interval()
+        few = high < 30 * low
+        return f"{value:g}" if few and round(value / 10 ** np.floor(np.log10(value))) in (2, 5) else ""
+
+    axis.set_major_locator(LogLocator(numticks=7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_formatter(FuncFormatter(between))
 
 
 def ticks_at(axis: Axis, values: Sequence[float], apart: float = 0.08) -> None:

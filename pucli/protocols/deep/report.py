@@ -104,7 +104,10 @@ def _image_panels(having: Details, key: str) -> Figure:
         columns = np.array(details[key], dtype=float)  # (columns, images, 3 side^2), channels one after the other
         side = round((columns.shape[2] / 3) ** 0.5)
         pictures = columns.reshape(*columns.shape[:2], 3, side, side).transpose(1, 3, 0, 4, 2)
-        ax.imshow(np.clip(pictures.reshape(columns.shape[1] * side, columns.shape[0] * side, 3), 0.0, 1.0))
+        ax.imshow(
+            np.clip(pictures.reshape(columns.shape[1] * side, columns.shape[0] * side, 3), 0.0, 1.0),
+            interpolation="none",
+        )
         ax.set_title(label)
         ax.axis("off")
     return figure
