@@ -83,6 +83,8 @@ def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] =
             face = colour(label) if part == "tune" else "white"
             ax.plot(value, y, PARTS[part], color=colour(label), markerfacecolor=face, markersize=5.5)
     ax.set_xscale("log")
+    shown = [statistics.fmean(values) for parts in seconds.values() for values in parts.values()]
+    ax.set_xlim(min(shown) / 1.5, max(1.5 * max(shown), 15 * min(shown)))
     plain(ax.xaxis)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
@@ -90,8 +92,9 @@ def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] =
     at_a_time = ", ".join(str(n) for n in sorted(n for n in ways if n))
     ax.set_xlabel(f"seconds per cell (mean), one thread; processes at a time: {at_a_time or 'unknown'}")
     for part, marker in PARTS.items():
-        face = "0.35" if part == "tune" else "white"
-        ax.plot([], [], marker, color="0.35", markerfacecolor=face, label=part)
+        if any(part in parts for parts in seconds.values()):
+            face = "0.35" if part == "tune" else "white"
+            ax.plot([], [], marker, color="0.35", markerfacecolor=face, label=part)
     figure.legend(loc="outside upper center", ncols=3)
     return figure
 

@@ -203,7 +203,8 @@ def plain(axis: Axis) -> None:
     def between(value: float, _: Any) -> str:
         low, high = axis.get_view_interval()
         few = high < 30 * low
-        return f"{value:g}" if few and round(value / 10 ** np.floor(np.log10(value))) in (2, 5) else ""
+        leading = value / 10 ** np.floor(np.log10(value))
+        return f"{value:g}" if few and min(abs(leading - 2), abs(leading - 5)) < 1e-6 else ""
 
     axis.set_major_locator(LogLocator(numticks=7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
