@@ -135,6 +135,8 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):
                     )
                     assert pucli("train", "--method", "gllc", *known).code == 0
                 done = pucli(*words[1:])
+            if not mirror.is_dir() and "--offline forbids the network" in done.err:
+                continue  # tests download nothing
             assert done.code == 0, f"{page.name}: {' '.join(words)}\n{done.err}"
             ran.append(words)
 

@@ -190,6 +190,22 @@ def refit_kernel_ridge(
     return _model(kernel, width, landmarks, factor, coefficients), held_out
 
 
+def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
+    """Return the weights (r,) and the constant that minimise the objective, given sums over the rows.
+
+    gram : (r + 1, r + 1) K'WK of the kernel values of rows and landmarks, with a last column of one. moment : (r + 1,)
+    K'Wy. model : its kernel, width and landmarks are used.
+    """
+    r = len(gram)
+    whole = np.eye(r)
+    whole[:-1, :-1] = _factor(kernel_matrix(model.kernel, model.width, model.landmarks, model.landmarks))
+    inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
+    system = inverse @ gram @ inverse.T
+    system[np.diag_indices(r)] += ridge
+    result: np.ndarray = inverse.T @ cho_solve(cho_factor(system, check_finite=False), inverse @ moment)
+    return result
+
+
 def _model(
     kernel: str, width: float, landmarks: np.ndarray, factor: np.ndarray, coefficients: np.ndarray
 ) -> KernelRidge:

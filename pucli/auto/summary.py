@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,27 +17,40 @@ if TYPE_CHECKING:
 MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
 
 
-def summary(model: AutoPU, labelled: np.ndarray, names: Sequence[str], test: RandomLabelling) -> dict[str, Any]:
-    """Return the cut, the estimates, the leaderboard and the test of random labelling.
+class Findings(NamedTuple):
+    """A fitted model, the numbers of its training rows, and the test of random labelling (`pucli.auto.scar`).
 
-    labelled : (n,) bool. names : of the features. test : see `pucli.auto.scar`.
+    called_positive : number of unlabeled rows whose held-out score is above the cut.
     """
-    predicted = model.held_out_ > model.cut_
+
+    model: AutoPU
+    labelled: int
+    unlabeled: int
+    called_positive: int
+    test: RandomLabelling
+
+    @classmethod
+    def of(cls, model: AutoPU, labelled: np.ndarray, test: RandomLabelling) -> Findings:
+        """Return the findings of a model whose training rows are at hand; labelled : (n,) bool."""
+        called = (model.held_out_ > model.cut_) & ~labelled
+        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test)
+
+
+def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
+    """Return the cut, the estimates, the leaderboard and the test of random labelling; names : of the features."""
+    model, test = found.model, found.test
     sound = test.random or model.labelling == "sar"
     return {
-        "rows": len(labelled),
-        "labelled": int(labelled.sum()),
-        "unlabeled": int((~labelled).sum()),
+        "rows": found.labelled + found.unlabeled,
+        "labelled": found.labelled,
+        "unlabeled": found.unlabeled,
         "scenario": model.scenario,
         "labelling": model.labelling,
-        "called_positive": int((predicted & ~labelled).sum()),
+        "called_positive": found.called_positive,
         "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
         "estimates": {
-            name: {
-                **asdict(found),
-                "known": found.known and (sound or name == "share"),
-            }
-            for name, found in model.estimates_.items()
+            name: {**asdict(estimate), "known": estimate.known and (sound or name == "share")}
+            for name, estimate in model.estimates_.items()
         },
         "leaderboard": model.leaderboard_,
         "random_labelling": {

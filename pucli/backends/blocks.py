@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -238,27 +238,41 @@ def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floa
     )
 
 
+class OfRows(Protocol):
+    """A trained model."""
+
+    def of_rows(self, X: Floats) -> dict[str, Floats]:
+        """Return the "score" of each row, above zero for positives, and what else is known of it."""
+        ...
+
+
 def write_predictions(
-    path: str, blocks: Sequence[Block], columns: Columns, features: RowMap, coef: Floats, folder: str, words: list[str]
+    item: tuple[str, list[Block]], model: OfRows, columns: Columns, folder: str, words: list[str]
 ) -> str:
-    """Write the predictions of one file as a Parquet file of the same name in `folder`; return its path."""
+    """Write the predictions of one file, given with its blocks, to a Parquet file of its name; return the path."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    path, blocks = item
     out = Path(folder) / Path(path).name
     partial = out.with_name(f".{out.name}.{np.random.default_rng().integers(2**48):x}")
-    schema = pa.schema([("row", pa.int64()), ("prediction", pa.string()), ("score", pa.float64())])
+    writer = None
     try:
-        with pq.ParquetWriter(partial, schema) as writer:
-            start = 1
-            for block in blocks:
-                score = features(read_rows(block, columns)[0]) @ coef
-                named = np.array(words, dtype=object)[(score > 0).astype(int)]
-                frame = pd.DataFrame({"row": np.arange(start, start + len(score)), "prediction": named, "score": score})
-                writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
-                start += len(score)
-        partial.replace(out)
+        start = 1
+        for block in blocks:
+            found = model.of_rows(read_rows(block, columns)[0])
+            named = np.array(words, dtype=object)[(found["score"] > 0).astype(int)]
+            numbers = np.arange(start, start + block.rows)
+            table = pa.Table.from_pandas(
+                pd.DataFrame({"row": numbers, "prediction": named, **found}), preserve_index=False
+            )
+            writer = writer or pq.ParquetWriter(partial, table.schema)
+            writer.write_table(table)
+            start += block.rows
+        if writer is not None:
+            writer.close()
+            partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
     return str(out)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from pucli.solvers.glpual.sums import RowSums, solve_squares_from_sums
 from pucli.solvers.prior.best_bin import CONFIDENCE, DELTA, GAMMA
 from pucli.tuning.grids import expand
 from pucli.tuning.scorers import Rule, choose, score_counts
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 METHOD = "blssvm"
 
@@ -108,12 +111,9 @@ class BlockModel:
         """Coefficients (r,) of the columns, the intercept last."""
         return np.append(self.estimator.coef_, self.estimator.intercept_)
 
-    @property
-    def words(self) -> list[str]:
-        """What the files call unlabeled rows and positives."""
-        others = [label for label in self.labels if label != self.columns.positive]
-        rest = others[0] if len(others) == 1 and others[0] else f"not {self.columns.positive}"
-        return [rest, self.columns.positive]
+    def of_rows(self, X: Floats) -> dict[str, Floats]:
+        """Return the score of each row of X (n, m)."""
+        return {"score": self.features(X) @ self.coef}
 
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
@@ -122,18 +122,48 @@ class BlockModel:
             scaler = pipeline[0]
             scaler.mean_, scaler.scale_, scaler.constant_ = self.features[:3]
             scaler.n_features_in_ = len(self.columns.features)
-        names = list(self.columns.features)
-        about = {"file": data, "label": self.columns.label, "positive": self.columns.positive}
-        metadata = {
-            "kind": "pu",
-            "label_column": self.columns.label,
-            "words": dict(zip("01", self.words, strict=True)),
-            "data": about,
-            "id_columns": [],
-            "denominator": "unlabeled",
-            "preprocessing": "standardise" if self.standardised else "none",
-        }
-        return SavedModel(pipeline, METHOD, names, metadata, encoder=TableEncoder.of_numbers(names))
+        return saved(METHOD, pipeline, self.columns, words_of(self.labels, self.columns), data)
+
+
+def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
+    """Return what the files call unlabeled rows and positives."""
+    others = [label for label in labels if label != columns.positive]
+    rest = others[0] if len(others) == 1 and others[0] else f"not {columns.positive}"
+    return [rest, columns.positive]
+
+
+def saved(method: str, pipeline: Pipeline, columns: Columns, words: Sequence[str], data: str) -> SavedModel:
+    """Return a model of numeric columns as a model file holds it."""
+    names = list(columns.features)
+    metadata = {
+        "kind": "pu",
+        "label_column": columns.label,
+        "words": dict(zip("01", words, strict=True)),
+        "data": {"file": data, "label": columns.label, "positive": columns.positive},
+        "id_columns": [],
+        "denominator": "unlabeled",
+        "preprocessing": "standardise" if len(pipeline) > 1 else "none",
+    }
+    return SavedModel(pipeline, method, names, metadata, encoder=TableEncoder.of_numbers(names))
+
+
+def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -> tuple[Moments, Columns, int]:
+    """Return the moments of all rows, the columns with the label of positives, and the number of labelled rows.
+
+    Raises
+    ------
+    UsageError
+        One kind of row is missing.
+    """
+    known = runner.total(partial(moments, columns=columns), blocks)
+    columns = columns._replace(positive=columns.positive or _greater(known.labels))
+    n_p = known.labels.get(columns.positive, 0)
+    if n_p in (0, known.n):
+        raise UsageError(
+            f"label column {columns.label!r}: {n_p} of {known.n} rows have the label {columns.positive!r}; PU learning "
+            "needs labelled positives and unlabeled rows."
+        )
+    return known, columns, n_p
 
 
 def train_on_blocks(
@@ -173,14 +203,7 @@ def train_on_blocks(
         model._validate_params()
     except ValueError as error:
         raise UsageError(f"{METHOD}: {error}") from error
-    known = runner.total(partial(moments, columns=columns), blocks)
-    columns = columns._replace(positive=columns.positive or _greater(known.labels))
-    n_p = known.labels.get(columns.positive, 0)
-    if n_p in (0, known.n):
-        raise UsageError(
-            f"label column {columns.label!r}: {n_p} of {known.n} rows have the label {columns.positive!r}; PU learning "
-            "needs labelled positives and unlabeled rows."
-        )
+    known, columns, _ = checked_columns(runner, blocks, columns)
     model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
     features = _row_map(runner, blocks, columns, known, model, standardise)
     sum_up = partial(row_sums, columns=columns, features=features)

@@ -1,37 +1,104 @@
-"""``pucli train --backend dask``: training on blocks of Parquet files with the workers of a cluster."""
+"""``--backend dask`` of `pucli train` and `pucli auto`: training on blocks of Parquet files."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pucli.cli.options import Rows
+import typer
+
+from pucli.cli import completion
+from pucli.cli.options import Rows, choice
 from pucli.cli.output import Output, number
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.backends.blocks import Block
+    from pucli.auto.summary import Findings
+    from pucli.backends.auto import BlockAuto
+    from pucli.backends.blocks import Block, Columns
     from pucli.backends.dask_runner import DaskRunner
     from pucli.backends.training import BlockModel
     from pucli.methods import Method
 
 BACKENDS = ("local", "dask")
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--backend",
+        help="local, or dask: Parquet files ('folder/*.parquet'), block by block on the workers.",
+        autocompletion=completion.words(*BACKENDS),
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
+]
+Predictions = Annotated[
+    Path | None,
+    typer.Option(
+        "--predictions",
+        metavar="DIR",
+        help="With --backend dask: the workers write the predictions of each file to a file of its name here.",
+        show_default=False,
+    ),
+]
 
 
-def check_backend(backend: str, scheduler: str | None, predictions: Path | None) -> bool:
-    """Return whether to train in blocks; raise UsageError for an unknown backend or options of the other one."""
-    from pucli.cli.options import choice
+@dataclass(frozen=True)
+class Backend:
+    """Options that say where a model is trained."""
 
-    if choice("backend", backend, BACKENDS) == "dask":
-        return True
-    if scheduler is not None:
-        raise UsageError("--scheduler is the address of a Dask scheduler; add --backend dask.")
-    if predictions is not None:
-        raise UsageError("--predictions needs --backend dask; use `pucli predict` for a single file.")
-    return False
+    backend: Engine = "local"
+    scheduler: Scheduler = None
+    predictions: Predictions = None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether to train in blocks; raise UsageError for an unknown backend or options of the other one."""
+        if choice("backend", self.backend, BACKENDS) == "dask":
+            return True
+        if self.scheduler is not None:
+            raise UsageError("--scheduler is the address of a Dask scheduler; add --backend dask.")
+        if self.predictions is not None:
+            raise UsageError("--predictions needs --backend dask; use `pucli predict` for a single file.")
+        return False
+
+    def blocks(self, where: Rows) -> tuple[list[Block], Columns]:
+        """Return the blocks and the columns of --data, after checking the options that blocks do not support."""
+        from pucli.backends.blocks import Columns, find_blocks, numeric_columns
+
+        if where.data is None or where.label is None:
+            raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
+        if where.kinds or where.ids or where.rows or where.split:
+            raise UsageError(
+                "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
+            )
+        found = find_blocks(str(where.data))
+        names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
+        if self.predictions is not None:
+            if any(Path(block.path).parent.resolve() == self.predictions.resolve() for block in found):
+                raise UsageError(f"--predictions {self.predictions} is the folder of the data; give another one.")
+            self.predictions.mkdir(parents=True, exist_ok=True)
+        return found, Columns(names, where.label, where.positive or "")
+
+    def predict(self, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
+        """Write one file of predictions per data file, on the workers, and return their paths."""
+        from pucli.backends.blocks import write_predictions
+        from pucli.backends.training import words_of
+
+        if self.predictions is None:
+            return []
+        of_file: dict[str, list[Block]] = {}
+        for block in blocks:
+            of_file.setdefault(block.path, []).append(block)
+        words = words_of(model.labels, model.columns)
+        folder = str(self.predictions.resolve())
+        write = partial(write_predictions, model=model, columns=model.columns, folder=folder, words=words)
+        return runner.each(write, list(of_file.items()))
 
 
 def train_in_blocks(
@@ -39,16 +106,14 @@ def train_in_blocks(
     entry: Method,
     where: Rows,
     params: Mapping[str, Any],
+    backend: Backend,
     *,
-    scheduler: str | None,
     tune: bool,
     folds: int,
     standardise: bool,
     model: Path | None,
-    predictions: Path | None,
 ) -> None:
     """Train on the files that match --data, save the model, and write predictions beside the blocks."""
-    from pucli.backends.blocks import Columns, find_blocks, numeric_columns
     from pucli.backends.dask_runner import dask_runner
     from pucli.backends.training import METHOD, train_on_blocks
     from pucli.persistence import save_model
@@ -57,53 +122,40 @@ def train_in_blocks(
         raise UsageError(
             f"--backend dask trains {METHOD}, whose fit is a sum over rows; {entry.name} needs all rows at once."
         )
-    if where.data is None or where.label is None:
-        raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
-    if where.kinds or where.ids or where.rows or where.split:
-        raise UsageError(
-            "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
-        )
-    blocks = find_blocks(str(where.data))
-    columns = Columns(
-        numeric_columns(blocks[0], where.label, where.drop or (), where.only or ()), where.label, where.positive or ""
-    )
-    if predictions is not None:
-        if any(Path(block.path).parent.resolve() == predictions.resolve() for block in blocks):
-            raise UsageError(f"--predictions {predictions} is the folder of the data; give another one.")
-        predictions.mkdir(parents=True, exist_ok=True)
+    blocks, columns = backend.blocks(where)
     grid = {key: values for key, values in entry.grid.items() if key not in params} if tune else None
     started = time.perf_counter()
-    with dask_runner(scheduler) as runner:
+    with dask_runner(backend.scheduler) as runner:
         fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds)
         seconds = time.perf_counter() - started
         if model is not None:
             save_model(model, fitted.to_save(str(where.data)))
-        files = [] if predictions is None else _predict(runner, blocks, fitted, predictions)
+        files = backend.predict(runner, blocks, fitted)
     _report(out, fitted, blocks, seconds, model, files)
 
 
-def _predict(runner: DaskRunner, blocks: list[Block], fitted: BlockModel, folder: Path) -> list[str]:
-    """Write one file of predictions per data file, on the workers, and return their paths."""
-    from pucli.backends.blocks import write_predictions
+def auto_in_blocks(
+    out: Output, where: Rows, params: dict[str, Any], backend: Backend, model: Path | None
+) -> tuple[Findings, dict[str, Any]]:
+    """Train `AutoPU` on the files that match --data; return what was found, and what else the command reports."""
+    from pucli.auto.summary import Findings
+    from pucli.backends.auto import auto_on_blocks
+    from pucli.backends.dask_runner import dask_runner
+    from pucli.persistence import save_model
 
-    of_file: dict[str, list[Block]] = {}
-    for block in blocks:
-        of_file.setdefault(block.path, []).append(block)
-    write = partial(
-        _write_file,
-        write_predictions,
-        columns=fitted.columns,
-        features=fitted.features,
-        coef=fitted.coef,
-        folder=str(folder.resolve()),
-        words=fitted.words,
-    )
-    return runner.each(write, list(of_file.items()))
-
-
-def _write_file(write: Any, item: tuple[str, list[Block]], **settings: Any) -> str:
-    path, blocks = item
-    return str(write(path, blocks, **settings))
+    blocks, columns = backend.blocks(where)
+    started = time.perf_counter()
+    with dask_runner(backend.scheduler) as runner:
+        fitted = auto_on_blocks(runner, blocks, columns, params)
+        seconds = time.perf_counter() - started
+        if model is not None:
+            save_model(model, fitted.to_save(str(where.data)))
+        files = backend.predict(runner, blocks, fitted)
+    n, n_p = sum(block.rows for block in blocks), fitted.labels[fitted.columns.positive]
+    found = Findings(fitted.estimator, n_p, n - n_p, fitted.called_positive, fitted.random_labelling)
+    notes = ["trained on blocks: kernel ridge regressions alone, without trees"]
+    about = {"data": {"file": str(where.data)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}
+    return found, about | {"features": columns.features, "predictions": files}
 
 
 def _report(

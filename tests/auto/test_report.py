@@ -11,7 +11,7 @@ from pucli import AutoPU
 from pucli.auto.importance import importances
 from pucli.auto.report import write_report
 from pucli.auto.scar import labelling_of
-from pucli.auto.summary import summary
+from pucli.auto.summary import Findings, summary
 from tests.auto.helpers import two_clouds
 
 NAMES = ["shift", "a & b", "<script>", "d"]
@@ -22,7 +22,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     X, s, _ = two_clouds(150, labelled=40)
     model = AutoPU().fit(X, s)
     path = tmp_path_factory.mktemp("page") / "page.html"
-    about = summary(model, s, NAMES, labelling_of(model, X, s, 0))
+    about = summary(Findings.of(model, s, labelling_of(model, X, s, 0)), NAMES)
     write_report(path, model, X, s, NAMES, about, "customers.csv")
     return path.read_text(encoding="utf-8")
 

@@ -51,6 +51,7 @@ ROWS = {
 }
 TRAIN = LEARNERS["train"].format(rows=OWN)
 BLSSVM = TRAIN.replace("gllc", "blssvm")
+AUTO = LEARNERS["auto"].format(rows=OWN)
 EVALUATE = "evaluate --model own.model --data true.csv --label really"
 TUNE = LEARNERS["tune"].format(rows=OWN)
 RBF = "tune --method svc-naive --data scaled.csv --label bought --positive yes --grid C=1,10"
@@ -84,6 +85,9 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("train", "backend"): Effect(BLSSVM, f"{BLSSVM} --backend dask", refused="only Parquet files are read in blocks"),
     ("train", "scheduler"): Effect(TRAIN, f"{TRAIN} --scheduler tcp://localhost:1", refused="add --backend dask"),
     ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="needs --backend dask"),
+    ("auto", "backend"): Effect(AUTO, f"{AUTO} --backend dask", refused="only Parquet files are read in blocks"),
+    ("auto", "scheduler"): Effect(AUTO, f"{AUTO} --scheduler tcp://localhost:1", refused="add --backend dask"),
+    ("auto", "predictions"): Effect(AUTO, f"{AUTO} --predictions out", refused="needs --backend dask"),
     ("predict", "model"): Effect(
         "predict --model own.model --data new.csv", "predict --model other.model --data new.csv"
     ),

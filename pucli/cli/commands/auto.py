@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +10,13 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
+from pucli.cli.block_training import Backend, auto_in_blocks
 from pucli.cli.cut_options import CutOptions
 from pucli.cli.output import Output
+from pucli.errors import UsageError
 
 if TYPE_CHECKING:
+    from pucli.data.training_rows import TrainingRows
     from pucli.models import Fitted
 
 EXAMPLES = """
@@ -27,6 +31,7 @@ def command(
     out: Output,
     where: opt.Rows,
     cut: CutOptions,
+    backend: Backend,
     labelling: Annotated[
         str,
         typer.Option(
@@ -60,9 +65,8 @@ def command(
     random (`pucli bench quality` compares both).
     """
     from pucli.auto.scar import labelling_of
-    from pucli.auto.summary import scored_rows, summary
+    from pucli.auto.summary import Findings, scored_rows, summary
     from pucli.cli.columns import rows_to_learn_from, show_columns
-    from pucli.models import fit
 
     if where.columns:
         show_columns(out, where.source)
@@ -71,34 +75,31 @@ def command(
     opt.output_file("--model", model, where.data, where.split)
     opt.output_file("--report", report, where.data, where.split)
     opt.output_file("--scored", scored, where.data, where.split)
-    rows = rows_to_learn_from(out, "pu", where.source)
-    scenario = "single-training-set" if rows.denominator == "all" else "case-control"
-    with out.progress("auto", lines=True) as show:
-        params = {
-            "scenario": scenario,
-            "labelling": labelling,
-            "goal": chosen[0],
-            "wanted": chosen[1],
-            "n_jobs": n_jobs,
-            "random_state": where.seed,
-            "callback": lambda name, done, total: show(done, total, text=name),
-        }
-        fitted = fit("auto", params, rows, standardise=False)
-    fitted.estimator.set_params(callback=None)
-    test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
-    about = summary(fitted.estimator, rows.labelled, rows.feature_names, test)
+    params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
+    if backend.in_blocks:
+        if report is not None or scored is not None:
+            raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
+        found, about = auto_in_blocks(out, where, {**params, "scenario": where.scenario}, backend, model)
+        names, title = about.pop("features"), str(where.data)
+    else:
+        rows = rows_to_learn_from(out, "pu", where.source)
+        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs})
+        test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
+        found, names, title = Findings.of(fitted.estimator, rows.labelled, test), rows.feature_names, rows.title
+        about = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds}
+        if model is not None:
+            fitted.save(model)
+    results = summary(found, names)
     if scored is not None:
-        _write(scored, scored_rows(fitted.estimator, rows.labelled))
-    if model is not None:
-        fitted.save(model)
+        _write(scored, scored_rows(found.model, rows.labelled))
     if report is not None:
         from pucli.auto.report import write_report
 
-        write_report(report, fitted.estimator, rows.X, rows.labelled, rows.feature_names, about, rows.title)
+        write_report(report, found.model, rows.X, rows.labelled, names, results, title)
     files = {"model": model, "report": report, "scored": scored}
-    document = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds, **about, **files}
+    document = {**about, **results, **files}
     out.document(document)
-    _print(out, fitted, document)
+    _print(out, title, document)
     if model is None:
         out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
 
@@ -110,10 +111,28 @@ def _write(path: Path, lines: list[dict[str, Any]]) -> None:
         Output.write_csv(stream, list(lines[0]), [list(line.values()) for line in lines])
 
 
-def _print(out: Output, fitted: Fitted, document: dict[str, Any]) -> None:
+def _files(paths: Sequence[str]) -> str | None:
+    return f"{len(paths)} files in {Path(paths[0]).parent}" if paths else None
+
+
+def _fit(out: Output, rows: TrainingRows, params: dict[str, Any]) -> Fitted:
+    from pucli.models import fit
+
+    scenario = "single-training-set" if rows.denominator == "all" else "case-control"
+    with out.progress("auto", lines=True) as show:
+
+        def shown(name: str, done: int, total: int) -> None:
+            show(done, total, text=name)
+
+        fitted = fit("auto", {**params, "scenario": scenario, "callback": shown}, rows, standardise=False)
+    fitted.estimator.set_params(callback=None)
+    return fitted
+
+
+def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     for note in document["notes"]:
         out.remark(f"note: {note}")
-    out.text(f"auto on {fitted.rows.title}")
+    out.text(f"auto on {title}")
     out.fields(
         [
             ("rows", f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"),
@@ -122,6 +141,7 @@ def _print(out: Output, fitted: Fitted, document: dict[str, Any]) -> None:
             ("random labelling", document["random_labelling"]["verdict"]),
             ("training time", f"{document['seconds']:.1f} s"),
             *((name, document[name]) for name in ("model", "report", "scored")),
+            ("predictions", _files(document.get("predictions", ()))),
         ]
     )
     out.text()

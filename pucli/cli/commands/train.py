@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli import completion
 from pucli.cli import options as opt
+from pucli.cli.block_training import Backend
 from pucli.cli.output import Output
 from pucli.errors import UsageError
 
@@ -31,6 +31,7 @@ def command(
     out: Output,
     method: opt.MethodName,
     where: opt.Rows,
+    backend: Backend,
     param: opt.Parameters = None,
     model: Annotated[
         Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
@@ -40,27 +41,6 @@ def command(
     ] = False,
     folds: opt.Folds = 4,
     standardise: opt.Standardise = True,
-    backend: Annotated[
-        str,
-        typer.Option(
-            "--backend",
-            help="local, or dask: blssvm on Parquet files ('folder/*.parquet'), block by block on the workers.",
-            autocompletion=completion.words("local", "dask"),
-        ),
-    ] = "local",
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
-    ] = None,
-    predictions: Annotated[
-        Path | None,
-        typer.Option(
-            "--predictions",
-            metavar="DIR",
-            help="With --backend dask: the workers write the predictions of each file to a file of its name here.",
-            show_default=False,
-        ),
-    ] = None,
 ) -> None:
     """Train a method and report the quality of the fit.
 
@@ -69,7 +49,7 @@ def command(
     rows count as unlabeled. For semi-supervised methods, the column holds the class, or an empty cell or -1 if the
     class is unknown. Density models need no labels.
     """
-    from pucli.cli.block_training import check_backend, train_in_blocks
+    from pucli.cli.block_training import train_in_blocks
     from pucli.cli.columns import show_columns
     from pucli.methods import get_method
     from pucli.models import check_storable, seeded
@@ -81,9 +61,9 @@ def command(
     _check_kind(entry, tune)
     params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
-    if check_backend(backend, scheduler, predictions):
+    if backend.in_blocks:
         how: dict[str, Any] = {"tune": tune, "folds": folds, "standardise": standardise}
-        train_in_blocks(out, entry, where, params, scheduler=scheduler, model=model, predictions=predictions, **how)
+        train_in_blocks(out, entry, where, params, backend, model=model, **how)
         return
     rows = _rows(out, entry, where, sparse=not tune)
     if model is not None:

@@ -1,0 +1,316 @@
+"""The kernel ridge regressions of `AutoPU`, trained on blocks of rows.
+
+A sample of the rows chooses widths, ridges and landmarks. The fit on all rows then needs sums of products of kernel
+values alone (`pucli.auto.ridge`), for each fold and each kind of row. Four passes: moments, the sample, the sums, and
+histograms of the held-out scores, from which the prior, the cut and the estimates follow as they do from the scores.
+The trees and the second fit with soft labels need all rows at once, and are left out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.arrays import Bools, Floats, Ints
+from pucli.auto.ensemble import Ensemble, FittedMember
+from pucli.auto.estimates import f1_of
+from pucli.auto.estimator import AutoPU
+from pucli.auto.members import Views, make_views
+from pucli.auto.ranking import auc, chance_limit, true_auc
+from pucli.auto.ridge import CHOOSING_ROWS, KernelRidge, fit_kernel_ridge, kernel_matrix, pick_landmarks, solve_sums
+from pucli.auto.rows import Standardise, stratified_folds
+from pucli.auto.scar import RandomLabelling, random_labelling
+from pucli.backends.blocks import Block, Columns, Moments, read_rows
+from pucli.backends.training import Runner, checked_columns, saved, words_of
+from pucli.errors import DegenerateModelWarning, UsageError
+from pucli.kernels.intercept import with_intercept
+from pucli.persistence import SavedModel, make_pipeline
+from pucli.seeding import stream
+
+KINDS = (("raw", "gaussian"), ("raw", "laplace"), ("ranks", "gaussian"), ("ranks", "laplace"))
+FOLDS = 3
+# Expected number of rows of each kind in the sample.
+SAMPLE_LABELLED, SAMPLE_UNLABELED = 4000, 20_000
+# Histograms of standardised scores, and how many scores are taken from one.
+BINS, LOWEST, HIGHEST, MOST_SCORES = 16_000, -8.0, 8.0, 100_000
+_MASK = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Sample(NamedTuple):
+    """Rows X (n, m) and which of them are labelled (n,)."""
+
+    X: Floats
+    labelled: Bools
+
+    def plus(self, other: Sample) -> Sample:
+        """Return both."""
+        return Sample(np.concatenate([self.X, other.X]), np.concatenate([self.labelled, other.labelled]))
+
+
+class Sums(NamedTuple):
+    """Sums of products of kernel values (members, folds, 2, r, r): of labelled and of unlabeled rows."""
+
+    products: Floats
+
+    def plus(self, other: Sums) -> Sums:
+        """Return the sums of both."""
+        return Sums(self.products + other.products)
+
+
+class Histograms(NamedTuple):
+    """Counts (members + 1, 2, BINS) of held-out scores of labelled and unlabeled rows; the last are the ensemble's."""
+
+    counts: Ints
+
+    def plus(self, other: Histograms) -> Histograms:
+        """Return the counts of both."""
+        return Histograms(self.counts + other.counts)
+
+
+@dataclass(frozen=True)
+class BlockAuto:
+    """An `AutoPU` that was trained on blocks.
+
+    Attributes
+    ----------
+    estimator : AutoPU
+    columns : Columns
+    labels : dict of str to int
+        How often each label occurs.
+    called_positive : int
+        Number of unlabeled rows whose held-out score is above the cut, up to the width of a bin.
+    random_labelling : RandomLabelling
+        Test on the sample.
+    """
+
+    estimator: AutoPU
+    columns: Columns
+    labels: dict[str, int]
+    called_positive: int
+    random_labelling: RandomLabelling
+
+    def of_rows(self, X: Floats) -> dict[str, Floats]:
+        """Return the score above the cut and the probability of each row of X (n, m)."""
+        score = self.estimator._score(X)
+        return {"score": score, "probability": self.estimator.calibration_.of(score + self.estimator.cut_)}
+
+    def to_save(self, data: str) -> SavedModel:
+        """Return the model as a model file holds it."""
+        pipeline = make_pipeline(self.estimator, standardise=False)
+        return saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data)
+
+
+def auto_on_blocks(runner: Runner, blocks: Sequence[Block], columns: Columns, params: dict[str, Any]) -> BlockAuto:
+    """Train `AutoPU` with kernel ridge regressions alone on blocks of rows.
+
+    Parameters
+    ----------
+    runner : Runner
+        Where the blocks are computed.
+    blocks : sequence of Block
+    columns : Columns
+    params : dict
+        Constructor parameters of `pucli.auto.AutoPU`; `random_state` is a number.
+
+    Raises
+    ------
+    UsageError
+        One kind of row is missing or has fewer than two rows, or the labelling is not "scar".
+    """
+    model, seed = AutoPU(**params), int(params["random_state"])
+    if model.labelling != "scar":
+        raise UsageError("--labelling sar cannot be used on blocks; it needs all rows at once.")
+    known, columns, n_p = checked_columns(runner, blocks, columns)
+    if min(n_p, known.n - n_p) < 2:
+        raise UsageError(f"label column {columns.label!r}: at least 2 labelled and 2 unlabeled rows are needed.")
+    model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
+    shares = (min(1.0, SAMPLE_LABELLED / n_p), min(1.0, SAMPLE_UNLABELED / (known.n - n_p)))
+    some = runner.total(partial(sample, columns=columns, shares=shares, seed=seed), blocks)
+    views = _views(some, shares, known)
+    members = _choose(some, views, seed)
+    sums = runner.total(partial(fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).products
+    whole = model.scenario != "case-control"
+    fitted, by_fold = _fit_all(members, sums, n_p, known.n, whole, len(some.X))
+    ensemble = Ensemble(views, fitted)
+    score = partial(score_histograms, columns=columns, ensemble=ensemble, by_fold=by_fold, seed=seed)
+    counts = runner.total(score, blocks).counts
+    positive, unlabeled = counts[-1]
+    model.ensemble_ = ensemble
+    model._conclude(scores_of(positive), scores_of(unlabeled + positive if whole else unlabeled), seed)
+    hidden = float(np.clip((model.prior_ * known.n - n_p) / (known.n - n_p), 0.0, 1.0)) if whole else model.prior_
+    model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
+    _warn_of_chance(counts[-1], n_p, known.n - n_p)
+    test = random_labelling(some.X, some.labelled, hidden, stream(seed, "random labelling"))
+    above = int(unlabeled[_middles() > model.cut_].sum())
+    return BlockAuto(model, columns, known.labels, above, test)
+
+
+def uniform(block: Block, seed: int) -> Floats:
+    """Return a number from [0, 1) for each row of a block (n,), which depends on the row's number and the seed alone.
+
+    The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    """
+    z = (np.arange(block.first, block.first + block.rows, dtype=np.uint64) + np.uint64(seed + 1)) * _MASK
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    result: Floats = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return result
+
+
+def fold_of(block: Block, seed: int) -> Ints:
+    """Return the fold of each row of a block (n,)."""
+    return (uniform(block, seed + 1) * FOLDS).astype(np.int64)
+
+
+def sample(block: Block, columns: Columns, shares: tuple[float, float], seed: int) -> Sample:
+    """Return a sample of the rows of a block, with these shares of the labelled and of the unlabeled ones."""
+    X, labelled = read_rows(block, columns)
+    kept = uniform(block, seed) < np.where(labelled, *shares)
+    return Sample(X[kept], labelled[kept])
+
+
+def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Sums:
+    """Return the sums of a block."""
+    X, labelled = read_rows(block, columns)
+    seen, fold = views.of(X), fold_of(block, seed)
+    r = len(members[0].model.landmarks) + 1
+    found = np.empty((len(members), FOLDS, 2, r, r))
+    for k, member in enumerate(members):
+        K = _kernel(member.model, seen[member.view])
+        for b in range(FOLDS):
+            for kind, rows in enumerate((labelled & (fold == b), ~labelled & (fold == b))):
+                found[k, b, kind] = K[rows].T @ K[rows]
+    return Sums(found)
+
+
+def score_histograms(
+    block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Floats], seed: int
+) -> Histograms:
+    """Return the histograms of the held-out scores of a block; by_fold: for each member coefficients (r, FOLDS)."""
+    X, labelled = read_rows(block, columns)
+    seen, fold = ensemble.views.of(X), fold_of(block, seed)[:, None]
+    scores = np.empty((len(ensemble.members) + 1, len(X)))
+    for k, (member, coef) in enumerate(zip(ensemble.members, by_fold, strict=True)):
+        held_out = np.take_along_axis(_kernel(member.model, seen[member.view]) @ coef, fold, axis=1)[:, 0]
+        scores[k] = member.standardised(held_out)
+    scores[-1] = scores[:-1].mean(axis=0)
+    bins = np.clip((scores - LOWEST) * (BINS / (HIGHEST - LOWEST)), 0, BINS - 1).astype(np.int64)
+    return Histograms(
+        np.array([[np.bincount(row[kind], minlength=BINS) for kind in (labelled, ~labelled)] for row in bins])
+    )
+
+
+def scores_of(counts: Ints) -> Floats:
+    """Return scores with the distribution of a histogram, in ascending order; at most `MOST_SCORES`."""
+    total = int(counts.sum())
+    size = min(total, MOST_SCORES)
+    ranks = (np.arange(size) + 0.5) / size * total
+    return _middles()[np.searchsorted(np.cumsum(counts), ranks)]
+
+
+def _middles() -> Floats:
+    result: Floats = LOWEST + (np.arange(BINS, dtype=np.float64) + 0.5) * ((HIGHEST - LOWEST) / BINS)
+    return result
+
+
+def _kernel(model: KernelRidge, X: Floats) -> Floats:
+    """Return the kernel values of rows and landmarks, and a last column of one."""
+    return with_intercept(kernel_matrix(model.kernel, model.width, X, model.landmarks))
+
+
+def _views(some: Sample, shares: tuple[float, float], known: Moments) -> Views:
+    """Return the views: scales of all rows, ranks of a sample in which both kinds have their share."""
+    thin = min(1.0, shares[1] / shares[0])
+    labelled = some.X[some.labelled]
+    kept = labelled[: max(1, round(thin * len(labelled)))]
+    views = make_views(np.concatenate([kept, some.X[~some.labelled]]))
+    deviation = np.sqrt(known.squares / known.n)
+    varies = (known.high > known.low) & (deviation > 1e-12 * np.abs(known.mean))
+    return replace(views, raw=Standardise(known.mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)))
+
+
+def _choose(some: Sample, views: Views, seed: int) -> list[FittedMember]:
+    """Return members whose widths, ridges and landmarks are chosen on the sample."""
+    rows = pick_landmarks(some.labelled, CHOOSING_ROWS, stream(seed, "auto", "rows"))
+    X, labelled = some.X[rows], some.labelled[rows]
+    n_folds = min(FOLDS, int(labelled.sum()), int((~labelled).sum()))
+    folds = stratified_folds(labelled, n_folds, stream(seed, "folds"))[None]
+    seen = views.of(X)
+    members = []
+    for view, kernel in KINDS:
+        name = f"ridge-{kernel}" + ("" if view == "raw" else f"-{view}")
+        model, _, chosen = fit_kernel_ridge(seen[view], labelled, folds, kernel, stream(seed, "auto", name))
+        members.append(FittedMember(name, view, model, chosen | {"rows": float(len(rows))}, np.nan, 0.0, 1.0))
+    return members
+
+
+def _fit_all(
+    members: Sequence[FittedMember], sums: Floats, n_p: int, n: int, whole: bool, sampled: int
+) -> tuple[list[FittedMember], list[Floats]]:
+    """Return the members fitted to all rows, and for each its coefficients (r, FOLDS) without one fold.
+
+    sums : as in `Sums`. n_p, n : number of labelled rows and of all. whole : whether all rows are the population.
+    """
+    weights = np.array([0.5 * n / n_p, 0.5 * n / (n - n_p)])
+    fitted, by_fold = [], []
+    for member, folds in zip(members, sums, strict=True):
+        total = folds.sum(axis=0)
+        chosen = dict(member.parameters)
+        ridge = chosen["ridge"] * n / chosen.pop("rows")
+
+        def solution(G: Floats, model: KernelRidge = member.model, ridge: float = ridge) -> Floats:
+            moment = weights[0] * G[0, -1] - weights[1] * G[1, -1]
+            return solve_sums(model, weights[0] * G[0] + weights[1] * G[1], moment, ridge)
+
+        coefs = [solution(total - part) for part in folds]
+        population = folds.sum(axis=1) if whole else folds[:, 1]
+        size = n if whole else n - n_p
+        centre = sum(float(G[-1] @ c) for G, c in zip(population, coefs, strict=True)) / size
+        square = sum(float(c @ G @ c) for G, c in zip(population, coefs, strict=True)) / size
+        deviation = np.sqrt(max(square - centre**2, 0.0))
+        scale = float(1.0 / deviation) if deviation > 1e-6 else 0.0
+        final = solution(total)
+        model = replace(member.model, weights=final[:-1], constant=float(final[-1]))
+        fitted.append(replace(member, model=model, parameters=chosen, centre=centre, scale=scale))
+        by_fold.append(np.stack(coefs, axis=1))
+    return fitted, by_fold
+
+
+def _leaderboard(
+    model: AutoPU, members: Sequence[FittedMember], counts: Ints, hidden: float, whole: bool
+) -> list[dict[str, Any]]:
+    """Return the ensemble and its members by PU-AUC; sets the members' `pu_auc`."""
+    share, lines = model.chosen_cut_.share, []
+    for member, (positive, unlabeled) in zip([*members, None], counts, strict=True):
+        p, u = scores_of(positive), scores_of(unlabeled)
+        population = scores_of(unlabeled + positive) if whole else u
+        recall = float(np.mean(p > np.quantile(population, 1.0 - share)))
+        ranking = auc(p, u)
+        if member is not None:
+            member.pu_auc = ranking
+        lines.append(
+            {
+                "name": member.name if member else "ensemble",
+                "pu_auc": ranking,
+                "auc": float(true_auc(ranking, hidden)),
+                "f1": f1_of(recall, share, model.prior_),
+                "parameters": member.parameters if member else {},
+            }
+        )
+    return sorted(lines, key=lambda line: -line["pu_auc"])
+
+
+def _warn_of_chance(counts: Ints, n_p: int, n_u: int) -> None:
+    ranking, limit = auc(scores_of(counts[0]), scores_of(counts[1])), chance_limit(n_p, n_u)
+    if ranking <= limit:
+        warnings.warn(
+            "AutoPU may be useless on these rows: labelled rows that it was not trained on do not rank above "
+            f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
+            DegenerateModelWarning,
+            stacklevel=3,
+        )
