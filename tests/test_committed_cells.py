@@ -33,6 +33,8 @@ BY_PROCESSOR = {
     ("usmo-table-iv", "ramp-0.0001"): 0.1,
     ("plain-5.1", "glpual"): 0.2,  # all scores equal but for rounding (one class predicted): their order is chance
 }
+# Data sets whose files are not among the copies beside the checkout.
+ELSEWHERE = {"spambase"}
 # metric -> how far two runs may differ: this one is a rounding error, in millionths of the objective
 ROUNDING = {"objective_difference_ppm": 1e-3}
 
@@ -84,7 +86,7 @@ def test_a_cell_run_again_has_the_committed_figures(name):
     profile, rows = committed(name)
     experiment = load_experiment(name, check_methods=False)
     planned = {cell.key: cell for cell in plan(experiment, profile)}
-    again = chosen(rows)
+    again = chosen([row for row in rows if row["dataset"] not in ELSEWHERE])
     if not again:
         pytest.skip(f"every cell of {name} takes more than {LONGEST:g} s")
     for row in again:

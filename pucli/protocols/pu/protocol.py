@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,9 +152,9 @@ def _tuning_fits(method: Mapping[str, Any]) -> int:
     return int(points * tuning["folds"] * tuning["cv_repeats"])
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Tune, fit and score a method on a split."""
-    rows = prepared(cell, context)
+def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Prepared] | None = None) -> CellResult:
+    """Tune, fit and score a method on a split, or on the rows that `prepare` returns."""
+    rows = context.shared(cell, prepare or _prepare)
     method = cell.declared["method"]
     params = dict(method["params"])
     if params.get("prior") == TRUE_PRIOR:

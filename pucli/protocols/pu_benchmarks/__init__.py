@@ -1,0 +1,1 @@
+"""The PU protocols of two benchmarks of others."""

@@ -1,0 +1,109 @@
+"""PU benchmarks: the samplings of PU-Bench and of PUICL; tuning, fit and metrics are those of the protocol pu.
+
+pu-bench (repository PU-Bench, case-control, "naive mode")
+    A fifth of the rows, stratified, is the test set. A hundredth of the others is put aside, which there chooses models
+    by true labels and here is not used. Of the positives left, `label_frequency` are labelled. The unlabeled rows are
+    all rows left, so that a labelled row is there twice.
+puicl (repository puicl, evaluate_pretrained_model.py)
+    The positive class is drawn at random. Of at most 600 of its rows, `label_frequency` are labelled. The unlabeled
+    rows are the others and so many rows of the other class that a fifth of them is negative. They are the test rows.
+
+The random numbers are not those of the publications, but the test sets of pu-bench are theirs for the same seed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from pucli.arrays import AnyArray, Ints
+from pucli.errors import UsageError
+from pucli.protocols.common import check_two_classes, read_rows, standardised
+from pucli.protocols.options import read_options
+from pucli.protocols.pu import protocol as pu
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment, Strict
+from pucli.runner.profiles import Scope
+from pucli.seeding import stream
+
+# Raise it when the protocol changes what a cell computes.
+VERSION = 1
+TEST, VALIDATION = 0.2, 0.01
+MOST_POSITIVES, OUTLIERS = 600, 0.2
+warm_up = pu.warm_up
+
+
+class Options(Strict):
+    """What the protocol takes beyond the common keys."""
+
+    sampling: Literal["pu-bench", "puicl"] = Field(description="pu-bench or puicl")
+
+
+class Sampled(NamedTuple):
+    """Rows of a task: training rows with their labels, test rows, and the label of the positive class."""
+
+    train: Ints
+    labelled: AnyArray
+    test: Ints
+    positive: int = 1
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    """Return the cells in the order data set, setting, method, repeat."""
+    sampling = read_options(Options, experiment, scope.profile.options).sampling
+    if experiment.data.generate or experiment.split.unlabeled_train or experiment.split.train:
+        raise UsageError(f"{experiment.name}: the protocol pu_benchmarks takes declared data sets and its own shares.")
+    bare = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
+    planned = []
+    for cell in pu.cells(experiment.model_copy(update={"options": {}}), bare):
+        division = {**cell.declared["split"], "sampling": sampling}
+        declared = {**cell.declared, "split": division, "protocol": ["pu_benchmarks", VERSION, pu.VERSION]}
+        planned.append(dataclasses.replace(cell, declared=declared, group=f"{sampling} {cell.group}"))
+    return planned
+
+
+def run_cell(cell: Cell, context: Context) -> CellResult:
+    """Tune, fit and score a method on a sampled task."""
+    return pu.run_cell(cell, context, _prepare)
+
+
+def _prepare(cell: Cell, context: Context) -> pu.Prepared:
+    X, y = read_rows(cell.dataset, context)
+    check_two_classes(cell.dataset, y)
+    split = cell.declared["split"]
+    if split["sampling"] == "pu-bench":
+        rows = pu_bench(y, split["label_frequency"], split["seed"] + cell.repeat)
+    else:
+        rows = puicl(y, split["label_frequency"], stream(split["seed"], "puicl", cell.dataset, cell.repeat))
+    truth = np.where(y == rows.positive, 1, -1)
+    X_train, X_test = standardised(cell.declared["data"]["standardise"], X[rows.train], X[rows.test])
+    prior = float(np.mean(truth[rows.train][rows.labelled == 0] == 1))
+    return pu.Prepared(X_train, rows.labelled, X_test, truth[rows.test], X.shape[1], prior, [], {})
+
+
+def pu_bench(y: AnyArray, label_frequency: float, seed: int) -> Sampled:
+    """Return the rows of PU-Bench's case-control sampling, for labels y in {-1, +1}."""
+    from sklearn.model_selection import train_test_split
+
+    rest, test = train_test_split(np.arange(len(y)), test_size=TEST, stratify=y, random_state=seed)
+    train, _ = train_test_split(rest, test_size=VALIDATION, stratify=y[rest], random_state=seed)
+    positive = train[y[train] == 1]
+    chosen = np.random.default_rng(seed).permutation(positive)[: int(label_frequency * len(positive))]
+    s = np.repeat(np.array([1, 0], np.int8), [len(chosen), len(train)])
+    return Sampled(train=np.concatenate([chosen, train]), labelled=s, test=test)
+
+
+def puicl(y: AnyArray, label_frequency: float, rng: np.random.Generator) -> Sampled:
+    """Return the rows of a task of PUICL, for labels y in {-1, +1}."""
+    label = int(rng.choice(np.unique(y)))
+    positive, negative = np.flatnonzero(y == label), np.flatnonzero(y != label)
+    positive = rng.permutation(positive)[:MOST_POSITIVES]
+    hidden = round((1.0 - label_frequency) * len(positive))
+    outliers = rng.permutation(negative)[: max(1, round(hidden * OUTLIERS / (1.0 - OUTLIERS)))]
+    unlabeled = rng.permutation(np.concatenate([positive[:hidden], outliers]))
+    labelled = positive[hidden:]
+    s = np.repeat(np.array([1, 0], np.int8), [len(labelled), len(unlabeled)])
+    return Sampled(train=np.concatenate([labelled, unlabeled]), labelled=s, test=unlabeled, positive=label)

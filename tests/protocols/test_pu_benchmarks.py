@@ -1,0 +1,75 @@
+"""The samplings of PU-Bench and PUICL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import yaml
+
+from pucli.errors import UsageError
+from pucli.protocols.pu_benchmarks.protocol import pu_bench, puicl
+from pucli.runner import load_experiment, plan, run
+from pucli.runner.store import read_rows
+
+DECLARED = {
+    "title": "One set that needs no download",
+    "protocol": "pu_benchmarks",
+    "options": {"sampling": "puicl"},
+    "data": {"names": ["breast-cancer"], "standardise": "train"},
+    "split": {"label_frequencies": [0.3333], "repeats": 2, "seed": 7},
+    "methods": {"svc-naive": {"method": "svc-naive", "grid": {}}},
+    "metrics": ["f1", "auc"],
+}
+
+
+def declared(tmp_path, **changes):
+    path = tmp_path / "one.yaml"
+    path.write_text(yaml.safe_dump({**DECLARED, **changes}))
+    return load_experiment(path)
+
+
+def test_a_labelled_row_of_pu_bench_is_unlabeled_too_and_never_tested() -> None:
+    y = np.repeat([1, -1], [400, 600])
+    rows = pu_bench(y, 0.1, 42)
+    labelled, unlabeled = rows.train[rows.labelled == 1], rows.train[rows.labelled == 0]
+    assert len(rows.test) == 200 and y[rows.test].mean() == pytest.approx(-0.2)
+    assert len(unlabeled) == 792 and len(labelled) == int(0.1 * (y[unlabeled] == 1).sum())
+    assert (y[labelled] == 1).all() and set(labelled) <= set(unlabeled)
+    assert not set(rows.train) & set(rows.test)
+
+
+def test_a_fifth_of_the_unlabeled_rows_of_puicl_is_negative() -> None:
+    y = np.repeat([1, -1], [3916, 4208])
+    for seed in range(4):
+        rows = puicl(y, 0.3333, np.random.default_rng(seed))
+        labelled, unlabeled = rows.train[rows.labelled == 1], rows.train[rows.labelled == 0]
+        assert (len(labelled), len(unlabeled)) == (200, 500)
+        assert (y[labelled] == rows.positive).all()
+        assert np.mean(y[unlabeled] != rows.positive) == 0.2
+        assert np.array_equal(rows.test, unlabeled) and not set(labelled) & set(unlabeled)
+
+
+def test_puicl_draws_the_positive_class_and_takes_few_rows_of_small_sets() -> None:
+    y = np.repeat([1, -1], [212, 357])
+    drawn = {(rows := puicl(y, 0.3333, np.random.default_rng(seed))).positive: rows for seed in range(10)}
+    assert set(drawn) == {1, -1}
+    assert [int((drawn[label].labelled == 1).sum()) for label in (1, -1)] == [71, 119]
+    assert [len(drawn[label].test) for label in (1, -1)] == [141 + 35, 238 + 60]
+
+
+@pytest.mark.parametrize("sampling", ["puicl", "pu-bench"])
+def test_an_experiment_runs_and_its_keys_differ_by_sampling(tmp_path, sampling: str) -> None:
+    experiment = declared(tmp_path, options={"sampling": sampling})
+    run(experiment, results_dir=tmp_path)
+    rows = list(read_rows(tmp_path / "one").values())
+    assert len(rows) == 2
+    assert all(row["status"] == "done" for row in rows)
+    keys = {cell.key for cell in plan(experiment)}
+    other = declared(tmp_path, options={"sampling": {"puicl": "pu-bench", "pu-bench": "puicl"}[sampling]})
+    assert keys.isdisjoint({cell.key for cell in plan(other)})
+
+
+def test_shares_of_the_rows_are_those_of_the_benchmarks(tmp_path) -> None:
+    experiment = declared(tmp_path, split={**DECLARED["split"], "unlabeled_train": 0.5})
+    with pytest.raises(UsageError, match="its own shares"):
+        plan(experiment)
