@@ -4,7 +4,9 @@ The cut is computed from held-out scores, so that it can be moved without traini
 population is above the cut and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall under
 calibrated probabilities: unlike the share of labelled rows above the cut, it is a smooth function of q. As the prior is
 uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The mean is flat
-near its maximum, so the middle of the shares within `FLAT` of the maximum is taken.
+near its maximum, so the middle of the shares within `FLAT` of the maximum is taken. The cut is at the geometric mean of
+this share and the prior: the final models rank better than the held-out scores tell, and the better the ranking, the
+nearer is the best share to the prior.
 """
 
 from __future__ import annotations
@@ -115,7 +117,7 @@ def make_cut(
         few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
         if few:
             return Cut(even, float(np.mean(population > even)), goal)
-        return _at_share(best_share(f1), population, goal, None)
+        return _at_share(float(np.sqrt(best_share(f1) * prior)), population, goal, None)
     wanted = _checked(goal, wanted, len(population))
     if goal == "top":
         return _at_share(wanted / len(population), population, goal, wanted)

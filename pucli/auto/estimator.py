@@ -180,9 +180,11 @@ class AutoPU(PUClassifier):
                 members, views, X, labelled, population, folds, seed, self.n_jobs, self.callback
             )
             held_out = scores.mean(axis=0)
-            self._conclude(held_out[labelled], held_out[population], seed)
+            trees = [member.view == "bins" for member in first.members]
+            grouped = scores[trees][:, population] if any(trees) else None
+            self._conclude(held_out[labelled], held_out[population], grouped, seed)
             if self.labelling == "sar":
-                self._conclude_if_biased(held_out[population], int(labelled.sum()), seed)
+                self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed)
             soft = self.calibration_.of(held_out)
             again = refit(members, first, X, labelled, folds, scores, soft, seed, self.n_jobs)
             self.ensemble_ = first if again is None else again
@@ -206,15 +208,20 @@ class AutoPU(PUClassifier):
         """Do nothing: no member has a convergence tolerance."""
 
     def _conclude(
-        self, positive: np.ndarray, population: np.ndarray, seed: int, if_random: np.ndarray | None = None
+        self,
+        positive: np.ndarray,
+        population: np.ndarray,
+        grouped: np.ndarray | None,
+        seed: int,
+        if_random: np.ndarray | None = None,
     ) -> None:
         """Set the prior, the cut, the probabilities and the estimates.
 
-        positive, population : (p,) and (n,) held-out scores. if_random : (n,) probabilities under random labelling, if
-        the labelling is not random.
+        positive, population : (p,) and (n,) held-out scores. grouped : as in `estimate_prior`. if_random : (n,)
+        probabilities under random labelling, if the labelling is not random.
         """
         self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
-        self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"))
+        self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
         if if_random is not None:
             self.prior_estimate_ = widened(self.prior_estimate_, if_random, stream(seed, "labelling"))
         self.prior_ = self.prior_estimate_.value
@@ -225,11 +232,11 @@ class AutoPU(PUClassifier):
         )
         self._cut_for(self.goal, self.wanted)
 
-    def _conclude_if_biased(self, population: np.ndarray, count: int, seed: int) -> None:
+    def _conclude_if_biased(self, population: np.ndarray, grouped: np.ndarray | None, count: int, seed: int) -> None:
         """Conclude again, with `count` scores of positives as they would be if labelled at random."""
         if_random = self.calibration_.of(population)
         positive = positive_scores(population, probabilities_if_biased(if_random), count)
-        self._conclude(positive, population, seed, if_random)
+        self._conclude(positive, population, grouped, seed, if_random)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
         """Set the cut and its estimates."""

@@ -3,7 +3,8 @@
 The scores of labelled rows are a sample of the positives. Those of the population (the unlabeled rows in the
 case-control setting, all rows of a single training set) are a sample of the mixture. If shares q_p of the positives and
 q_u of the population lie above a threshold, then prior q_p <= q_u, so the prior is at most q_u / q_p. Best bin
-estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term.
+estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term. Where the
+classes are apart, the population's scores form two groups, and the share of the upper one is a second estimate.
 """
 
 from __future__ import annotations
@@ -38,9 +39,13 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
 
 # Number of bootstrap samples, and the most scores in each.
 BOOTSTRAPS, MOST_SCORES = 40, 20_000
-# Mean and standard deviation of the belief about the prior before any score is seen; it matters only if the bootstrap
-# deviation is of the same size. The last is the standard deviation of the error that more rows do not reduce.
-BELIEF, BELIEF_DEVIATION, LASTING_ERROR = 0.3, 0.1, 0.04
+# Separation of two groups (`two_groups`) at which they count as apart, and that of scores that form one heap: a little
+# below 2 / pi, which a normal distribution has. The share of the upper group of one heap is too large by OVERLAP_BIAS
+# and off by OVERLAP_ERROR; both decrease in proportion as the groups move apart.
+APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
+RECALL = 0.9
+# Standard deviations of the errors that more rows do not reduce: of best bins, and of the combined estimate.
+BIN_ERROR, LASTING_ERROR = 0.05, 0.04
 NORMAL_90 = 1.6448536269514722
 
 
@@ -74,16 +79,51 @@ def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
     return float(np.clip((prior * n - p) / (n - p), 0.0, 1.0))
 
 
-def estimate_prior(positive: np.ndarray, population: np.ndarray, rng: np.random.Generator) -> PriorEstimate:
-    """Return the prior: the median of bootstrapped best bin estimates, shrunk towards a weak belief if they scatter.
+def two_groups(scores: np.ndarray) -> tuple[float, float]:
+    """Return the share of the upper of two groups of scores, and their separation.
 
-    positive : (p,) held-out scores of labelled rows. population : (n,) of the population.
+    The groups are those with the largest variance between them (Otsu 1979); the separation is the share of that
+    variance in the whole: 1 for two values, 2 / pi for a normal distribution.
+    """
+    ordered = np.sort(scores)
+    n, below = len(ordered), np.cumsum(ordered)
+    count = np.arange(1, n)
+    upper = (below[-1] - below[:-1]) / (n - count)
+    between = count * (n - count) / n**2 * (upper - below[:-1] / count) ** 2
+    whole = float(ordered.var())
+    if whole <= 1e-24 * max(1.0, float(np.abs(ordered).max())) ** 2:
+        return 0.5, 0.0
+    best = int(np.argmax(between))
+    return float(1.0 - count[best] / n), float(between[best] / whole)
+
+
+def estimate_prior(
+    positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, grouped: np.ndarray | None = None
+) -> PriorEstimate:
+    """Return the prior: best bin estimation and the share of the upper of two groups, weighted by their precision.
+
+    Best bin estimation, the median over bootstrap samples, is unreliable where few rows are labelled; the groups are,
+    where the classes overlap. The weights are the inverse squares of their standard errors. The groups' share is cut to
+    the bound q_u / q_p at the threshold above which `RECALL` of the labelled rows lie.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    grouped : ndarray of shape (k, n) or None
+        Scores of the population by k models, to be split in two groups; None means `population`.
     """
     found = np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
-    variance = float(found.var())
-    trust = BELIEF_DEVIATION**2 / (variance + BELIEF_DEVIATION**2)
-    value = trust * float(np.median(found)) + (1.0 - trust) * BELIEF
-    deviation = float(np.sqrt(variance + LASTING_ERROR**2))
+    bins, variance = float(np.median(found)), float(found.var()) + BIN_ERROR**2
+    share, separation = np.mean([two_groups(u) for u in (population[None] if grouped is None else grouped)], axis=0)
+    share = min(share, float(np.mean(population >= np.quantile(positive, 1.0 - RECALL))) / RECALL)
+    overlap = (APART - separation) / (APART - ONE_HEAP)
+    error = max(LEAST_ERROR, OVERLAP_ERROR * overlap)
+    weight = variance / (variance + error**2)
+    value = bins + weight * (share - max(0.0, OVERLAP_BIAS * overlap) - bins)
+    deviation = float(np.sqrt(weight**2 * error**2 + (1.0 - weight) ** 2 * variance + LASTING_ERROR**2))
     least = 0.5 / len(population)
     draws = np.clip(value + deviation * rng.standard_normal(len(found)), least, 1.0)
     low, high = np.clip([value - NORMAL_90 * deviation, value + NORMAL_90 * deviation], least, 1.0)

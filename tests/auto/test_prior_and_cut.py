@@ -8,7 +8,7 @@ import pytest
 from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut
 from pucli.auto.estimates import estimates
-from pucli.auto.prior import estimate_prior
+from pucli.auto.prior import estimate_prior, two_groups
 from pucli.auto.ranking import auc, true_auc
 from pucli.errors import UsageError
 from pucli.solvers.prior.best_bin import best_bin
@@ -41,6 +41,28 @@ def test_the_prior_is_near_one_for_positives_only_and_near_zero_for_negatives_on
     rng = np.random.default_rng(0)
     assert best_bin(rng.normal(size=1000), rng.normal(size=1000)) > 0.9
     assert best_bin(rng.normal(8, 1, 1000), rng.normal(size=1000)) < 0.05
+
+
+def test_two_groups_of_scores_have_their_share_and_are_apart_and_one_heap_is_not() -> None:
+    rng = np.random.default_rng(0)
+    share, separation = two_groups(np.concatenate([rng.normal(0, 1, 700), rng.normal(9, 1, 300)]))
+    assert share == pytest.approx(0.3)
+    assert separation > 0.9
+    assert two_groups(rng.normal(size=5000))[1] == pytest.approx(2 / np.pi, abs=0.02)
+    assert two_groups(np.ones(10)) == (0.5, 0.0)
+    assert two_groups(np.array([1.0, 1.0, 1.0, 5.0])) == (0.25, 1.0)
+
+
+def test_groups_that_are_apart_make_the_prior_of_few_labelled_rows_more_precise() -> None:
+    errors: dict[bool, list[float]] = {True: [], False: []}
+    for seed in range(12):
+        positive, population, truth = scores(0.5, 6.0, seed, n=400, p=12)
+        heap = np.random.default_rng(seed).normal(size=(1, 400))
+        for apart in errors:
+            grouped = population[None] if apart else heap
+            found = estimate_prior(positive, population, np.random.default_rng(0), grouped)
+            errors[apart].append(abs(found.value - truth.mean()))
+    assert np.mean(errors[True]) < 0.03 < np.mean(errors[False])
 
 
 def test_the_true_auc_follows_from_the_pu_auc() -> None:
@@ -94,6 +116,14 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
             return float(2 * (predicted & truth).sum() / (predicted.sum() + truth.sum()))
 
         assert f1(cut.value) > max(map(f1, np.sort(population)[::20])) - 0.03
+
+
+def test_the_cut_for_f1_lies_between_the_best_share_and_the_prior() -> None:
+    positive, population, _ = scores(0.3, 1.5, 0)
+    curve = expected_recall(positive, population, 0.3)
+    f1 = at_prior(curve, 0.3)
+    found = make_cut("f1", None, positive, population, 0.3, curve, f1, 0.0)
+    assert 0.3 < found.share < best_share(f1)
 
 
 def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
