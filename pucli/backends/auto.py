@@ -141,7 +141,7 @@ def auto_on_blocks(runner: Runner, blocks: Sequence[Block], columns: Columns, pa
     counts = runner.total(score, blocks).counts
     positive, unlabeled = counts[-1]
     model.ensemble_ = ensemble
-    model._conclude(scores_of(positive), scores_of(unlabeled + positive if whole else unlabeled), seed)
+    model._conclude(scores_of(positive), scores_of(unlabeled + positive if whole else unlabeled), None, seed)
     hidden = float(np.clip((model.prior_ * known.n - n_p) / (known.n - n_p), 0.0, 1.0)) if whole else model.prior_
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     _warn_of_chance(counts[-1], n_p, known.n - n_p)
