@@ -44,6 +44,7 @@ _ALL = [
         regularisation={"lam": -1, "width": -1, "c_p": 1, "c_u": 1, "sigma": -1, "n_neighbors": -1},
         refine=("lam", "sigma", "width", "c_p", "c_u"),
         path="pucli.tuning.paths.glpual:GLLCPath",
+        tried="1,000, bench glpual",
     ),
     Method(
         name="bsvm",
@@ -95,6 +96,7 @@ _ALL = [
         ridge="lam2",
         refine=("lam1", "lam2", "sigma", "c_p", "c_u"),
         path="pucli.tuning.paths.surface:SurfacePath",
+        tried="600, bench glpual_family",
     ),
     Method(
         name="cpb-glpual",
@@ -146,6 +148,7 @@ _ALL = [
         regularisation={"lam": -1, "width": -1},
         refine=("lam", "width"),
         version=2,
+        tried="16,000, usmo-figures-4-7",
     ),
     Method(
         name="least-squares",
@@ -153,6 +156,7 @@ _ALL = [
         kind="semi-supervised",
         source="Bertazzi 2018, eq. 3.6",
         version=2,
+        tried="1,000, safe-learning-curves",
     ),
     Method(
         name="icls",
@@ -160,6 +164,7 @@ _ALL = [
         kind="semi-supervised",
         source="Krijthe & Loog 2017; Bertazzi 2018, section 3.2",
         version=2,
+        tried="1,000, safe-learning-curves",
     ),
     Method(
         name="cpls",
@@ -167,12 +172,14 @@ _ALL = [
         kind="semi-supervised",
         source="Bertazzi 2018, Proposition 3.12",
         version=2,
+        tried="10,000, bench semi_supervised",
     ),
     Method(
         name="mcpl-lda",
         estimator="pucli.estimators.mcpl:MCPLLDA",
         kind="semi-supervised",
         source="Loog 2016; Bertazzi 2018, section 5.2.2",
+        tried="10,000, bench semi_supervised",
     ),
     Method(
         name="mcpl-qda",
@@ -192,12 +199,14 @@ _ALL = [
         kind="semi-supervised",
         source="baseline: expectation maximisation for LDA",
         version=2,
+        tried="1,000, safe-learning-curves",
     ),
     Method(
         name="self-training-lda",
         estimator="pucli.estimators.lda_baselines:SelfTrainingLDA",
         kind="semi-supervised",
         source="baseline: scikit-learn's SelfTrainingClassifier on LDA",
+        tried="1,000, safe-learning-curves",
     ),
     Method(
         name="gaussian-mcpl",
@@ -210,6 +219,7 @@ _ALL = [
         estimator="pucli.estimators.classtering:Classtering",
         kind="semi-supervised",
         source="Sansone 2018, chapter 2",
+        tried="10,000, bench generative",
     ),
     Method(
         name="laplacian-svm",

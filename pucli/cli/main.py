@@ -40,6 +40,7 @@ ORDER = [
     "compare",
     "split",
     "reproduce",
+    "merge",
     "status",
     "report",
     "new",

@@ -13,8 +13,11 @@ from pucli.report.build import collect
 from pucli.report.causes import CAUSES, UNEXPLAINED
 from pucli.report.cells import FILE as CELLS
 from pucli.report.files import write
+from pucli.report.leaders import leaders
 from pucli.report.markdown import grid
 from pucli.report.model import Report
+from pucli.report.standing import FILE as STANDING
+from pucli.report.standing import standings
 from pucli.report.verdict import NOT_RUN, VERDICTS
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment
@@ -48,7 +51,7 @@ def report_all(
     figures: bool = True,
     on_report: Callable[[Report], None] | None = None,
 ) -> list[Report]:
-    """Build the report of every experiment with results, and update the counts on the front page.
+    """Build the report of every experiment with results, standing.csv, and the counts on the front page.
 
     Parameters
     ----------
@@ -71,16 +74,18 @@ def report_all(
         No declared experiment has results there.
     """
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
-    reports = []
+    reports, ranked = [], []
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
         reports.append(collect(experiment, results_dir=results, formats=list(formats), figures=figures))
+        ranked.append((experiment, reports[-1].rankings))
         if on_report is not None:
             on_report(reports[-1])
     if not reports:
         raise UsageError(
             f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
         )
+    write(results / STANDING, standings(leaders(ranked), results))
     page = results / PAGE
     if page.is_file():
         write(page, with_counts(page.read_text(encoding="utf-8"), judged_rows(results)))

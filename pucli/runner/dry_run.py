@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pucli.runner.experiment import Experiment
-from pucli.runner.pace import Pace
+from pucli.runner.pace import Pace, kinds
 from pucli.runner.plan import planned_cells, planned_scope, results_folder
 from pucli.runner.run import number_of_jobs
-from pucli.runner.store import read_rows
+from pucli.runner.store import StoredRows, read_rows
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ def dry_run(
     datasets: Sequence[str] | None = None,
     n_jobs: int = 1,
     results_dir: str | Path | None = None,
+    earlier: StoredRows | None = None,
 ) -> DryRun:
     """Return the cells, fits and estimated time of `run`, without running it.
 
@@ -83,6 +84,8 @@ def dry_run(
         Worker processes.
     results_dir : path, optional
         Folder of all experiments, see `pucli.runner.run`.
+    earlier : mapping, optional
+        Rows of cells.csv by key, whose times count too; such cells are still to be run.
 
     Returns
     -------
@@ -95,6 +98,7 @@ def dry_run(
     known = read_rows(folder)
     n_jobs = number_of_jobs(n_jobs)
     pace = Pace(known)
+    _learn(pace, experiment, {key: row for key, row in (earlier or {}).items() if key not in known})
     table: dict[tuple[str, str], dict[str, Any]] = {}
     seconds, judged, fits, open_ended = 0.0, 0, 0, False
     for cell in {cell.key: cell for cell in cells}.values():
@@ -137,3 +141,13 @@ def dry_run(
         n_jobs=n_jobs,
         rows=list(table.values()),
     )
+
+
+def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> None:
+    """Add the costs of rows without a declaration, which is that of the planned cell of the same key."""
+    if rows:
+        for name in experiment.profiles:
+            for cell in planned_cells(experiment, planned_scope(experiment, name, None, None)):
+                row = rows.get(cell.key)
+                if row is not None and row["status"] == "done":
+                    pace.learn(kinds(cell.dataset, cell.declared), sum(row["seconds"].values()), row["n_fits"])

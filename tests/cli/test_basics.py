@@ -145,6 +145,17 @@ def test_list(pucli, what):
     ] in names
 
 
+def test_list_methods_says_how_far_each_scales_and_how_it_fares(pucli, monkeypatch):
+    from pucli.report.standing import Standing
+
+    known = {"usmo": Standing("usmo", 1_000_000, 7.6, "bench scale", 3, 1, 0.25)}
+    monkeypatch.setattr("pucli.report.standing.read_standings", lambda: known)
+    listed = {entry["name"]: entry for entry in pucli("list", "methods", "--json").document["methods"]}
+    assert (listed["usmo"]["rows"], listed["usmo"]["place"]) == ("1,000,000 in 7.6 s", "0.25 of 3")
+    assert listed["cpls"]["rows"] == "10,000, bench semi_supervised" and listed["cpls"]["place"] == ""
+    assert "0 (always first)" in pucli("list", "methods").err
+
+
 def test_list_methods_says_what_each_needs(pucli):
     from pucli.methods import METHODS
     from pucli.models import estimator_of

@@ -259,12 +259,13 @@ def test_a_mirror_reaches_the_cells(place, tmp_path, mirror):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["reproduce", "report"])
+@pytest.mark.parametrize("command", ["reproduce", "report", "merge"])
 def test_changes_are_allowed(place, tmp_path, monkeypatch, command):
     asked = []
     prepare(place, "report small.yaml", tmp_path)
     monkeypatch.setattr("pucli.runner.check_committed", lambda *_, allow_changes: asked.append(allow_changes))
-    line = {"reproduce": REPRODUCE, "report": "report small.yaml"}[command].split()
+    merge = "merge small.yaml results --profile smoke --results merged"
+    line = {"reproduce": REPRODUCE, "report": "report small.yaml", "merge": merge}[command].split()
     place(*line)
     place(*line, "--allow-changes")
     assert asked == [False, True]

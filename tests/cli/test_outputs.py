@@ -25,6 +25,7 @@ OUTPUTS = {
     ("auto", "scored"): (f"auto {OWN} --scored", "scored.csv"),
     ("reproduce", "results"): ("reproduce small.yaml --profile smoke --method gllc --results", "results/"),
     ("report", "results"): ("report small.yaml --results", "results/"),
+    ("merge", "results"): ("merge small.yaml results --profile smoke --results", "merged/"),
     ("bench", "results"): ("bench startup --results", "results/"),
     ("site", "folder"): ("site --out", "pages/"),
     ("compare", "page"): (f"{COMPARE} --out", "compared.html"),
@@ -32,7 +33,7 @@ OUTPUTS = {
     ("new", "parent"): ("new experiment mine --out", "made/"),
 }
 # Paths that are read.
-INPUTS = {"data", "split", "mirror", "merge"} | {("predict", "model"), ("evaluate", "model")}
+INPUTS = {"data", "split", "mirror", "folders"} | {("predict", "model"), ("evaluate", "model")}
 INPUTS |= {("site", "results"), ("status", "results")}
 SLOW = {"auto", "advise", "bench", "site"}
 
@@ -107,7 +108,7 @@ def test_a_folder_instead_of_a_file_is_a_usage_error(place, tmp_path, key, line)
     [
         pytest.param(key, line, id="-".join(key), marks=[pytest.mark.slow] if key[0] in SLOW else [])
         for key, line in OUTPUTS.items()
-        if key[0] not in ("bench", "report")
+        if key[0] not in ("bench", "report", "merge")
     ],
 )
 def test_missing_folders_are_made(place, tmp_path, key, line):

@@ -78,10 +78,12 @@ def test_parts_of_a_run_are_merged(pucli, small):
     for part in (1, 2):
         done = pucli("reproduce", small(), "--shard", f"{part}/2", "--results", f"part{part}", "--json").document
         assert (done["run"]["ran"], done["run"]["left"]) == (4, 4)
-    merged = pucli("reproduce", "small.yaml", "--merge", "part1", "--merge", "part2")
+    merged = pucli("merge", "small.yaml", "part1", "part2")
     assert "8 of 8 done" in merged.out and "8 cells imported from part1, part2" in merged.err
     again = pucli("reproduce", "small.yaml", "--json").document
     assert again["run"]["ran"] == 0
+    few = ("merge", "small.yaml", "part1", "part2", "--profile", "smoke", "--results", "few", "--json")
+    assert pucli(*few).document["imported"] == 4
 
 
 def test_a_limit_and_only_failed_cells(pucli, small):
@@ -96,13 +98,25 @@ def test_a_limit_and_only_failed_cells(pucli, small):
         (["--shard", "2"], "--shard 2: give two numbers"),
         (["--shard", "3/2"], "shard 3/2"),
         (["--scheduler", "tcp://somewhere:8786"], "--backend dask"),
-        (["--merge", "nowhere"], "nowhere: no store of small"),
         (["--collect", "--max-cells", "2"], "--collect runs no cell, so --max-cells has no effect"),
-        (["--dry-run", "--merge", "part1"], "--dry-run runs no cell, so --merge has no effect"),
+        (["--dry-run", "--shard", "1/2"], "--dry-run runs no cell, so --shard has no effect"),
     ],
 )
 def test_options_of_parts_that_cannot_be_followed(pucli, small, words, message):
     refused(pucli("reproduce", small(), *words), message)
+
+
+def test_a_folder_without_cells_cannot_be_merged(pucli, small):
+    refused(pucli("merge", small(), "nowhere"), "nowhere: no store of small")
+
+
+def test_a_dry_run_is_judged_by_committed_times(pucli, small):
+    assert "time: unknown" in pucli("reproduce", small(), "--dry-run").out
+    pucli("reproduce", "small.yaml", "--profile", "smoke")
+    for path in Path("results/small").glob("store*"):
+        path.unlink()
+    plan = pucli("reproduce", "small.yaml", "--dry-run", "--json").document
+    assert plan["left"] == 8 and plan["seconds"] > 0 and plan["seconds_known_for"] == 8
 
 
 def test_json_of_reproduce(pucli, small):

@@ -9,10 +9,11 @@ import pytest
 
 from pucli.errors import UsageError
 from pucli.report.comparisons import Ranking
+from pucli.report.leaders import Leader, leaders
 from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
-from pucli.report.site.leaders import leaders
 from pucli.report.site.prose import to_html
+from pucli.report.standing import read_standings, standings
 from pucli.report.verdict import VERDICTS
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
@@ -189,6 +190,19 @@ def test_the_front_page_leads_to_the_answers(site):
     ):
         assert words in guide
     assert "methods/glpual.html" in Page(site / "ranks.html").links
+
+
+def test_standings_are_made_of_the_leaderboard_and_the_benchmark(tmp_path):
+    (tmp_path / "bench").mkdir()
+    rows = [
+        {"name": "train usmo, linear", "1e+04": 2.0, "1e+06": 7.64, "exponent": 0.5},
+        {"name": "train usmo, rbf", "1e+04": 9.0, "1e+06": None},
+        {"name": "tune glpual", "1e+04": 1.0},
+    ]
+    (tmp_path / "bench" / "scale.json").write_text(json.dumps({"rows": rows}))
+    text = standings([Leader("gllc", 4, 1, 0.256)], tmp_path)
+    assert text.splitlines()[1:] == ["gllc,0,0,,4,1,0.26", "usmo,1000000,7.6,bench scale,0,0,0"]
+    assert all(0 <= one.place <= 1 and one.first <= one.rankings for one in read_standings().values())
 
 
 def test_the_leaderboard_counts_every_ranking_once():

@@ -47,9 +47,17 @@ def command(
         raise unknown("listing", what, listings)
     columns, rows = listings[what]()
     out.document({what: [dict(zip(columns, row, strict=True)) for row in rows]})
-    out.table(columns, rows)
+    shown = [i for i, name in enumerate(columns) if not (what == "methods" and name in ONLY_JSON)]
+    out.table([columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
+    if what == "methods":
+        out.remark(
+            "rows: the most with a measured training, and its processor seconds. place: mean place among the columns "
+            "of the committed rankings, from 0 (always first) to 1 (always last), and their number."
+        )
 
 
+# columns of the methods that a screen has no room for
+ONLY_JSON = ("kind",)
 # The labels from which each kind of method learns.
 LABELS = {
     "pu": "labelled positives, unlabeled rows",
@@ -61,10 +69,16 @@ LABELS = {
 
 def _methods() -> tuple[list[str], list[list[Any]]]:
     from pucli.methods import all_methods
+    from pucli.report.standing import Standing, read_standings
 
-    return ["name", "kind", "needs", "source"], [
-        [method.name, method.kind, "; ".join(_needs(method)), _source(method)] for method in all_methods().values()
-    ]
+    known = read_standings()
+    rows = []
+    for method in all_methods().values():
+        own = known.get(method.name, Standing(method.name))
+        scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried
+        place = f"{own.place:.2f} of {own.rankings}" if own.rankings else ""
+        rows.append([method.name, method.kind, "; ".join(_needs(method)), scale, place, _source(method)])
+    return ["name", "kind", "needs", "rows", "place", "source"], rows
 
 
 def _source(method: Method) -> str:

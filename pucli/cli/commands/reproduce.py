@@ -22,7 +22,6 @@ pucli reproduce table-3.3 --dry-run
 pucli reproduce table-3.3 --dataset wifi --dataset seeds --method glpual --n-jobs 2
 pucli reproduce table-3.3 --collect
 pucli reproduce table-3.3 --shard 2/8 --results part2
-pucli reproduce table-3.3 --merge part1 --merge part2
 pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results --json
 """
 
@@ -56,12 +55,10 @@ def command(
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option("--shard", metavar="I/N", help="Run only part I of N, e.g. 2/8, to spread cells over N machines."),
-    ] = None,
-    merge: Annotated[
-        list[Path] | None,
         typer.Option(
-            "--merge", metavar="DIR", help="Run nothing; import the finished cells of another --results folder."
+            "--shard",
+            metavar="I/N",
+            help="Run only part I of N, e.g. 2/8, one on each machine; then `pucli merge`.",
         ),
     ] = None,
     scheduler: Annotated[
@@ -79,28 +76,27 @@ def command(
     command continues where it stopped. Exit code 1 means that some cell failed.
     """
     from pucli.report import collect
-    from pucli.runner import check_committed, dry_run, load_experiment, merge_stores, results_folder, run
+    from pucli.report.cells import read_cells_csv
+    from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
     from pucli.runner.execute import BACKENDS
 
     opt.choice("backend", backend, BACKENDS)
     _refuse_together(
-        {"--dry-run": dry, "--collect": only_collect, "--merge": merge},
+        {"--dry-run": dry, "--collect": only_collect},
         {"--only-failed": only_failed, "--max-cells": max_cells, "--shard": shard, "--scheduler": scheduler},
     )
     declared = load_experiment(experiment, datasets=catalogue)
     which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
     if dry:
-        _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, **which))
+        committed = read_cells_csv(results_folder(declared, results))
+        _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, **which))
         return 0
     opt.output_folder("--results", results)
     out.if_interrupted = (
         f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
-    if merge:
-        taken = merge_stores(declared, merge, profile=profile, results_dir=results)
-        out.remark(f"{taken} cells imported from {', '.join(map(str, merge))}")
-    elif not only_collect:
+    if not only_collect:
         with out.progress(declared.name, lines=True) as bar:
             summary = run(
                 declared,
@@ -169,8 +165,6 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     if plan.seconds is None:
         out.text("time: unknown, no similar cell has run in this results folder")
     else:
-        known = (
-            "" if plan.seconds_known_for >= plan.left else f", estimated from {plan.seconds_known_for} similar cells"
-        )
-        out.text(f"time: about {duration(plan.seconds)}{known}")
+        known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for} of them"
+        out.text(f"time: about {duration(plan.seconds)}, as similar cells took{known}")
     out.text(f"results: {plan.folder}")

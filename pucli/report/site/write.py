@@ -15,8 +15,8 @@ from pucli.errors import UsageError
 from pucli.report.build import assemble, gather, keep_recorded, read_provenance
 from pucli.report.everything import judged_rows, with_results
 from pucli.report.files import write
+from pucli.report.leaders import Leader, leaders
 from pucli.report.model import Report
-from pucli.report.site.leaders import Leader, leaders
 from pucli.report.site.prose import guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
 from pucli.report.summary import count_verdicts

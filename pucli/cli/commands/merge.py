@@ -1,0 +1,48 @@
+"""``pucli merge``: put together the cells of other machines and build the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pucli.cli import options as opt
+from pucli.cli.output import Output
+
+EXAMPLES = """
+pucli merge table-3.3 part1 part2
+pucli merge table-3.3 part1 part2 --results all --json
+"""
+
+
+def command(
+    out: Output,
+    experiment: opt.ExperimentName,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="The --results folders of the parts (--shard).")
+    ],
+    profile: opt.Profile = "full",
+    catalogue: opt.Catalogue = None,
+    allow_changes: opt.AllowChanges = False,
+    results: opt.Results = Path("results"),
+) -> int:
+    """Put together the cells of several machines.
+
+    The finished cells of other results folders are imported and the table is built. Nothing is run, and cells that are
+    here already are kept. Exit code 1 means that some cell failed.
+    """
+    from pucli.cli.report_text import print_report
+    from pucli.report import collect
+    from pucli.runner import check_committed, load_experiment, merge_stores, results_folder
+
+    declared = load_experiment(experiment, datasets=catalogue)
+    opt.output_folder("--results", results)
+    out.if_interrupted = f"Imported cells are kept in {results_folder(declared, results)}."
+    check_committed(results_folder(declared, results), allow_changes=allow_changes)
+    taken = merge_stores(declared, folders, profile=profile, results_dir=results)
+    out.remark(f"{taken} cells imported from {', '.join(map(str, folders))}")
+    report = collect(declared, profile=profile, results_dir=results)
+    out.document({"imported": taken, "verdicts": report.verdicts, "report": report.to_json()})
+    print_report(out, report)
+    return 1 if report.counts["failed"] else 0
