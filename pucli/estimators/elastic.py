@@ -18,8 +18,8 @@ from pucli.estimators.base.scales import (
     ridge_of_gradients,
     ridge_of_sums,
 )
-from pucli.kernels.graph import mutual_knn
-from pucli.kernels.intercept import with_intercept
+from pucli.kernels.graph import Edges, mutual_knn
+from pucli.kernels.intercept import at_offset, with_intercept, without_offset
 from pucli.kernels.quadratic_surface import (
     check_memory,
     surface_features,
@@ -29,6 +29,7 @@ from pucli.kernels.quadratic_surface import (
 )
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
+from pucli.solvers.glpual.problem import glpual_objective
 from pucli.solvers.surface.admm import solve_surface_admm
 from pucli.solvers.surface.problem import surface_problem
 from pucli.solvers.surface.working_set import solve_surface
@@ -169,6 +170,10 @@ class ElasticGLPUAL(PUClassifier):
             result = solve_elastic(*arguments, self.tol, self.max_iter or SWEEPS)
         self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
+        near, centre = without_offset(arguments[0])
+        w = at_offset(result.coef, centre)
+        value = glpual_objective(w, near, labelled, edges, self.lam2_, self.c_p, self.c_u_)
+        self._add_cost(value + 0.5 * self.lam1_ * float(np.abs(w[:-1]).sum()) - self.objective_, self.tol)
 
     def _score(self, X: Floats) -> Floats:
         return X @ self.coef_ + self.intercept_
@@ -315,6 +320,16 @@ class EKFGLPUAL(PUClassifier):
         self.intercept_ = float(result.coef[-1])
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)
         self._keep_certificate(result)
+        self._add_cost(self._objective_at(X, labelled, edges) - self.objective_, self.tol)
+
+    def _objective_at(self, X: Floats, labelled: Bools, edges: Edges) -> float:
+        """Return the objective by scores of the rows, which keeps digits that sums of fourth powers lose."""
+        f, (i, j, weight) = self._score(X), edges
+        losses = self.c_p * np.maximum(1.0 - f[labelled], 0.0).sum() + self.c_u_ * ((1.0 + f[~labelled]) ** 2).sum()
+        groups = np.sqrt((self.quadratic_**2).sum(axis=1) + self.coef_**2).sum()
+        slopes = ((X @ self.quadratic_ + self.coef_) ** 2).sum()
+        graph = (weight * (f[i] - f[j]) ** 2).sum()
+        return float(losses + graph + 0.5 * self.lam1_ * groups + 0.5 * self.lam2_ * slopes)
 
     def _advice(self) -> str:
         return (

@@ -129,10 +129,12 @@ class RampPU(KernelPU):
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
         )
-        shift = self._keep(X, solution.weights, solution.bias, centre)
+        shift = self._keep(X, solution.weights, solution.bias, centre, solution.coef)
         self.objectives_ = solution.objectives
         # the residual includes the rounding of the kernel, and the shift of f by rounding of a large intercept
-        rounding = kernel.rounding(X, solution.weights) + abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
+        rounding = abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
+        if solution.coef is None:
+            rounding += kernel.rounding(X, solution.weights)
         scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior_, 1.0) / (2.0 * self.lam_))
         self._keep_certificate(
             Certificate(

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from pucli.arrays import Bools, Floats
@@ -15,6 +14,7 @@ from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.base.scales import Rule, balanced, median_distance, ridge_of_sums
+from pucli.kernels.functions import Kernel
 from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.gllc import solve_gllc
@@ -32,8 +32,8 @@ LAST_TOLERANCE = 1e-9
 TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
-# Rounding that costs more than this share of the objective is added to the gap.
-ROUNDING = 1e-11
+# Relative rounding of a sum of kernels.
+SUMS = 4.0 * np.finfo(float).eps
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
 
@@ -151,6 +151,10 @@ class BSVM(PUClassifier):
         if self.kernel == "linear":
             self.coef_ = rows.T @ pull
             self._move_intercept(rows, signs, weights, centre)
+        else:
+            scores = SUMS * float(np.abs(pull).sum()) * float(weights.sum())
+            self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
+        self._prefer_constant(labelled)
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
         """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
@@ -160,10 +164,19 @@ class BSVM(PUClassifier):
         f = X @ self.coef_ + (bias + shift)
         loss = float((weights * np.maximum(1.0 - signs * f, 0.0)).sum())
         cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
-        if cost > ROUNDING * self.objective_:
-            self.objective_ += cost
-            self.dual_gap_ += cost
-            self.converged_ = bool(self.converged_ and self.dual_gap_ <= self.tol * self.objective_)
+        self._add_cost(cost, self.tol)
+
+    def _prefer_constant(self, labelled: Bools) -> None:
+        """Keep the best constant f if it is better, as where features are too large for the solver."""
+        losses = self.c_u_ * np.count_nonzero(~labelled), self.c_p * np.count_nonzero(labelled)
+        if self.converged_ or self.objective_ <= 2.0 * min(losses):
+            return
+        self.intercept_ = 1.0 if losses[0] < losses[1] else -1.0
+        self.support_vectors_, self.dual_coef_ = self.support_vectors_[:0], self.dual_coef_[:0]
+        self.objective_ = self.dual_gap_ = 2.0 * float(min(losses))
+        if self.kernel == "linear":
+            self.coef_ = np.zeros(self.n_features_in_)
+        self.converged_ = False
 
     def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
         """Fit the linear kernel by Newton steps on w; return each row's weight in g (n,)."""
@@ -184,7 +197,7 @@ class BSVM(PUClassifier):
     def _fit_rows(self, X: Floats, signs: Floats, weights: Floats, dual: Floats, n_iter: int) -> Floats:
         """Fit with the kernel matrix from `dual` (n,), reached after `n_iter` steps; return the same as `_fit_w`."""
         losses = hinge_losses(signs, weights / self.lam_)
-        K = linear_kernel(X) if self.kernel == "linear" else rbf_kernel(X, gamma=rbf_gamma(self.width_))
+        K = Kernel(self.kernel, self.width_).matrix(X, X)
         # twice the lesser weight is the value of the best constant f
         aim = self.tol * 2.0 * min(losses.upper.sum(), -losses.lower.sum())
         most = min(PAIRS_BEFORE_FEATURES * len(X), self.max_iter)
@@ -193,7 +206,9 @@ class BSVM(PUClassifier):
             n_iter += found.n_iter
             # pair steps add rounding to the scores, so the scores are computed again for the certificate
             dual = _feasible(found.dual, losses)
-            self._certify(losses, dual, K @ -dual, n_iter)
+            # the kernel matrix of long rows has too few digits for the scores of a short w
+            g = X @ -(X.T @ dual) if self.kernel == "linear" else K @ -dual
+            self._certify(losses, dual, g, n_iter)
             if self.converged_ or n_iter >= self.max_iter:
                 return -dual
             if found.gap <= aim:
@@ -239,8 +254,8 @@ class BSVM(PUClassifier):
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
             return X @ self.coef_ + self.intercept_
-        K: Floats = rbf_kernel(X, self.support_vectors_, gamma=rbf_gamma(self.width_))
-        result: Floats = K @ self.dual_coef_ + self.intercept_
+        result: Floats = Kernel("rbf", self.width_).combination(X, self.support_vectors_, self.dual_coef_)
+        result += self.intercept_
         return result
 
 

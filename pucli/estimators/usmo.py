@@ -17,6 +17,7 @@ from pucli.solvers.rows.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.rows.losses import (
     bias_and_gap,
     dual_value,
+    gap_at,
     loss_values,
     relative_scale,
 )
@@ -24,6 +25,9 @@ from pucli.solvers.usmo.blocks import KernelSolution, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_problem
 from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
 
+# With the linear kernel, the certificate is computed from the rows if rounding of the kernel matrix costs more than
+# this share of the objective.
+ROUNDING = 1e-10
 SOLVERS = ("usmo", "qp", "svr")
 STARTS = ("subsample", "one-class", "uniform")
 
@@ -185,6 +189,11 @@ class USMO(KernelPU):
             self.violation_ = pairs.violation
             self.trace_ = pairs.trace
             self._keep_certificate(pairs)
+            if self.kernel == "linear":
+                moved = np.abs((X[~labelled] @ self.coef_ + pairs.bias) - pairs.scores)
+                cost = rounding + float((problem.losses.upper - problem.losses.lower) @ moved)
+                if cost > ROUNDING * abs(self.objective_):
+                    rounding = self._certify_coef(X, labelled, problem, pairs, centre)
             self._add_rounding(rounding, problem.trivial)
 
     def _warn_unless_converged(self) -> None:
@@ -296,6 +305,22 @@ class USMO(KernelPU):
         weights[~labelled] = -sigma
         shift = self._keep(X, weights, bias, centre)
         return problem.kernel.rounding(X, weights) + abs(shift) * 0.5 * max(self.prior_, 1.0 - self.prior_) / self.lam_
+
+    def _certify_coef(
+        self, X: Floats, labelled: Bools, problem: DoubleHingeProblem, pairs: KernelSolution, centre: Floats | None
+    ) -> float:
+        """Set objective and gap of the coefficients from scores of the rows; return the cost of rounding them."""
+        w, losses = self.coef_, problem.losses
+        P, U = X[labelled], X[~labelled]
+        fixed = problem.c1 * float(np.linalg.norm(P, axis=1).sum())
+        gap = gap_at(losses, U, pairs.dual, w, pairs.bias, fixed)
+        terms = -problem.c1 * (P @ w + pairs.bias), loss_values(losses, U @ w + pairs.bias)
+        self.objective_ = float(terms[0].sum() + terms[1].sum()) + 0.5 * float(w @ w)
+        self.dual_gap_ = gap
+        self.converged_ = bool(gap <= self.tol * relative_scale(self.objective_, gap, problem.trivial))
+        moved = 0.0 if centre is None else float(np.finfo(float).eps) * abs(self.intercept_)
+        sizes = problem.c1 * (np.abs(P) @ np.abs(w) + abs(pairs.bias)).sum()
+        return 4.0 * float(np.finfo(float).eps * sizes) + moved * max(self.prior_, 1.0 - self.prior_) / self.lam_
 
     def _add_rounding(self, rounding: float, trivial: float) -> None:
         """Add the possible effect of rounding to the gap; it must be within the tolerance too."""

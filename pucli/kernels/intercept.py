@@ -67,6 +67,14 @@ def with_offset(w: Floats, centre: Floats) -> Floats:
     return w
 
 
+def at_offset(w: Floats, centre: Floats) -> Floats:
+    """Return the coefficients for the rows minus `centre` (m + 1,), given those for the original rows."""
+    w = w.copy()
+    if centre.any():
+        w[-1] = float(np.longdouble(w[-1]) + centre.astype(np.longdouble) @ w.astype(np.longdouble))
+    return w
+
+
 def offset_rounding(w: Floats, centre: Floats) -> float:
     """Return what rounding of the intercept of `with_offset` adds to the score of every row; zero without an offset.
 

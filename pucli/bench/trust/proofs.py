@@ -1,8 +1,8 @@
 """Proven gaps on generated problems: no point is better than a gap allows, and no fit hides that it stopped.
 
-The objective that is documented is computed in extended precision, at the solution and at points that search for a
-better one: the best constants, a general minimiser in standardised features, and the same method on rows that are
-scaled by a power of two, at a hundredth of the tolerance.
+The documented objective is computed in extended precision, at the solution and at points that search for a better one:
+constants, a general minimiser, Clarabel, and the same method on rows that are scaled by a power of two, at a hundredth
+of the tolerance. A method that is not convex states how far its convex majorant may fall; this is checked likewise.
 """
 
 from __future__ import annotations
@@ -12,237 +12,225 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pucli.arrays import Bools, Floats
+from pucli.bench.trust import _objectives as objectives
 from pucli.bench.trust._lines import Line
+from pucli.bench.trust._objectives import LossesAt, Objective, kernel_objective, linear_objective, surface_objective
+from pucli.bench.trust._problems import Problem, problem
 
 SEED = 21
 COUNTS = (100, 10_000)
+# Of problems that take a second each, and of problems with many rows, fewer are tried.
+SLOW, FEW = (20, 500), (6, 300)
+MANY_ROWS = (4001, 4400)
 # Rounding of an objective, as a share of its size, that a gap may ignore; it is in the note of each line.
 ROUNDING = 1e-10
-Long = NDArray[np.longdouble]
-# Terms of scores (n,), labelled rows and weights: their sum, and its slope by each score.
-Terms = Callable[[Long, Bools, dict[str, float]], tuple[Any, Long]]
 
 
 class Family(NamedTuple):
-    """A method with a linear model: name, fixed parameters, random weights, weight of |w|^2, terms, whether f'Rf."""
+    """A method: its fixed parameters, random weights, losses, the weight of |w|^2 / 2, and whether f'Rf is added.
+
+    `rows` is the interval of the number of rows, `features` the usual largest number of features, and `tries` the
+    number of problems by default and with --full.
+    """
 
     method: str
     fixed: dict[str, Any]
     weights: tuple[str, ...]
-    ridge: Callable[[dict[str, float]], float]
-    terms: Terms
+    losses: LossesAt
+    ridge: Callable[[dict[str, float]], float] = lambda c: c["lam"]
     graph: bool = False
+    rows: tuple[int, int] = (6, 40)
+    features: int = 5
+    tries: tuple[int, int] = COUNTS
+
+    @property
+    def name(self) -> str:
+        """Return the method and what sets the family apart."""
+        kept = [str(self.fixed[key]) for key in ("loss", "kernel") if key in self.fixed]
+        many = [f"over {self.rows[0] - 1} rows"] if self.rows == MANY_ROWS else []
+        return self.method + (f" ({', '.join(kept + many)})" if kept or many else "")
 
 
-def _hinges(f: Long, p: Bools, c: dict[str, float]) -> tuple[Any, Long]:
-    weight, sign = np.where(p, c["c_p"], c["c_u"]), np.where(p, 1.0, -1.0)
-    inside = 1.0 - sign * f
-    return (weight * np.maximum(inside, 0)).sum(), np.where(inside > 0, -sign * weight, 0)
+def _one(c: dict[str, float]) -> float:
+    return 1.0
 
 
-def _squares(f: Long, p: Bools, c: dict[str, float]) -> tuple[Any, Long]:
-    weight, sign = np.where(p, c["c_p"], c["c_u"]), np.where(p, 1.0, -1.0)
-    return (weight * (1.0 - sign * f) ** 2).sum(), -2.0 * weight * sign * (1.0 - sign * f)
+def _second(c: dict[str, float]) -> float:
+    return c["lam2"]
 
 
-def _hinge_and_squares(f: Long, p: Bools, c: dict[str, float]) -> tuple[Any, Long]:
-    value = c["c_p"] * np.maximum(1.0 - f[p], 0).sum() + c["c_u"] * ((1.0 + f[~p]) ** 2).sum()
-    return value, np.where(p, np.where(f < 1.0, -c["c_p"], 0), 2.0 * c["c_u"] * (1.0 + f))
-
-
-def _usmo(f: Long, p: Bools, c: dict[str, float]) -> tuple[Any, Long]:
-    c1, c2 = c["prior"] / (2 * c["lam"] * p.sum()), 1.0 / (2 * c["lam"] * (~p).sum())
-    value = -c1 * f[p].sum() + c2 * np.maximum(np.maximum(0, 0.5 + 0.5 * f[~p]), f[~p]).sum()
-    return value, np.where(p, -c1, c2 * np.where(f > 1, 1.0, np.where(f > -1, 0.5, 0.0)))
-
-
-def _upu_hinge(f: Long, p: Bools, c: dict[str, float]) -> tuple[Any, Long]:
-    a, b = c["prior"] / p.sum(), 1.0 / (~p).sum()
-    value = -a * f[p].sum() + b * np.maximum(np.maximum(0, 0.5 + 0.5 * f[~p]), f[~p]).sum()
-    return value, np.where(p, -a, b * np.where(f > 1, 1.0, np.where(f > -1, 0.5, 0.0)))
-
-
-def _upu_square(f: Long, p: Bools, c: dict[str, float]) -> tuple[Any, Long]:
-    a, b = c["prior"] / p.sum(), 1.0 / (~p).sum()
-    return -a * f[p].sum() + b * ((1.0 + f[~p]) ** 2 / 4).sum(), np.where(p, -a, b * (1.0 + f) / 2)
-
-
-_BOTH = ("lam", "c_p", "c_u")
+_LINEAR, _RBF = {"kernel": "linear"}, {"kernel": "rbf"}
+_BOTH, _ELASTIC, _PRIOR = ("lam", "c_p", "c_u"), ("lam1", "lam2", "c_p", "c_u"), ("lam", "prior")
+_WIDE, _PRIOR_WIDE = (*_BOTH, "width"), (*_PRIOR, "width")
+_GRAPH, _SEED, _HINGE = {"sigma": 1.0}, {"random_state": 0}, {"loss": "double-hinge"}
 FAMILIES = (
-    Family("bsvm", {}, _BOTH, lambda c: c["lam"], _hinges),
-    Family("blssvm", {}, _BOTH, lambda c: c["lam"], _squares),
-    Family("glpual", {"sigma": 1.0}, _BOTH, lambda c: c["lam"], _hinge_and_squares, True),
-    Family("gllc", {"sigma": 1.0}, _BOTH, lambda c: c["lam"], _squares, True),
-    Family("usmo", {"kernel": "linear", "random_state": 0}, ("lam", "prior"), lambda c: 1.0, _usmo),
-    Family("upu", {"loss": "double-hinge"}, ("lam", "prior"), lambda c: c["lam"], _upu_hinge),
-    Family("upu", {"loss": "squared"}, ("lam", "prior"), lambda c: c["lam"], _upu_square),
+    Family("bsvm", _LINEAR, _BOTH, objectives.hinges),
+    Family("bsvm", _RBF, _WIDE, objectives.hinges),
+    Family("blssvm", _LINEAR, _BOTH, objectives.squares),
+    Family("blssvm", _RBF, _WIDE, objectives.squares),
+    Family("glpual", {**_GRAPH, **_LINEAR}, _BOTH, objectives.hinge_and_squares, graph=True),
+    Family("glpual", {**_GRAPH, **_RBF}, _WIDE, objectives.hinge_and_squares, graph=True),
+    Family("gllc", {**_GRAPH, **_LINEAR}, _BOTH, objectives.squares, graph=True),
+    Family("gllc", {**_GRAPH, **_RBF}, _WIDE, objectives.squares, graph=True),
+    Family("e-glpual", _GRAPH, _ELASTIC, objectives.hinge_and_squares, _second, graph=True),
+    Family("ekf-glpual", _GRAPH, _ELASTIC, objectives.hinge_and_squares, _second, graph=True, features=3, tries=SLOW),
+    Family("usmo", {**_SEED, **_LINEAR}, _PRIOR, objectives.usmo, _one),
+    Family("usmo", {**_SEED, **_RBF}, _PRIOR_WIDE, objectives.usmo, _one),
+    Family("upu", {**_HINGE, **_LINEAR}, _PRIOR, objectives.upu_hinge),
+    Family("upu", {**_HINGE, **_RBF}, _PRIOR_WIDE, objectives.upu_hinge),
+    Family("upu", {"loss": "squared"}, _PRIOR, objectives.upu_square),
+    Family("cpb-glpual", {**_GRAPH, **_LINEAR}, _PRIOR, objectives.cpb, graph=True),
+    Family("cpb-glpual", {**_GRAPH, **_RBF}, _PRIOR_WIDE, objectives.cpb, graph=True),
+    Family("ramp-pu", _LINEAR, _PRIOR, objectives.ramp, _one),
+    Family("ramp-pu", _RBF, _PRIOR_WIDE, objectives.ramp, _one),
+    Family("bsvm", _LINEAR, _BOTH, objectives.hinges, rows=MANY_ROWS, features=3, tries=FEW),
+    Family("upu", {**_HINGE, **_LINEAR}, _PRIOR, objectives.upu_hinge, rows=MANY_ROWS, features=3, tries=FEW),
+    Family(
+        "cpb-glpual", {**_GRAPH, **_LINEAR}, _PRIOR, objectives.cpb, graph=True, rows=MANY_ROWS, features=3, tries=FEW
+    ),
 )
+# Where a loss is concave with a kink and a score is on it, any tangent will do: moves of labelled and unlabeled rows.
+_MOVES = [(0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)]
+_NOT_CONVEX = (objectives.cpb, objectives.ramp)
+# A sum of kernels at rows; the others are linear in low-rank features of the kernel.
+_SUMS = {"bsvm", "usmo", "ramp-pu"}
 
 
 def lines(full: bool) -> list[Line]:
     """Return a line for each family of solvers."""
     found = []
     for family in FAMILIES:
-        loss = family.fixed.get("loss")
-        line = Line(f"gaps of {family.method}" + (f" ({loss})" if loss else ""))
+        line = Line(f"gaps of {family.name}")
         refused = 0
-        for number in range(COUNTS[full]):
-            rng = np.random.default_rng([SEED, number])
-            what, X, labelled, weights = problem(rng, family)
-            problem_found = _judge(family, X, labelled, weights)
-            refused += problem_found == "refused"
-            line.count(f"{number} {what}", "" if problem_found == "refused" else problem_found)
+        for number in range(family.tries[full]):
+            task = generated(family, number)
+            wrong = judged(family, task)
+            refused += wrong == "refused"
+            line.count(f"{number} {task.kind}", "" if wrong == "refused" else wrong)
         line.note = f"rounding of {ROUNDING:g} of the objective is allowed"
         line.note += f"; {refused} were refused with a reason" if refused else ""
         found.append(line)
     return found
 
 
-def problem(rng: np.random.Generator, family: Family) -> tuple[str, Floats, Bools, dict[str, float]]:
-    """Return a kind of problem, rows, labelled rows and weights."""
-    n, m = int(rng.integers(6, 40)), int(rng.integers(1, 6))
-    kinds = ("plain", "scale", "offset", "duplicates", "one labelled", "rank 1", "n < m", "constant", "weights", "all")
-    kind = kinds[int(rng.integers(0, len(kinds)))]
-    every = kind == "all"
-    if kind == "n < m" or (every and rng.random() < 0.3):
-        m = n + int(rng.integers(1, 20))
-    labelled = np.zeros(n, bool)
-    labelled[rng.permutation(n)[: 1 if kind == "one labelled" else int(rng.integers(1, n - 1))]] = True
-    X = rng.normal(size=(n, m)) + np.outer(labelled, rng.normal(size=m))
-    if kind == "duplicates" or (every and rng.random() < 0.3):
-        X = X[rng.integers(0, max(n // 3, 1), n)]
-    if kind == "rank 1" or (every and rng.random() < 0.3):
-        X = np.outer(X[:, 0], rng.normal(size=m))
-    if kind == "constant" or (every and rng.random() < 0.3):
-        X[:, 0] = float(rng.integers(-3, 4))
-    if kind == "scale" or (every and rng.random() < 0.5):
-        X = X * 10.0 ** float(rng.uniform(-30, 30))
-    if kind == "offset" or (every and rng.random() < 0.3):
-        X = X + np.abs(X).max() * 10.0 ** float(rng.uniform(0, 8))
-    weights = {name: 10.0 ** float(rng.uniform(-1, 1)) for name in family.weights}
-    if kind == "weights" or every:
-        weights = {name: 10.0 ** float(rng.uniform(-6, 6)) for name in family.weights}
-    if "prior" in weights:
-        weights["prior"] = float(rng.uniform(0.05, 0.95))
-    return kind, X, labelled, weights
+def generated(family: Family, number: int, seed: int = SEED) -> Problem:
+    """Return problem `number` of a family."""
+    return problem(np.random.default_rng([seed, number]), family.weights, family.rows, family.features)
 
 
-class _Objective:
-    """The documented objective of a family, in extended precision."""
-
-    def __init__(self, family: Family, X: Floats, labelled: Bools, weights: dict[str, float]) -> None:
-        self.family, self.labelled, self.weights = family, labelled, weights
-        self.X = X.astype(np.longdouble)
-        self.ridge = np.longdouble(family.ridge(weights))
-        self.edges: Any = None
-        if family.graph:
-            from pucli.kernels.graph import mutual_knn
-
-            self.edges = mutual_knn(X, 5).edges(1.0)
-
-    def __call__(self, w: Any, b: Any) -> tuple[Any, Long, Any]:
-        """Return the value and its slopes by w and by b."""
-        w = np.asarray(w, dtype=np.longdouble)
-        f = self.X @ w + np.longdouble(b)
-        value, slope = self.family.terms(f, self.labelled, self.weights)
-        if self.edges is not None:
-            i, j, edge = self.edges
-            difference = f[i] - f[j]
-            value = value + (edge * difference**2).sum()
-            slope = slope.astype(np.longdouble)
-            np.add.at(slope, i, 2 * edge * difference)
-            np.add.at(slope, j, -2 * edge * difference)
-        return value + 0.5 * self.ridge * (w @ w), slope @ self.X + self.ridge * w, slope.sum()
-
-
-def _judge(family: Family, X: Floats, labelled: Bools, weights: dict[str, float]) -> str:
+def judged(family: Family, task: Problem) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method raised an error."""
     from sklearn.exceptions import ConvergenceWarning
 
     from pucli.methods import make_estimator
 
-    model = make_estimator(family.method, **family.fixed, **weights)
+    model = make_estimator(family.method, **family.fixed, **task.weights)
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         try:
-            model.fit(X, labelled.astype(int))
+            model.fit(task.X, task.labelled.astype(int))
         except ValueError as error:
             return "refused" if len(str(error)) > 40 else f"ValueError: {error}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
-    warned = any(isinstance(item.message, ConvergenceWarning) for item in caught)
-    if not model.converged_:
-        return "" if warned else "did not converge and did not warn"
-    if not np.isfinite(model.objective_) or np.isnan(model.dual_gap_):
-        return f"converged with objective {model.objective_}, gap {model.dual_gap_}"
+    if not model.converged_ and not any(isinstance(item.message, ConvergenceWarning) for item in caught):
+        return "did not converge and did not warn"
+    bound = model.residual_ if np.isnan(model.dual_gap_) else model.dual_gap_
+    if not np.isfinite(model.objective_) or not np.isfinite(bound):
+        return f"converged with objective {model.objective_}, gap {bound}" if model.converged_ else ""
     with np.errstate(all="ignore"):
-        objective = _Objective(family, X, labelled, weights)
-        own = objective(model.coef_, model.intercept_)[0]
-        best, by = _best(objective, family, X, labelled, weights, model)
-    size = max(abs(float(own)), abs(model.objective_), abs(float(objective(0 * model.coef_, 0.0)[0])))
-    slack = model.dual_gap_ + ROUNDING * size
+        close = 1e-9 + 4 * np.finfo(float).eps * abs(model.intercept_)
+        moves = _MOVES if family.losses in _NOT_CONVEX else _MOVES[:1]
+        wrong = ""
+        for move in moves:
+            wrong = _wrong(family, task, model, float(bound), close * np.where(task.labelled, *move))
+            if not wrong:
+                break
+        return wrong
+
+
+def _wrong(family: Family, task: Problem, model: Any, bound: float, moved: Any) -> str:
+    """Return what is wrong with the objective or the bound of a fit, "" if nothing; tangents are at f + `moved`."""
+    objective, theta, b = _documented(family, task, model, moved)
+    own = objective.at(theta, b)[0]
+    best, by = objective.lowest(theta, b)
+    for value in _again(objective, family, task):
+        best, by = min((best, by), (value, "rescaled rows"), key=lambda pair: float(pair[0]))
+    size = max(abs(float(own)), abs(model.objective_), abs(float(objective.at(0 * theta, np.longdouble(0))[0])))
+    slack = bound + ROUNDING * size
     if float(own) - model.objective_ > slack:
-        return f"the objective is {float(own):.9g}, not {model.objective_:.9g} (gap {model.dual_gap_:.2g})"
+        return f"the objective is {float(own):.9g}, not {model.objective_:.9g} (gap {bound:.2g})"
     if model.objective_ - float(best) > slack:
-        return f"gap {model.dual_gap_:.3g}, but {by} is {model.objective_ - float(best):.3g} lower (size {size:.3g})"
+        return f"gap {bound:.3g}, but {by} is {model.objective_ - float(best):.3g} lower (size {size:.3g})"
     return ""
 
 
-def _best(
-    objective: _Objective, family: Family, X: Floats, labelled: Bools, weights: dict[str, float], model: Any
-) -> tuple[Any, str]:
-    """Return the least value of the objective that was found, and the method that found it."""
-    zero = np.zeros(X.shape[1])
-    found = [(objective(zero, constant)[0], "a constant") for constant in (-1.0, 0.0, 1.0)]
-    centre, scale = X.mean(axis=0), float(np.abs(X - X.mean(axis=0)).max()) or 1.0
-    w, b = np.asarray(model.coef_, dtype=np.longdouble), np.longdouble(model.intercept_)
-    start = np.append(np.asarray(w * scale, dtype=float), float(b + centre.astype(np.longdouble) @ w))
-    if np.isfinite(start).all():
-        found.append((_minimised(objective, centre, scale, start), "a general minimiser"))
-    found += _again(objective, family, X, labelled, weights)
-    finite = [pair for pair in found if np.isfinite(pair[0])]
-    return min(finite, key=lambda pair: float(pair[0]))
+def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> tuple[Objective, Any, Any]:
+    """Return the documented objective of a family, and the point of a fit."""
+    from pucli.kernels.graph import mutual_knn
+    from pucli.kernels.low_rank import rbf_map
+
+    X, b = task.X, np.longdouble(model.intercept_)
+    edges = mutual_knn(X, 5).edges(1.0) if family.graph else None
+    ridge = np.longdouble(family.ridge(task.weights))
+    rbf = family.fixed.get("kernel", "linear") == "rbf"
+    none = family.losses(task.labelled, task.weights, np.zeros(len(X), np.longdouble))
+    if rbf and family.method in _SUMS:
+        objective = kernel_objective(X, model.width_, none, ridge)
+        theta = _at_rows(X, model).astype(np.longdouble)
+    elif family.method == "ekf-glpual":
+        objective = surface_objective(X, none, ridge, edges, np.longdouble(task.weights["lam1"]))
+        upper = np.triu_indices(X.shape[1])
+        theta = np.concatenate([model.quadratic_[upper], model.coef_]).astype(np.longdouble)
+    else:
+        features = rbf_map(X, model.width_, None).L if rbf else X
+        objective, centre = linear_objective(features, none, ridge, edges)
+        theta = np.asarray(model.coef_, dtype=np.longdouble)
+        b = b + centre @ theta
+        if family.method == "e-glpual":
+            each = [np.array([j]) for j in range(X.shape[1])]
+            objective = objective._replace(lasso=np.longdouble(task.weights["lam1"]), groups=each)
+    return (
+        objective._replace(losses=family.losses(task.labelled, task.weights, objective.F @ theta + b + moved)),
+        theta,
+        b,
+    )
 
 
-def _minimised(objective: _Objective, centre: Floats, scale: float, start: Floats) -> Any:
-    """Return the least value by L-BFGS over (scale w, b + centre'w)."""
-    from scipy.optimize import minimize
-
-    far = centre.astype(np.longdouble) / scale
-
-    def value(point: Floats) -> tuple[float, Floats]:
-        v = point[:-1].astype(np.longdouble)
-        found, by_w, by_b = objective(v / scale, np.longdouble(point[-1]) - far @ v)
-        return float(found), np.append(np.asarray(by_w / scale - by_b * far, dtype=float), float(by_b))
-
-    done = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": 60})
-    v = done.x[:-1].astype(np.longdouble)
-    return objective(v / scale, np.longdouble(done.x[-1]) - far @ v)[0]
+def _at_rows(X: Any, model: Any) -> Any:
+    """Return the weights of the support vectors at the rows they are, (n,)."""
+    weights = np.zeros(len(X))
+    place = 0
+    for vector, weight in zip(model.support_vectors_, model.dual_coef_, strict=True):
+        while not np.array_equal(X[place], vector):
+            place += 1
+        weights[place] = weight
+        place += 1
+    return weights
 
 
-def _again(
-    objective: _Objective, family: Family, X: Floats, labelled: Bools, weights: dict[str, float]
-) -> list[tuple[Any, str]]:
+def _again(objective: Objective, family: Family, task: Problem) -> list[Any]:
     """Return the value that the method reaches at a hundredth of its tolerance on rows near one."""
     from pucli.methods import make_estimator
 
-    largest = float(np.abs(X).max())
-    if family.graph or family.method == "usmo" or not 0.0 < largest < np.inf:  # their other terms have units too
-        return []
+    largest = float(np.abs(task.X).max())
+    rbf = family.fixed.get("kernel", "linear") == "rbf"
+    if rbf or family.graph or "lam" not in task.weights or family.ridge is _one or not 0.0 < largest < np.inf:
+        return []  # their other terms have units too
     factor = float(2.0 ** -np.round(np.log2(largest)))
-    lam = weights["lam"] * factor**2
+    lam = task.weights["lam"] * factor**2
     if not 1e-300 < lam < 1e300:
         return []
-    model = make_estimator(family.method, **family.fixed, **{**weights, "lam": lam})
+    model = make_estimator(family.method, **family.fixed, **{**task.weights, "lam": lam})
     if "tol" in model.get_params():
         model.set_params(tol=model.get_params()["tol"] / 100)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(X * factor, labelled.astype(int))
+            model.fit(task.X * factor, task.labelled.astype(int))
     except Exception:  # a failure here proves nothing
         return []
-    return [(objective(np.asarray(model.coef_, dtype=np.longdouble) * factor, model.intercept_)[0], "rescaled rows")]
+    w = np.asarray(model.coef_, dtype=np.longdouble) * factor
+    centre = task.X.mean(axis=0).astype(np.longdouble)
+    return [value for value in [objective.at(w, model.intercept_ + centre @ w)[0]] if np.isfinite(value)]

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+# Rounding that costs more than this share of the objective is added to the gap.
+ROUNDING = 1e-11
+
 
 class Certified:
     """Base of all estimators.
@@ -39,6 +42,13 @@ class Certified:
         self.residual_ = float(getattr(result, "residual", np.nan))
         self.n_iter_ = max(int(result.n_iter), 1)
         self.converged_ = bool(result.converged)
+
+    def _add_cost(self, cost: float, tol: float, known: bool = True) -> None:
+        """Add what rounding costs to the objective, if that is `known`, and to the gap, unless it is negligible."""
+        if cost > ROUNDING * self.objective_:
+            self.objective_ += cost if known else 0.0
+            self.dual_gap_ += cost
+            self.converged_ = bool(self.converged_ and self.dual_gap_ <= tol * self.objective_)
 
     def _advice(self) -> str:
         """Return what a user can do if the fit did not converge."""

@@ -112,14 +112,17 @@ class KernelPU(PriorInObjective):
         spread = float(np.sqrt(((some - centre) ** 2).sum(axis=1).mean()))
         return centre if float(np.linalg.norm(centre)) > FAR * spread else None
 
-    def _keep(self, X: Floats, weights: Floats, bias: float, centre: Floats | None = None) -> float:
+    def _keep(
+        self, X: Floats, weights: Floats, bias: float, centre: Floats | None = None, coef: Floats | None = None
+    ) -> float:
         """Keep f = sum_i weights_i k(x_i, .) + bias, as coefficients if linear, else as the rows with a weight.
 
-        `centre` (m,) was subtracted from the rows. Returns the shift of f by rounding of the intercept.
+        `centre` (m,) was subtracted from the rows, and `coef` (m,) is weights'X if that is known. Returns the shift of
+        f by rounding of the intercept.
         """
         self.intercept_ = float(bias)
         if self.kernel == "linear":
-            self.coef_ = weights @ X
+            self.coef_ = weights @ X if coef is None else coef
             if centre is None:
                 return 0.0
             self.intercept_ -= float(centre @ self.coef_)

@@ -18,11 +18,12 @@ from scipy.linalg import cholesky, solve_triangular
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges, similarity_form
+from pucli.kernels.intercept import at_offset, without_offset
 from pucli.solvers.cpb.problem import cpb_loss, cpb_objective, trivial_value
 from pucli.solvers.result import Solution
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import solve_linear
-from pucli.solvers.rows.losses import RowLosses, loss_values
+from pucli.solvers.rows.losses import ROUNDING, RowLosses, gap_at, loss_values
 from pucli.solvers.rows.smoothed import STEPS, WIDTHS, smoothed_slopes
 
 # The convex problems are solved to this share of the tolerance, which is cheap once the free rows are known.
@@ -32,6 +33,12 @@ LOOSE = 1e-3
 # The features are centred if the squared norm of their mean, in the metric of the quadratic part, is above the first
 # number and above the second number times their variance: otherwise inner products would lose too many digits.
 FAR, FAR_SHARE = 1e8, 1e6
+# Scores are computed from coefficients if rounding of the kernel matrix may cost more than this share of the accuracy.
+ROUNDING_SHARE = 0.01
+# A result whose J is above that of a constant by this factor is replaced by it.
+WORSE = 1.0 + 1e-6
+# Rounding of the result below this share of the objective is not told.
+LEAST_ROUNDING = 1e-12
 # Share of the labelled rows that the second start puts below f = -1.
 LAST_SHARE = 0.25
 
@@ -114,7 +121,10 @@ class _Problem:
         if self.K is None or m * m > n:
             return dual
         losses = majorant_losses(side, self.labelled, self.prior)
-        return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
+        try:
+            return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
+        except np.linalg.LinAlgError:  # columns of very different sizes
+            return dual
 
     def convex(self, losses: RowLosses, start: Floats, accuracy: float) -> _Convex:
         """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
@@ -124,6 +134,11 @@ class _Problem:
             half_norm = 0.5 * float(linear.coef @ linear.coef)
             return _Convex(g + linear.bias, linear.bias, linear.dual, half_norm, linear.gap)
         found = solve_kernel_rows(self.K, losses, start, accuracy)
+        rounding = ROUNDING * float(self.K.diagonal().max()) * float(np.abs(found.dual).sum()) ** 2
+        if rounding > ROUNDING_SHARE * accuracy:
+            w = -(found.dual @ self.X)
+            gap = gap_at(losses, self.X, found.dual, w, found.bias)
+            return _Convex(self.X @ w + found.bias, found.bias, found.dual, 0.5 * float(w @ w), gap)
         return _Convex(found.f, found.bias, found.dual, found.half_norm, found.gap)
 
     def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
@@ -223,8 +238,9 @@ def solve_cpb(
         The lowest stationary point found.
     """
     F = Z[:, :-1]
+    near, centre = without_offset(Z)
     if similarity is None:
-        similarity = similarity_form(F, edges)
+        similarity = similarity_form(near[:, :-1], edges)
     problem = _Problem(F, labelled, 0.5 * (similarity + similarity.T), prior, lam)
     tried: list[_Descent] = []
     for side in starts(F, labelled):
@@ -240,8 +256,14 @@ def solve_cpb(
     n_iter = sum(run.steps for run in [*tried, last])
     beta = solve_triangular(problem.factor, -(problem.X.T @ point.dual), lower=True, trans=1, check_finite=False)
     w = np.append(beta, point.bias - float(problem.centre @ beta))
-    value = cpb_objective(w, Z, labelled, edges, prior, lam)
+    value = cpb_objective(at_offset(w, centre), near, labelled, edges, prior, lam)
     scale = max(abs(value), 1e-3 * trivial_value(prior))
+    cost = value - last.values[-1] if last.values else 0.0  # of rounding w and the intercept
+    if cost > LEAST_ROUNDING * scale:
+        residual += cost
+    if not value <= WORSE * trivial_value(prior):  # the features are too large for the solver: a constant f is better
+        w, value = np.append(np.zeros(F.shape[1]), -1.0 if prior < 0.5 else 1.0), trivial_value(prior)
+        residual = np.inf
     return CPBSolution(
         coef=w,
         dual=point.dual,

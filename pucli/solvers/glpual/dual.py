@@ -23,7 +23,7 @@ from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
 from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.glpual.ascent import box_ascent, box_ascent_gram
-from pucli.solvers.glpual.problem import quadratic_part
+from pucli.solvers.glpual.problem import DIFFERENCE, glpual_objective, quadratic_part, refined
 from pucli.solvers.result import Solution, within
 
 
@@ -77,6 +77,15 @@ def solve_glpual(
     A, b = quadratic_part(Z, labelled, edges, lam, c_u)
     Zp = Z[labelled]
     found = solve_quadratic_and_hinge(A, b, Zp, c_u * (len(Z) - len(Zp)), c_p, tol, max_iter)
+    exact = glpual_objective(found.coef, Z, labelled, edges, lam, c_p, c_u)
+    if abs(exact - found.objective) > DIFFERENCE * exact:
+        factor = cho_factor(A, lower=True, check_finite=False)
+        a = np.zeros(len(Zp)) if found.dual is None else found.dual
+        w, fall = refined(found.coef, a, Z, labelled, edges, (lam, c_p, c_u), factor)
+        margin = 1.0 - Zp @ w
+        fall += float((c_p * np.maximum(margin, 0.0) - a * margin).sum())
+        value = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u)
+        found = replace(found, coef=w, objective=value, gap=fall, converged=within(fall, value, tol))
     value, gap = found.objective, found.gap
     if shift := offset_rounding(found.coef, centre):
         margin = 1.0 - Z[labelled] @ found.coef

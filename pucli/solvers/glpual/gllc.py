@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges
 from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
-from pucli.solvers.glpual.problem import quadratic_part
+from pucli.solvers.glpual.problem import DIFFERENCE, glpual_objective, quadratic_part, refined
 from pucli.solvers.result import CLOSED_FORM, Solution
 
 
@@ -48,6 +48,11 @@ def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float 
     gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
     value = float(0.5 * (w @ A @ w) + b @ w + c_u * (len(Z) - len(Zp)) + c_p * np.sum((1.0 - Zp @ w) ** 2))
     gap = max(gap, 0.0)
+    exact = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u, squared=True)
+    if abs(exact - value) > DIFFERENCE * exact:
+        w, gap = refined(w, None, Z, labelled, edges, (lam, c_p, c_u), factor)
+        value = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u, squared=True)
+        a = 2.0 * c_p * (1.0 - Zp @ w)
     if shift := offset_rounding(w, centre):
         rise = rise_of_squares(1.0 - Zp @ w, -shift, c_p) + rise_of_squares(1.0 + Z[~labelled] @ w, shift, c_u)
         value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)

@@ -11,10 +11,18 @@ where I_0 is the identity with a zero for the intercept. GLLC has c_p (1 - f_i)^
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.linalg import cho_solve
 
 from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import Edges, similarity_form
+
+# Rounding of A costs too many digits if the objective by A and by the rows differ by this share.
+DIFFERENCE = 1e-11
+# Steps of refinement with gradients from the rows.
+REFINEMENTS = 3
 
 
 def quadratic_part(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_u: float) -> tuple[Floats, Floats]:
@@ -54,3 +62,39 @@ def glpual_objective(
     loss = np.sum(positive**2) if squared else np.sum(np.maximum(positive, 0.0))
     similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
     return float(0.5 * lam * (w[:-1] @ w[:-1]) + c_p * loss + c_u * np.sum((1.0 + f[~labelled]) ** 2) + similarity)
+
+
+def refined(
+    w: Floats, a: Floats | None, Z: Floats, labelled: Bools, edges: Edges, weights: tuple[float, float, float], C: Any
+) -> tuple[Floats, float]:
+    """Return w after steps against the gradient from the rows, and how far above the minimum the last gradient allows.
+
+    Entries of A are sums of squares, which keep too few digits if a row is far from all others. Scores of rows do not.
+
+    Parameters
+    ----------
+    w : ndarray of shape (m + 1,)
+        Coefficients.
+    a : ndarray of shape (n_p,) or None
+        Fixed slopes of the hinges of labelled rows; None for squares.
+    Z, labelled, edges
+        As in `quadratic_part`.
+    weights : tuple of float
+        lam, c_p, c_u.
+    C : tuple
+        Cholesky factor of the Hessian, of `scipy.linalg.cho_factor`.
+    """
+    lam, c_p, c_u = weights
+    i, j, weight = edges
+    for step in range(REFINEMENTS + 1):
+        f = Z @ w
+        slope = np.where(labelled, 0.0, 2.0 * c_u * (1.0 + f))
+        slope[labelled] = -(2.0 * c_p * (1.0 - f[labelled]) if a is None else a)
+        pull = 2.0 * weight * (f[i] - f[j])
+        slope += np.bincount(i, pull, len(f)) - np.bincount(j, pull, len(f))
+        gradient = slope @ Z
+        gradient[:-1] += lam * w[:-1]
+        change = cho_solve(C, gradient, check_finite=False)
+        if step < REFINEMENTS:
+            w = w - change
+    return w, max(0.5 * float(gradient @ change), 0.0)

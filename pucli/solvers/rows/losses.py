@@ -21,6 +21,9 @@ import numpy as np
 
 from pucli.arrays import Floats, Ints
 
+# Relative rounding error of an inner product.
+ROUNDING = 4.0 * np.finfo(float).eps
+
 
 class RowLosses(NamedTuple):
     """One loss per row, z -> lower z + (knot - lower) [z - left]_+ + (upper - knot) [z - right]_+.
@@ -140,3 +143,16 @@ def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
         if room != 0.0:
             sigma[rows] += (end - sigma[rows]) * min(excess / room, 1.0)
     return sigma
+
+
+def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, bias: float, fixed: float = 0.0) -> float:
+    """Return the gap of a linear model (w, bias) and a feasible sigma (n,), w = a - X'sigma, by scores of the rows.
+
+    The kernel matrix of rows (n, m) that differ much in length keeps few digits, and so do scores K sigma. The bound
+    has what rounding of w and of the scores may cost; `fixed` is |a| in the sizes of its terms.
+    """
+    f = X @ w + bias
+    gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
+    error = ROUNDING * (fixed + float(np.abs(sigma) @ np.linalg.norm(X, axis=1)))
+    scores = ROUNDING * (np.abs(X) @ np.abs(w) + abs(bias))
+    return max(gap, 0.0) + 0.5 * error**2 + float((losses.upper - losses.lower) @ scores)

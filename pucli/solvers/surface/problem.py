@@ -28,6 +28,8 @@ from pucli.solvers.result import Solution
 
 # The bound is also computed with the multipliers times these factors, which leaves room in the balls for rounding.
 ROOM = (1.0, 1.0 - 1e-4, 1.0 - 1e-2)
+# Relative rounding of a quadratic form, and the share of a bound from which on it is subtracted.
+ROUNDING, LEAST_ROUNDING = 8.0 * np.finfo(float).eps, 1e-10
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,12 @@ def _bound_at(
     linear = float(b @ w) + 2.0 * constant - float(p.sum())
     limit = 1.0 if largest == 0.0 else min(1.0, 0.5 * lam1 / largest)
     s = min(max(linear / quadratic, 0.0), limit) if quadratic > 0.0 else limit
-    return s * linear - 0.5 * s * s * quadratic, norms, moved
+    bound = s * linear - 0.5 * s * s * quadratic
+    size = np.abs(w)
+    rounding = ROUNDING * float(size @ (np.abs(A) @ size) + np.abs(b) @ size)
+    if not rounding <= LEAST_ROUNDING * abs(bound):  # a singular A: w is far too long
+        bound -= rounding
+    return bound, norms, moved
 
 
 def scaled_cholesky(H: Floats) -> tuple[Floats, Cholesky]:

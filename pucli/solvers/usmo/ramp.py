@@ -19,11 +19,13 @@ from pucli.arrays import Bools, Floats
 from pucli.kernels.functions import Kernel
 from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import keeps_w, solve_linear
-from pucli.solvers.rows.losses import RowLosses, loss_values, relative_scale, restore_total
+from pucli.solvers.rows.losses import ROUNDING, RowLosses, gap_at, loss_values, relative_scale, restore_total
 from pucli.solvers.usmo.blocks import solve_kernel
 
 # The convex problems are solved to this share of the tolerance, in absolute terms: their objectives lack constants.
 INNER_ACCURACY = 0.1
+# Rounding below this share of the objective is not told.
+LEAST_ROUNDING = 1e-11
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,8 @@ class RampSolution(Certificate):
     ----------
     weights : ndarray of shape (N,)
         Coefficients of g = sum_i weights_i k(x_i, .).
+    coef : ndarray of shape (m,) or None
+        g as coefficients, with the linear kernel.
     bias : float
         b.
     objectives : ndarray of shape (n_iter + 1,)
@@ -44,6 +48,7 @@ class RampSolution(Certificate):
     """
 
     weights: Floats
+    coef: Floats | None
     bias: float
     objectives: Floats
 
@@ -104,6 +109,7 @@ def solve_ramp(
     c2 = 1.0 / (2.0 * lam * (~labelled).sum())
     trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
     linear = kernel.name == "linear" and keeps_w(*X.shape)
+    coef = new_coef = np.zeros(X.shape[1]) if kernel.name == "linear" else None
     f, norm, weights, bias = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
     objectives = [_objective(f, labelled, c1, c2, norm)]
     residual, n_iter = np.inf, 0
@@ -115,7 +121,8 @@ def solve_ramp(
         if linear:
             in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, trivial=trivial)
             sigma, new_bias, lower_bound = in_w.dual, in_w.bias, in_w.objective - in_w.gap
-            new_f, new_norm = X @ in_w.coef + new_bias, float(in_w.coef @ in_w.coef)
+            new_coef = in_w.coef
+            new_f, new_norm = X @ new_coef + new_bias, float(new_coef @ new_coef)
         else:
             start = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
             pairs = solve_kernel(
@@ -132,15 +139,25 @@ def solve_ramp(
             )
             sigma, new_bias, lower_bound = pairs.dual, pairs.bias, pairs.objective - pairs.gap
             new_f, new_norm = pairs.scores, -float(sigma @ (pairs.scores - new_bias))
+            if kernel.name == "linear":
+                new_coef = -sigma @ X
+                new_f, new_norm = X @ new_coef + new_bias, float(new_coef @ new_coef)
+                gap = gap_at(losses, X, sigma, new_coef, new_bias)
+                lower_bound = 0.5 * new_norm + float(loss_values(losses, new_f).sum()) - gap
         n_iter += 1
         residual = max(majorant - lower_bound, 0.0)
+        # where scores are huge, losses that are nearly zero are differences of large numbers
+        rounding = ROUNDING * float((losses.upper - losses.lower) @ np.abs(f))
+        if rounding > LEAST_ROUNDING * accuracy / tol:
+            residual += rounding
         value = _objective(new_f, labelled, c1, c2, new_norm)
         if residual <= accuracy or value >= objectives[-1]:
             break
-        f, norm, weights, bias = new_f, new_norm, -sigma, new_bias
+        f, norm, weights, coef, bias = new_f, new_norm, -sigma, new_coef, new_bias
         objectives.append(value)
     return RampSolution(
         weights=weights,
+        coef=coef,
         bias=bias,
         objective=objectives[-1],
         residual=residual,
