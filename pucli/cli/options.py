@@ -93,7 +93,7 @@ Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.
 Score = Annotated[
     str,
     typer.Option(
-        "--score", help="Score to maximise: puf, puf-pooled or puf-lower-1se.", autocompletion=completion.scores
+        "--score", help="Score to maximise: f1, puf, puf-pooled or puf-lower-1se.", autocompletion=completion.scores
     ),
 ]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS")]

@@ -24,11 +24,18 @@ def choose(
     standardise: bool,
     **settings: Any,
 ) -> TuneResult:
-    """Return the tuned choice and print its warnings. As in ``train``, features are scaled by the training rows."""
+    """Return the tuned choice and print its warnings. As in ``train``, features are scaled by the training rows.
+
+    settings : of `pucli.tuning.tune`; by default the rule of the command line, repeated if the rows are few.
+    """
     from pucli.tuning import tune
+    from pucli.tuning.scorers import DEFAULT_REPEATS, DEFAULT_RULE, REPEATED_ROWS
 
     assert rows.y is not None
     X = rows.X
+    settings.setdefault("rule", DEFAULT_RULE)
+    if settings.get("cv_repeats") is None:
+        settings["cv_repeats"] = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
     if standardise:
         from pucli.data.preprocessing import Standardiser
 

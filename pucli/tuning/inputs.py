@@ -1,4 +1,4 @@
-"""What `tune` is given: the name of a method, and the labels in any form that the estimators take."""
+"""What `tune` is given: the name of a method, labels in any form that the estimators take, and the class prior."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import AnyArray
+from pucli.arrays import AnyArray, Bools
 from pucli.errors import UsageError
 from pucli.estimators.base.labels import positive_label
 from pucli.methods import METHODS, Method, get_method
+from pucli.seeding import stream
 
 
 def named_method(method: Any) -> Method:
@@ -52,3 +53,38 @@ def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
     raise UsageError(
         f"the labels are {shown or 'none'}; give two, one for labelled positives and one for unlabeled rows."
     )
+
+
+# Rows of each kind from which the class prior is estimated, and limits of the estimate.
+PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
+
+
+def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> float:
+    """Return the estimated share of positives among the unlabeled rows, or among all rows (denominator "all").
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, m)
+        Rows; at most `PRIOR_ROWS` of each kind are used.
+    labelled : ndarray of shape (n,)
+        Which rows are labelled positives.
+    denominator : {"unlabeled", "all"}
+        The rows whose positives are counted.
+    seed : int
+        Seed of the sample and of the folds.
+    """
+    from scipy.sparse import issparse
+
+    from pucli.solvers.prior.estimate import estimate_prior
+
+    rng = stream(seed, "class prior")
+    rows = np.sort(
+        np.concatenate([rng.permutation(np.flatnonzero(kind))[:PRIOR_ROWS] for kind in (labelled, ~labelled)])
+    )
+    few = X[rows].toarray() if issparse(X) else X[rows]
+    low, high = PRIOR_RANGE
+    hidden = float(np.clip(estimate_prior(few, labelled[rows], random_state=seed).prior, low, high))
+    if denominator == "unlabeled":
+        return hidden
+    n, known = len(labelled), int(np.count_nonzero(labelled))
+    return (known + hidden * (n - known)) / n

@@ -3,7 +3,8 @@
 All of them are functions of four counts per validation fold: labelled rows predicted positive, labelled rows,
 unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive). It is
 zero if no row of the denominator is predicted positive, since a model that finds no positives is useless, whatever its
-recall on labelled rows.
+recall on labelled rows. F1 is 2 prior recall / (P(predicted positive) + prior), with an estimate of the class prior:
+unlike PUF, it does not square the recall, which few labelled rows make noisy.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ RULES: dict[str, str] = {
     "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
     "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose "
     "bound is within one standard error of the best, the one with the strongest ridge",
+    "f1": "F1 of all out-of-fold predictions together, with the class prior estimated from the same rows",
 }
+# The rule of the command line, with so many cross-validations, fewer above so many rows. Tables state their own.
+DEFAULT_RULE, DEFAULT_REPEATS, REPEATED_ROWS = "f1", 3, 20_000
 
 
 class Scores(NamedTuple):
@@ -52,12 +56,15 @@ class Rule(NamedTuple):
         Order of regularisation of the method, see `pucli.tuning.grids.regularisation_key`.
     ridge : str
         The parameter meant by "strongest ridge".
+    prior : float
+        For "f1": share of positives among the rows in the denominator.
     """
 
     name: str
     denominator: Denominator
     regularisation: Mapping[str, int]
     ridge: str = "lam"
+    prior: float = float("nan")
 
 
 def check_rule(rule: str, denominator: str) -> Denominator:
@@ -75,14 +82,28 @@ def score_counts(counts: Ints, rule: Rule) -> Scores:
 
     The standard error is that of the mean of the per-fold scores, over all folds of all repeats.
     """
-    per_fold = puf(counts, rule.denominator).reshape(len(counts), -1)
+
+    def value(counts: Ints) -> Floats:
+        return estimated_f1(counts, rule) if rule.name == "f1" else puf(counts, rule.denominator)
+
+    per_fold = value(counts).reshape(len(counts), -1)
     n_folds = per_fold.shape[1]
     error = per_fold.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(counts))
     pooled = counts.sum(axis=(1, 2))
-    score = per_fold.mean(axis=1) if rule.name == "puf" else puf(pooled, rule.denominator)
+    score = per_fold.mean(axis=1) if rule.name == "puf" else value(pooled)
     positive = pooled[:, 0] + pooled[:, 2]
     constant = (positive == 0) | (positive == pooled[:, 1] + pooled[:, 3])
     return Scores(score, error, constant)
+
+
+def estimated_f1(counts: Ints, rule: Rule) -> Floats:
+    """Return 2 prior recall / (share predicted positive + prior), of shape (...), for counts of shape (..., 4)."""
+    found, labelled, called, unlabeled = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    if rule.denominator == "all":
+        called, unlabeled = called + found, unlabeled + labelled
+    recall, share = found / np.maximum(labelled, 1.0), called / np.maximum(unlabeled, 1.0)
+    result: Floats = 2.0 * rule.prior * recall / (share + rule.prior)
+    return result
 
 
 def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> int:

@@ -19,7 +19,7 @@ from pucli.estimators.base.scales import in_numbers
 from pucli.methods import Method, check_value, estimator_class
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
-from pucli.tuning.inputs import labelling, named_method
+from pucli.tuning.inputs import labelling, named_method, share_of_positives
 from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import Rule, check_rule, choose, score_counts
 from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
@@ -246,6 +246,8 @@ def tune(
     _check_parameters(entry, fixed, grid)
     X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
+    if rule == "f1":
+        by = by._replace(prior=share_of_positives(X, s == 1, by.denominator, seed))
     search = _Search(dict(fixed), grid, by, started)
     fixed.pop("pos_label", None)  # it was needed for s, which is 1 and 0
     points = expand(grid)

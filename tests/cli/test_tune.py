@@ -15,7 +15,7 @@ def test_tune_reports_choice_and_trials(pucli, customers, tmp_path):
     document = done.document
     trials = pd.read_csv(tmp_path / "t.csv")
     assert document["points"] == len(trials) == 6
-    assert document["fits"] == 24
+    assert document["fits"] == 72
     assert document["score"] == pytest.approx(trials["score"].max())
     chosen = document["chosen"]
     assert set(chosen) == {"lam", "c_u"}
@@ -107,7 +107,7 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     assert done.code == trained.code == 130
     assert "Traceback" not in done.err
     chosen = whole["chosen"]["C"]
-    done_by_then = "(3 of 5 points were compared, each on all 4 folds)"
+    done_by_then = "(3 of 5 points were compared, each on all 12 folds)"
     assert f"Best choice among the points tried so far {done_by_then}: --param C={chosen}" in trained.err
     if as_json:
         assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"

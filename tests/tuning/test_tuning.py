@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from pucli.errors import UsageError
+from pucli.estimators.glpual import GLLC
 from pucli.methods import METHODS, estimator_class, get_method
+from pucli.metrics.classification import f1
 from pucli.tuning import tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import SERIES, expand, regularisation_key
+from pucli.tuning.inputs import share_of_positives
 from pucli.tuning.paths import glpual as path_module
 from pucli.tuning.scorers import Rule, Scores, choose, score_counts
 from pucli.tuning.search import _degenerate
@@ -261,3 +265,26 @@ def test_wrong_options_are_named(options, message):
     X, s = pu_data(5)
     with pytest.raises(UsageError, match=message):
         tune("glpual", X, s, **options)
+
+
+def test_the_estimated_f1_is_that_of_the_counts_and_the_prior():
+    counts = np.array([[[[6, 10, 20, 100], [8, 10, 10, 100]]]])
+    by = Rule("f1", "unlabeled", {}, prior=0.25)
+    assert score_counts(counts, by).score[0] == pytest.approx(2 * 0.25 * 0.7 / (0.15 + 0.25))
+    by = by._replace(denominator="all")
+    assert score_counts(counts, by).score[0] == pytest.approx(2 * 0.25 * 0.7 / (44 / 220 + 0.25))
+
+
+def test_the_estimated_f1_chooses_with_a_prior_that_the_rows_give():
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.5
+    X = rng.normal(size=(400, 2)) + 3.0 * y[:, None]
+    s = y & (rng.random(400) < 0.4)
+    hidden = y[~s].mean()
+    assert abs(share_of_positives(X, s, "unlabeled", 0) - hidden) < 0.1
+    assert abs(share_of_positives(X, s, "all", 0) - 0.5) < 0.1
+    assert share_of_positives(sparse.csr_array(X), s, "all", 0) == share_of_positives(X, s, "all", 0)
+    chosen = tune("gllc", X, s.astype(int), grid={"c_u": [1e-4, 0.1, 100.0]}, rule="f1", cv_repeats=2)
+    model = GLLC(**chosen.params).fit(X, s)
+    assert f1(y, model.predict(X), True) > 0.9
+    assert 0.8 < chosen.score <= 1.0

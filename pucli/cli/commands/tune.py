@@ -41,9 +41,15 @@ def command(
     ] = None,
     folds: opt.Folds = 4,
     cv_repeats: Annotated[
-        int, typer.Option("--cv-repeats", help="Number of cross-validations, each with new folds.", min=1)
-    ] = 1,
-    score: opt.Score = "puf",
+        int | None,
+        typer.Option(
+            "--cv-repeats",
+            help="Number of cross-validations, each with new folds.",
+            min=1,
+            show_default="3, or 1 above 20000 rows",
+        ),
+    ] = None,
+    score: opt.Score = "f1",
     greedy: Annotated[
         float | None,
         typer.Option(
@@ -62,8 +68,10 @@ def command(
 ) -> None:
     """Choose parameters without true labels.
 
-    Parameters are chosen by cross-validation with a score that needs only labelled positives and unlabeled rows. The
-    default, PUF, is the squared recall on labelled rows divided by the share of rows predicted positive.
+    Parameters are chosen by repeated cross-validation with a score that needs only labelled positives and unlabeled
+    rows. The default is F1 of all held-out predictions together, estimated from the recall on labelled rows, the share
+    of rows predicted positive, and an estimate of the class prior. PUF, the score of the GLPUAL thesis (--score puf
+    --cv-repeats 1), is the squared recall divided by that share; `pucli bench tuning` compares both.
     """
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose
