@@ -120,7 +120,7 @@ One *two*, **three** <script>x</script>, 5 * 3 * 2, [four](a/table.md) [five](b.
 | 1 \\| 2 | `c` |
 """
     made = to_html(text, lambda target: "there" if target == "a/table.md" else "")
-    assert "<h1>A <code>b</code> | c</h1>" in made
+    assert '<h1 id="a-b-c">A <code>b</code> | c</h1>' in made
     assert "<em>two</em>, <strong>three</strong> &lt;script&gt;x&lt;/script&gt;, 5 * 3 * 2" in made
     assert '<a href="there">four</a> five:</p>' in made
     assert "<ul><li><code>x * y</code> goes on</li><li>next</li></ul>" in made
@@ -186,7 +186,7 @@ def test_the_front_page_leads_to_the_answers(site):
     for words in (
         "squared, over the share of rows that are predicted positive",
         "pucli new method NAME",
-        "up to a million",
+        "and a million rows",
     ):
         assert words in guide
     assert "methods/glpual.html" in Page(site / "ranks.html").links
@@ -214,3 +214,17 @@ def test_the_leaderboard_counts_every_ranking_once():
     found = {leader.method: leader for leader in leaders([(experiment, [ranking, ranking])])}
     assert (found["glpual"].rankings, found["glpual"].first, found["glpual"].place) == (2, 2, 0.25)
     assert (found["svc-naive"].rankings, found["svc-naive"].first, found["svc-naive"].place) == (2, 0, 1.0)
+
+
+def test_five_questions_are_answered_within_three_clicks(site):
+    front = Page(site / "index.html")
+    for page, words in (
+        ("datasets.html", "Best here"),
+        ("guide.html#words", "squared, over the share of rows that are predicted positive"),
+        ("guide.html#add-a-method-a-data-set-or-a-table", "pip install ./NAME"),
+        ("guide.html#what-it-costs", "a million rows"),
+        ("tables/table-3.1.html", "comparisons with a published figure agree"),
+    ):
+        assert page in front.links and words in Page(site / page.partition("#")[0]).text, page
+    text = Page(site / "datasets" / "wang-two-gaussians.html").text
+    assert "Best here" in text and " of 5" in text

@@ -1,26 +1,40 @@
-"""The site in a real browser: no error on the console, nothing wider than the screen, sorting and filtering."""
+"""The site in a real browser: console, width, dark, print, keyboard, sorting, filtering, accessibility (axe-core)."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from pucli.report.site import write_site
 from tests.helpers import ROOT
 
-selenium = pytest.importorskip("selenium", reason="selenium is not installed")
+selenium = pytest.importorskip("selenium", reason="selenium is not installed; pip install -e '.[browser]'")
+axe_core = pytest.importorskip("axe_core_python", reason="axe-core is not installed; pip install -e '.[browser]'")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium with its driver on this machine"),
 ]
-PAGES = ("index.html", "tables/table-3.1.html", "methods/glpual.html", "methods.html", "ranks.html", "guide.html")
+# one of each kind, and the heaviest table
+PAGES = (
+    "index.html", "tables/table-3.1.html", "tables/table-3.3.html", "methods/glpual.html", "datasets/wifi.html",
+    "methods.html", "datasets.html", "ranks.html", "guide.html", "story.html", "bench/scale.html",
+)  # fmt: skip
+AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ["violations"], preload: false}).then(
+  (found) => done(found.violations.map((v) => [v.impact, v.id, v.nodes.map((node) => node.html.slice(0, 120))])),
+  (error) => done([["error", String(error), []]])
+);
+"""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     (folder / "results").mkdir()
-    (folder / "results" / "table-3.1").symlink_to(ROOT / "results" / "table-3.1")
+    for name in ("table-3.1", "table-3.3", "bench", "README.md"):
+        (folder / "results" / name).symlink_to(ROOT / "results" / name)
     write_site(folder / "out", folder / "results")
     return folder / "out"
 
@@ -36,32 +50,88 @@ def browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_script_timeout(300)
     yield driver
     driver.quit()
+
+
+def look(browser, page, *, width=1400, dark=False, media=""):
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [scheme]})
+    browser.set_window_size(width, 900)
+    browser.get(page.as_uri())
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_load_cleanly_and_fit_the_screen(site, browser, page):
     for width in (400, 1400):
-        browser.set_window_size(width, 900)
-        browser.get((site / page).as_uri())
+        look(browser, site / page, width=width)
         wider = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.execute_script(wider) == 0, width
         assert browser.get_log("browser") == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_axe_finds_no_serious_fault_in_light_and_dark(site, browser, page):
+    axe = (Path(axe_core.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    for dark in (False, True) if "3.3" not in page else (False,):
+        look(browser, site / page, width=400 if dark else 1400, dark=dark)
+        browser.execute_script(axe)
+        found = browser.execute_async_script(AXE)
+        assert not [fault for fault in found if fault[0] not in ("minor", "moderate")], (page, dark, found)
+
+
 def test_sorting_and_filtering_by_the_keyboard_alone(site, browser):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.select import Select
 
-    browser.get((site / "tables" / "table-3.1.html").as_uri())
+    look(browser, site / "tables" / "table-3.1.html")
     browser.find_element(By.CSS_SELECTOR, ".tools input").send_keys("glpual")
     heading = browser.find_elements(By.CSS_SELECTOR, "#every > thead th")[5]
     heading.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
-    rows = browser.execute_script(
-        "return [...document.getElementById('every').tBodies[0].rows].filter(row => !row.hidden)"
-        ".map(row => [row.dataset.words, row.cells[5].dataset.key])"
-    )
-    assert rows and all("glpual" in words for words, _ in rows)
-    values = [float(value) for _, value in rows if value]
+
+    def shown():
+        return browser.execute_script(
+            "return [...document.getElementById('every').tBodies[0].rows].filter(row => !row.hidden)"
+            ".map(row => [row.dataset.words, row.cells[5].dataset.key, row.dataset.verdict])"
+        )
+
+    rows = shown()
+    assert rows and all("glpual" in words for words, _, _ in rows)
+    values = [float(value) for _, value, _ in rows if value]
     assert values == sorted(values) and heading.get_attribute("aria-sort") == "ascending"
+    heading.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    assert [float(value) for _, value, _ in shown() if value] == values[::-1]
+    Select(browser.find_element(By.CSS_SELECTOR, ".tools select")).select_by_visible_text("reproduced")
+    assert 0 < len(shown()) < len(rows) and {verdict for _, _, verdict in shown()} == {"reproduced"}
+    assert browser.find_element(By.TAG_NAME, "output").text.startswith(f"{len(shown())} of ")
+
+
+def test_the_repeats_behind_a_figure_open_by_the_keyboard(site, browser):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    look(browser, site / "tables" / "table-3.3.html")
+    summary = browser.find_element(By.CSS_SELECTOR, "#every td details summary")
+    summary.send_keys(Keys.ENTER)
+    text = browser.find_element(By.CSS_SELECTOR, "#every td details pre").text
+    assert text.split()[0] == "repeat" and "chosen" in text.splitlines()[0] and len(text.splitlines()) == 11
+
+
+def test_print_leaves_out_what_only_a_screen_can_do(site, browser):
+    from selenium.webdriver.common.by import By
+
+    look(browser, site / "tables" / "table-3.1.html", media="print")
+    assert not browser.find_element(By.TAG_NAME, "nav").is_displayed()
+    assert not browser.find_element(By.CLASS_NAME, "tools").is_displayed()
+    assert browser.find_element(By.ID, "every").is_displayed()
+
+
+def test_a_figure_opens_in_full_size(site, browser):
+    from selenium.webdriver.common.by import By
+
+    look(browser, site / "tables" / "table-3.3.html")
+    browser.find_element(By.CSS_SELECTOR, "figure a").click()
+    assert browser.current_url.endswith("table-3.3/published.svg")
+    assert browser.get_log("browser") == []

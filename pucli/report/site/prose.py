@@ -44,7 +44,8 @@ def _block(block: str, link: Callable[[str], str]) -> str:
     heading = re.match(r"(#{1,4}) (.*)", lines[0])
     if heading:
         level, rest = len(heading[1]), "\n".join(lines[1:])
-        made = f"<h{level}>{_inline(heading[2], link)}</h{level}>"
+        mark = re.sub(r"[^a-z0-9]+", "-", heading[2].lower()).strip("-")
+        made = f'<h{level} id="{mark}">{_inline(heading[2], link)}</h{level}>'
         return made + ("\n" + _block(rest, link) if rest.strip() else "")
     if all(line.startswith("|") for line in lines) and len(lines) > 1 and _RULE.match(lines[1]):
         return _table(lines, link)

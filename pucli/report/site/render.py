@@ -20,7 +20,7 @@ from pucli.report.comparisons import Comparison, Ranking
 from pucli.report.model import Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.table import TableRow
-from pucli.report.verdict import NOT_RUN
+from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED
 from pucli.runner.cells import Cell
 from pucli.runner.store import StoredRows
 
@@ -82,6 +82,7 @@ def environment() -> Environment:
         "short": lambda verdict: SHORT.get(_plain(verdict), _plain(verdict)),
         "css": lambda verdict: "by" if "variant" in verdict else _plain(verdict).replace(" ", "-"),
         "diagram": critical_difference,
+        "answer": _answer,
         "ranked": _ranked,
     }
     made.filters.update(filters)
@@ -280,6 +281,14 @@ def _number(value: float) -> str:
     if isinstance(value, float) and math.isnan(value):
         return ""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _answer(verdicts: Mapping[str, int]) -> str:
+    """Return how many of the published figures are reproduced, in words."""
+    judged = sum(number for verdict, number in verdicts.items() if verdict != NOT_RUN)
+    agree = sum(verdicts.get(verdict, 0) for verdict in (REPRODUCED, BY_VARIANT))
+    words = "Reproduced" if agree == judged else "Not reproduced" if not agree else "Reproduced in part"
+    return f"{words}: {agree} of {judged} comparisons with a published figure agree." if judged else ""
 
 
 def _plain(verdict: str) -> str:

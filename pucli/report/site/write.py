@@ -27,15 +27,20 @@ from pucli.runner.plan import DEFAULT_RESULTS
 
 # larger drawings go into the site as PNG if that is smaller
 LARGEST_SVG = 200_000
+# runs on the front page
+NEWEST = 5
+# first metrics that say how good predictions are
+QUALITY = ("f1", "f_published", "error", "accuracy", "nmi", "log_likelihood")
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An experiment and its report."""
+    """An experiment, its report, and the day on which its last cell was finished."""
 
     experiment: Experiment
     report: Report
+    finished: str
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,8 @@ def write_site(
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
         report, files = _experiment(experiment, results, out)
-        shown.append(Shown(experiment, report))
+        finished = str(read_provenance(results / name).get("last_finished") or "")[:10]
+        shown.append(Shown(experiment, report, finished))
         written += files
         if on_page is not None:
             on_page(name)
@@ -101,7 +107,18 @@ def write_site(
     verdicts = _by_publication(shown, results)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
     story, speed, files = _prose(results, out)
-    front = render("index.html", reports=reports, publications=verdicts, shown=present, story=story, speed=speed)
+    cost = next((f"bench/{name}.html" for name, _ in speed if name == "scale"), "guide.html#what-it-costs")
+    newest = sorted(shown, key=lambda one: one.finished, reverse=True)[:NEWEST]
+    front = render(
+        "index.html",
+        reports=reports,
+        publications=verdicts,
+        shown=present,
+        story=story,
+        speed=speed,
+        cost=cost,
+        newest=[(one.finished, one.report) for one in newest],
+    )
     ranked = [report for report in reports if report.rankings]
     written += [
         *files,
@@ -286,8 +303,9 @@ def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
     for name in sorted({row.dataset for one in shown for row in one.report.rows}):
         entry = dataset_entry(name)
         counts = ", ".join(f"{n} {kind}" for kind, n in entry.published.model_dump().items() if n is not None)
+        best = _best(shown, name)
         facts = {
-            "Page": entry.page or "", "Licence": entry.licence or "", "Origin": entry.origin,
+            "Best here": best, "Page": entry.page or "", "Licence": entry.licence or "", "Origin": entry.origin,
             "Rows and columns": entry.selection, "Note": entry.note, "Published": counts,
         }  # fmt: skip
         used = [line for one in shown for line in _used(one.report, name)]
@@ -302,10 +320,25 @@ def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
             description="",
         )
         written.append(write(out / "datasets" / f"{name}.html", page))
-        values = [name, entry.title, entry.origin, entry.selection, str(len(used))]
+        values = [name, entry.title, best, entry.origin, entry.selection, str(len(used))]
         lines.append(Line(f"datasets/{name}.html", values))
-    table = Table("Data sets", ["Data set", "Title", "Origin", "Rows and columns", "Settings"], lines)
+    table = Table("Data sets", ["Data set", "Title", "Best here", "Origin", "Rows and columns", "Settings"], lines)
     return [*written, write(out / "datasets.html", render("list.html", table=table))]
+
+
+def _best(shown: Sequence[Shown], dataset: str) -> str:
+    """Return how often each method has the best mean of the first metric, over the settings of all tables.
+
+    Tables that choose parameters on the test labels (`pu_ceiling`) do not count.
+    """
+    counts: Counter[str] = Counter()
+    for one in shown:
+        if one.experiment.protocol != "pu_ceiling":
+            first = one.experiment.metrics[0]
+            own = [line for line in _used(one.report, dataset) if line.cells[2] == first and first in QUALITY]
+            counts.update(one.experiment.methods[line.cells[3]].method for line in own)
+    total = sum(counts.values())
+    return ", ".join(f"{method} in {n} of {total}" for method, n in counts.most_common(3))
 
 
 def _used(report: Report, dataset: str) -> list[Line]:
