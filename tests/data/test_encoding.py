@@ -182,7 +182,7 @@ def test_polars_tables():
 
 
 def test_a_sparse_matrix_is_left_as_it_is():
-    X = scipy.sparse.random_array((20, 1000), density=0.01, format="csr", rng=np.random.default_rng(0))
+    X = scipy.sparse.random_array((20, 1000), density=0.01, format="csr", random_state=np.random.default_rng(0))
     encoder = TableEncoder().fit(X)
     assert encoder.transform(X) is X
     with pytest.raises(ValueError, match="expecting 1000 features"):

@@ -1,7 +1,5 @@
 """Without PyTorch, which the extra [deep] installs, this folder is left out, and the summary says so in one line."""
 
-import pytest
-
 try:
     import torch
 except ImportError:
@@ -13,6 +11,6 @@ else:
     torch.set_num_threads(1)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter) -> None:
     if torch is None:
         terminalreporter.write_line("tests/deep is left out: PyTorch is missing (`pip install 'pucli[deep]'`)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.bench.trust import proofs
+from pucli.bench.trust import likelihoods, proofs
 from pucli.bench.trust._problems import Problem
 from pucli.estimators import BSVM
 
@@ -39,6 +39,27 @@ MENDED = [
 def test_gaps_that_were_wrong(name, number):
     (family,) = (family for family in proofs.FAMILIES if family.name == name)
     assert proofs.judged(family, proofs.generated(family, number)) == ""
+
+
+@pytest.mark.parametrize("method", likelihoods.METHODS)
+def test_no_guarantee_is_wrong(method):
+    for number in [*range(10), 28, 87]:  # the last two: an unlabeled row 1e5 deviations away
+        _, X, y = likelihoods.generated(number)
+        assert likelihoods.judged(method, X, y) in ("", "refused")
+
+
+def test_a_wrong_guarantee_is_found(monkeypatch):
+    from pucli.estimators import MCPLLDA
+
+    fit = MCPLLDA._fit
+
+    def lie(self, X, codes):
+        fit(self, X, codes)
+        self.improvement_ += 1e-3
+
+    monkeypatch.setattr(MCPLLDA, "_fit", lie)
+    found = [likelihoods.judged("mcpl-lda", *likelihoods.generated(number)[1:]) for number in range(8)]
+    assert any("improvement" in problem for problem in found)
 
 
 def test_a_wrong_gap_is_found(monkeypatch):

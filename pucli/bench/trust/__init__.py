@@ -14,7 +14,7 @@ from pucli.bench._timing import Progress, reporter
 COLUMNS = ("what", "tried", "held", "note")
 FULL = {"full": True}
 # Modules of this package, each with lines(full) -> list of Line.
-PARTS: tuple[str, ...] = ("estimator_checks", "hostile", "proofs", "killed", "faults", "same_bits")
+PARTS: tuple[str, ...] = ("estimator_checks", "hostile", "proofs", "likelihoods", "killed", "faults", "same_bits")
 
 
 def run(progress: Progress | None = None, full: bool = False, parts: Sequence[str] = PARTS) -> dict[str, Any]:

@@ -37,6 +37,8 @@ _DECREASE = 0.03
 # The bound on the improvement includes rounding of a fit if the condition number of its covariance times the mean
 # absolute log-likelihood of a row exceeds this. Below, rounding does not change the reported digits.
 _ILL_CONDITIONED = 1e7
+# Rounding is part of the gap from this share of the gap to stop at.
+_LEAST_DOUBT = 1e-2
 
 _Model = SeparateModel | SharedGaussian
 
@@ -273,10 +275,12 @@ def contrastive_pessimistic(
         rounding += _ill_conditioning(source, parameters, float(joint), len(X) + len(U))
     improvement = 0.0 if abs(improvement) <= rounding else improvement - float(rounding)
     objective = float(certain + np.sum(Q * gain))
-    converged = gap <= stop
+    doubt = float(rounding) if rounding > _LEAST_DOUBT * stop else 0.0
+    converged = gap + doubt <= stop
     if improvement <= 0.0:
         # CL(Psi_sup, .) = 0, and the saddle value lies between that and CL(Psi(Q), Q), its maximum over Psi at Q.
         fitted, improvement, objective, gap = supervised, 0.0, 0.0, max(objective, 0.0)
+    gap += doubt
     return SaddlePoint(
         objective=objective,
         gap=gap,

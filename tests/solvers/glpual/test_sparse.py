@@ -15,7 +15,7 @@ from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 
 def rows(n=200, m=30, density=0.2, seed=0):
     random = np.random.default_rng(seed)
-    X = random_array((n, m), density=density, format="csr", rng=random)
+    X = random_array((n, m), density=density, format="csr", random_state=random)
     labelled = random.random(n) < 0.3
     return X, labelled
 

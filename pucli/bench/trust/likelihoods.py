@@ -1,0 +1,166 @@
+"""Guarantees of contrastive pessimistic likelihood on generated problems, computed in extended precision.
+
+With the means and covariances of a fit, and those of the labelled rows alone, the gain in log-likelihood is computed
+for the worst labels of the unlabeled rows. It must be at least `improvement_`. The contrast at the best parameters for
+the soft labels of the fit bounds the saddle value from above, and `dual_gap_` must reach it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.arrays import Floats, Ints
+from pucli.bench.trust._lines import Line
+from pucli.bench.trust._objectives import Long
+from pucli.bench.trust._problems import problem
+
+SEED = 23
+COUNTS = (100, 10_000)
+METHODS = {"mcpl-lda": True, "mcpl-qda": False}  # whether the classes have one covariance
+# Rounding that a bound may ignore, in nats for each row and nat of its log-likelihood.
+ROUNDING = 1e-10
+
+
+class Gaussians(NamedTuple):
+    """Log-priors (K,), means (K, d) and covariances (K, d, d)."""
+
+    log_prior: Long
+    mean: Long
+    covariance: Long
+
+    def log_joint(self, X: Long) -> Long:
+        """Return the log-density of rows X (n, d) together with each class, (n, K)."""
+        found = []
+        for log_prior, mean, covariance in zip(*self, strict=True):
+            factor = _cholesky(covariance)
+            whitened = _solved(factor, (X - mean).T)
+            constant = log_prior - np.log(np.diag(factor)).sum() - X.shape[1] * np.log(2 * np.longdouble(np.pi)) / 2
+            found.append(constant - (whitened * whitened).sum(axis=0) / 2)
+        return np.array(found).T
+
+
+def lines(full: bool) -> list[Line]:
+    """Return a line for each method."""
+    found = []
+    for method in METHODS:
+        line, refused = Line(f"guarantees of {method}"), 0
+        for number in range(COUNTS[full]):
+            kind, X, y = generated(number)
+            wrong = judged(method, X, y)
+            refused += wrong == "refused"
+            line.count(f"{number} {kind}", "" if wrong == "refused" else wrong)
+        line.note = f"{refused} were refused with a reason" if refused else ""
+        found.append(line)
+    return found
+
+
+def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints]:
+    """Return the kind of a problem, rows, and labels, -1 for unlabeled rows."""
+    rng = np.random.default_rng([seed, number])
+    task = problem(rng, ("prior",), (20, 50), 3)
+    n, m = task.X.shape
+    classes: Any = rng.integers(0, int(rng.integers(2, 4)), n)
+    y = np.where(rng.random(n) < 0.3, classes, -1)
+    for k in np.unique(classes):
+        y[np.flatnonzero(classes == k)[: m + 2]] = k
+    spread = np.ptp(task.X, axis=0) / 4
+    return task.kind, task.X + classes[:, None] * spread * rng.normal(size=m), y
+
+
+def judged(method: str, X: Floats, y: Ints) -> str:
+    """Return what is wrong with a fit, "" if nothing, "refused" if the method raised an error."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from pucli.methods import make_estimator
+
+    model = make_estimator(method)
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        try:
+            model.fit(X, y)
+        except ValueError as error:
+            return "refused" if len(str(error)) > 40 else f"ValueError: {error}"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    if not model.converged_ and not any(isinstance(item.message, ConvergenceWarning) for item in caught):
+        return "did not converge and did not warn"
+    if model.supervised_only_:
+        return ""
+    with np.errstate(all="ignore"):
+        return _wrong(model, METHODS[method], X, y)
+
+
+def _wrong(model: Any, shared: bool, X: Floats, y: Ints) -> str:
+    rows = X.astype(np.longdouble)
+    centre = rows.mean(axis=0)
+    scale = np.abs(rows - centre).max(axis=0)
+    rows = (rows - centre) / np.where(scale > 0, scale, 1)
+    labelled, K = y >= 0, len(model.classes_)
+    own = np.eye(K)[np.searchsorted(model.classes_, y[labelled])].astype(np.longdouble)
+    supervised = _most_likely(rows[labelled], own, shared)
+    try:
+        before, fitted = supervised.log_joint(rows), _stored(model, centre, scale, shared).log_joint(rows)
+        order = np.append(np.flatnonzero(labelled), np.flatnonzero(~labelled))
+        best = _most_likely(rows[order], np.vstack([own, model.soft_labels_]), shared)
+        most = best.log_joint(rows) - before
+    except np.linalg.LinAlgError:
+        return "" if model.improvement_ == 0.0 else "a guarantee for a singular covariance"
+    gain = fitted - before
+    certain = (own * gain[labelled]).sum()
+    least = float(certain + gain[~labelled].min(axis=1).sum())
+    slack = ROUNDING * float(np.abs(fitted).max(axis=1).sum() + np.abs(before).max(axis=1).sum() + len(X))
+    # without an improvement the parameters are the supervised ones, whatever their rounding
+    if model.improvement_ > 0.0 and model.improvement_ - least > slack:
+        return f"improvement {model.improvement_:.6g}, but it is {least:.6g} for some labels"
+    above = float((own * most[labelled]).sum() + (model.soft_labels_ * most[~labelled]).sum())
+    if above - model.objective_ > model.dual_gap_ + slack:
+        return f"objective {model.objective_:.9g}, gap {model.dual_gap_:.3g}, but the saddle may be at {above:.9g}"
+    if model.improvement_ > 0.0 and model.objective_ - least > model.dual_gap_ + slack:
+        return f"objective {model.objective_:.9g}, gap {model.dual_gap_:.3g}, but {least:.9g} for some labels"
+    return ""
+
+
+def _stored(model: Any, centre: Long, scale: Long, shared: bool) -> Gaussians:
+    """Return the parameters that a model states, in the units of standardised rows."""
+    covariance = np.asarray(model.covariance_, dtype=np.longdouble)
+    if shared:
+        covariance = np.repeat(covariance[None], len(model.priors_), axis=0)
+    unit: Any = np.where(scale > 0, scale, 1)
+    mean: Long = (np.asarray(model.means_, dtype=np.longdouble) - centre) / unit
+    inside: Long = covariance / unit / unit[:, None]
+    return Gaussians(np.log(np.asarray(model.priors_, dtype=np.longdouble)), mean, inside)
+
+
+def _most_likely(rows: Long, weights: Long, shared: bool) -> Gaussians:
+    """Return the maximum likelihood fit to rows (n, d) with weights (n, K)."""
+    weights = weights.astype(np.longdouble)
+    count = weights.sum(axis=0)
+    mean = (weights.T @ rows) / count[:, None]
+    away = rows[None] - mean[:, None]
+    scatter = np.array([(w[:, None] * a).T @ a for w, a in zip(weights.T, away, strict=True)])
+    covariance = scatter / count[:, None, None]
+    if shared:
+        covariance = np.repeat(scatter.sum(axis=0)[None] / count.sum(), len(count), axis=0)
+    return Gaussians(np.log(count / count.sum()), mean, covariance)
+
+
+def _cholesky(S: Long) -> Long:
+    """Return the lower Cholesky factor, in extended precision."""
+    factor = np.zeros_like(S)
+    for j in range(len(S)):
+        rest = S[j:, j] - factor[j:, :j] @ factor[j, :j]
+        if not rest[0] > 0:
+            raise np.linalg.LinAlgError
+        factor[j:, j] = rest / np.sqrt(rest[0])
+    return factor
+
+
+def _solved(factor: Long, right: Long) -> Long:
+    """Return the solution of a lower triangular system, in extended precision."""
+    found = np.zeros_like(right)
+    for j in range(len(factor)):
+        found[j] = (right[j] - factor[j, :j] @ found[:j]) / factor[j, j]
+    return found
