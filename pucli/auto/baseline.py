@@ -17,7 +17,8 @@ def naive_svc(
 ) -> dict[str, Any]:
     """Return the PU-AUC, the recall and the share predicted positive of a class-balanced SVC, from held-out scores.
 
-    X : (n, m) standardised; at most `CHOOSING_ROWS` rows are used. population : (n,) bool.
+    Also returns the scores, and which rows have one. X : (n, m) standardised; at most `CHOOSING_ROWS` rows are used.
+    population : (n,) bool.
     """
     from sklearn.svm import SVC
 
@@ -32,4 +33,6 @@ def naive_svc(
         "pu_auc": pu_auc(scores, s),
         "recall": float(predicted[s].mean()),
         "share": float(predicted[population[rows]].mean()),
+        "scores": scores,
+        "rows": rows,
     }

@@ -37,9 +37,11 @@ class Axes:
     def svg(self, title: str) -> str:
         """Return the drawing with its axes; `title` is the text for screen readers."""
         ticks = []
-        for value in np.linspace(*self.x, 5):
+        for value, anchor in zip(np.linspace(*self.x, 5), ("middle",) * 4 + ("end",), strict=True):
             a, b = self.points([value], [self.y[0]]).split(",")
-            ticks.append(f'<text x="{a}" y="{float(b) + 15:.1f}" text-anchor="middle">{value:.3g}</text>')
+            at = float(a) + (8 if anchor == "end" else 0)  # the last one ends at the edge of the drawing
+            text = _short(value, self.x[1] - self.x[0])
+            ticks.append(f'<text x="{at:.1f}" y="{float(b) + 15:.1f}" text-anchor="{anchor}">{text}</text>')
         for value in np.linspace(*self.y, 5):
             a, b = self.points([self.x[0]], [value]).split(",")
             ticks.append(f'<text x="{float(a) - 5:.1f}" y="{float(b) + 4:.1f}" text-anchor="end">{value:.2g}</text>')
@@ -54,6 +56,13 @@ class Axes:
             f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{escape(title)}</title>{"".join(self.parts)}'
             f'<polyline class="axis" points="{corner}"/>{"".join(ticks)}{names}</svg>'
         )
+
+
+def _short(value: float, span: float) -> str:
+    """Return a number with as many digits as tell five ticks over `span` apart."""
+    if abs(value) >= 1e6 or span < 1e-4:
+        return f"{value:.3g}"
+    return f"{value:.{int(np.clip(2 - np.floor(np.log10(span)), 0, 6))}f}"
 
 
 def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:

@@ -24,7 +24,7 @@ from pucli.auto.prior import estimate_prior, hidden_share
 from pucli.auto.ranking import chance_limit, pu_auc, true_auc
 from pucli.auto.refit import refit
 from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
-from pucli.auto.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
+from pucli.auto.sar import auc_and_recall, positive_scores, probabilities_if_biased, relative_propensities, widened
 from pucli.errors import DegenerateModelWarning
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
@@ -251,7 +251,7 @@ class AutoPU(PUClassifier):
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _leaderboard(
-        self, first: Ensemble, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, float]
+        self, first: Ensemble, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, Any]
     ) -> list[dict[str, Any]]:
         """Return the ensemble, its members at the ensemble's share, and the naive SVC at its own cut, by PU-AUC."""
         share = self.chosen_cut_.share
@@ -259,20 +259,30 @@ class AutoPU(PUClassifier):
         held_out |= {member.name: row for member, row in zip(first.members, scores, strict=True)}
         parameters = {member.name: member.parameters for member in first.members}
         found = []
-        for name, row in held_out.items():
-            recall = float(np.mean(row[labelled] > np.quantile(row[population], 1.0 - share)))
-            found.append((name, pu_auc(row, labelled), recall, share, parameters.get(name, {})))
-        found.append((baseline.NAME, naive["pu_auc"], naive["recall"], naive["share"], {}))
         hidden = hidden_share(self.prior_, labelled, self.scenario)
+        chance = self.calibration_.of(held_out["ensemble"])
+        for name, row in held_out.items():
+            above = row > np.quantile(row[population], 1.0 - share)
+            ranking, recall = pu_auc(row, labelled), float(np.mean(above[labelled]))
+            auc = float(true_auc(ranking, hidden))
+            if self.labelling == "sar":
+                auc, recall = auc_and_recall(row[population], chance[population], above[population])
+            found.append((name, ranking, auc, recall, share, parameters.get(name, {})))
+        ranking, recall, auc = naive["pu_auc"], naive["recall"], float(true_auc(naive["pu_auc"], hidden))
+        if self.labelling == "sar":
+            seen = population[naive["rows"]]
+            s = naive["scores"][seen]
+            auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)
+        found.append((baseline.NAME, ranking, auc, recall, naive["share"], {}))
         return [
             {
                 "name": name,
                 "pu_auc": ranking,
-                "auc": float(true_auc(ranking, hidden)),
+                "auc": auc,
                 "f1": f1_of(recall, share, self.prior_),
                 "parameters": parameters,
             }
-            for name, ranking, recall, share, parameters in sorted(found, key=lambda entry: -entry[1])
+            for name, ranking, auc, recall, share, parameters in sorted(found, key=lambda entry: -entry[1])
         ]
 
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:

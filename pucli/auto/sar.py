@@ -51,6 +51,18 @@ def positive_scores(scores: np.ndarray, probabilities: np.ndarray, count: int) -
     return result
 
 
+def auc_and_recall(scores: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
+    """Return the AUC of scores (n,) and the recall of `predicted` (n,), given the probabilities of a positive (n,)."""
+    order = np.argsort(scores, kind="stable")
+    _, first, ties = np.unique(scores[order], return_index=True, return_counts=True)
+    negative = (1.0 - probabilities)[order]
+    below = np.concatenate([[0.0], np.cumsum(negative)])
+    middle = np.repeat(0.5 * (below[first] + below[first + ties]), ties)
+    pairs = max(float(probabilities.sum() * negative.sum()), 1e-300)
+    recall = float(probabilities[predicted].sum() / max(float(probabilities.sum()), 1e-300))
+    return float(probabilities[order] @ middle) / pairs, recall
+
+
 def widened(prior: PriorEstimate, probabilities: np.ndarray, rng: np.random.Generator) -> PriorEstimate:
     """Return the estimate with an interval that includes the other exponents.
 

@@ -28,15 +28,12 @@ RBF = {"width": [0.5, 1, 2, 4, 8], "lam": [0.1, 1, 10, 100, 1000], "c_u": [0.5, 
 METHODS: dict[str, tuple[str, dict[str, Any], dict[str, Any] | None]] = {
     "glpual, linear": ("glpual", {}, None),
     "gllc, RBF": ("gllc", {"kernel": "rbf"}, RBF),
-    "blssvm, RBF": ("blssvm", {"kernel": "rbf"}, RBF),
     "svc-naive": ("svc-naive", {}, None),
 }
 THESIS = "puf, once"
 RULES: dict[str, dict[str, Any]] = {
     THESIS: {"rule": "puf", "cv_repeats": 1},
     "puf-pooled, 3 times": {"rule": "puf-pooled", "cv_repeats": 3},
-    "puf-lower-1se, 3 times": {"rule": "puf-lower-1se", "cv_repeats": 3},
-    "f1, once": {"rule": "f1", "cv_repeats": 1},
     "f1, 3 times": {"rule": "f1", "cv_repeats": 3},
 }
 

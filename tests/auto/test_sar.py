@@ -8,7 +8,8 @@ import pytest
 from pucli.auto.estimator import AutoPU
 from pucli.auto.members import MEMBERS
 from pucli.auto.prior import PriorEstimate
-from pucli.auto.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
+from pucli.auto.ranking import auc
+from pucli.auto.sar import auc_and_recall, positive_scores, probabilities_if_biased, relative_propensities, widened
 from tests.auto.helpers import two_clouds
 
 
@@ -73,3 +74,12 @@ def test_the_model_moves_the_cut_without_training_again_too() -> None:
     assert low.cut_ < model.cut_
     np.testing.assert_array_equal(model.score_rows(X), low.score_rows(X))
     assert model.prior_ == low.prior_
+
+
+def test_auc_and_recall_with_probabilities_of_zero_and_one_are_the_usual_ones() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.4
+    scores = np.round(rng.normal(size=300) + truth, 1)
+    found, recall = auc_and_recall(scores, truth.astype(float), scores > 0.5)
+    assert found == pytest.approx(auc(scores[truth], scores[~truth]))
+    assert recall == pytest.approx(np.mean(scores[truth] > 0.5))
