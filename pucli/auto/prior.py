@@ -45,7 +45,7 @@ BOOTSTRAPS, MOST_SCORES = 40, 20_000
 APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
 RECALL = 0.9
 # Standard deviations of the errors that more rows do not reduce: of best bins, and of the combined estimate.
-BIN_ERROR, LASTING_ERROR = 0.05, 0.04
+BIN_ERROR, LASTING_ERROR = 0.05, 0.05
 NORMAL_90 = 1.6448536269514722
 
 
