@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.base.scales import Rule, balanced, median_distance, ridge_of_sums
+from pucli.estimators.base.weighted import WeightedPU
 from pucli.kernels.functions import Kernel
 from pucli.kernels.graph import NO_EDGES
 from pucli.kernels.low_rank import pivoted_cholesky
@@ -24,6 +24,7 @@ from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.rows.linear import keeps_w, solve_linear
 from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total
 from pucli.solvers.svm.biased import best_intercept, svm_gap
+from pucli.solvers.svm.squares import solve_weighted_squares
 
 # libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
 FIRST_TOLERANCE = 1e-3
@@ -40,7 +41,7 @@ NO_SUPPORT = 1e-13
 _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
 
-class BSVM(PUClassifier):
+class BSVM(WeightedPU):
     """Biased SVM: hinge loss, with unlabeled rows as negatives of a separate weight.
 
     Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
@@ -136,7 +137,7 @@ class BSVM(PUClassifier):
     _rules: ClassVar[Mapping[str, Rule]] = _RULES
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        weights = np.where(labelled, self.c_p, self.c_u_)
+        weights = np.where(labelled, self.c_p, self.c_u_) * self._weights(labelled)
         signs = np.where(labelled, 1.0, -1.0)
         # shifting all rows only changes the intercept of a linear model, and rounding is smallest about their mean
         centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
@@ -154,7 +155,7 @@ class BSVM(PUClassifier):
         else:
             scores = SUMS * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
-        self._prefer_constant(labelled)
+        self._prefer_constant(weights, labelled)
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
         """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
@@ -166,9 +167,9 @@ class BSVM(PUClassifier):
         cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
         self._add_cost(cost, self.tol)
 
-    def _prefer_constant(self, labelled: Bools) -> None:
+    def _prefer_constant(self, weights: Floats, labelled: Bools) -> None:
         """Keep the best constant f if it is better, as where features are too large for the solver."""
-        losses = self.c_u_ * np.count_nonzero(~labelled), self.c_p * np.count_nonzero(labelled)
+        losses = weights[~labelled].sum(), weights[labelled].sum()
         if self.converged_ or self.objective_ <= 2.0 * min(losses):
             return
         self.intercept_ = 1.0 if losses[0] < losses[1] else -1.0
@@ -299,7 +300,7 @@ def rbf_gamma(width: float) -> float:
     return 0.5 / width**2
 
 
-class BLSSVM(FeatureModel):
+class BLSSVM(WeightedPU, FeatureModel):
     """Biased least-squares SVM: the squared loss on labelled and on unlabeled rows, in closed form.
 
     Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0, which is GLLC without the
@@ -383,8 +384,14 @@ class BLSSVM(FeatureModel):
         return "csr" if self.kernel == "linear" else False
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
+        given = self._row_weights
         if issparse(X):
-            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_)
+            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
+        elif given is not None:
+            if self._in_blocks(X):
+                raise ValueError("sample_weight with the RBF kernel takes at most 10,000 rows; use the linear kernel.")
+            weights = given * np.where(labelled, self.c_p, self.c_u_)
+            result = solve_weighted_squares(self._rows(X), np.where(labelled, 1.0, -1.0), weights, self.lam_)
         elif self._in_blocks(X):
             result = solve_squares_from_sums(self._block_sums(X, labelled)[0], self.lam_, self.c_p, self.c_u_)
         else:

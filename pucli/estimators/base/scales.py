@@ -72,14 +72,43 @@ def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width."""
     if estimator.kernel != "rbf":
         return np.nan
-    rows = X if X.shape[0] <= MEASURED_ROWS else X[np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)]
-    median = float(np.median(pdist(rows))) if len(rows) > 1 else 0.0
+    chosen = np.arange(X.shape[0])
+    if X.shape[0] > MEASURED_ROWS:
+        chosen = np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)
+    distances = pdist(X[chosen])
+    weights = getattr(estimator, "_row_weights", None)
+    if weights is not None:
+        median = _weighted_median(distances, weights[chosen])
+    else:
+        median = float(np.median(distances)) if len(distances) else 0.0
     return median if 0.0 < median < np.inf else 1.0
+
+
+def _weighted_median(distances: Floats, weights: Floats) -> float:
+    """Return the median distance of pairs where each row is there `weights` (n,) times, itself included."""
+    i, j = np.triu_indices(len(weights), 1)
+    same = float(np.maximum(weights * (weights - 1.0), 0.0).sum()) / 2.0
+    order = np.argsort(distances)
+    values = np.append(0.0, distances[order])
+    reached = np.cumsum(np.append(same, (weights[i] * weights[j])[order]))
+    middle = np.floor(np.array([reached[-1] - 1.0, reached[-1]]) / 2.0)
+    places = np.minimum(np.searchsorted(reached, middle, side="right"), len(values) - 1)
+    return float(values[places].mean())
+
+
+def counts(estimator: Any, labelled: Bools) -> tuple[float, float]:
+    """Return the numbers of labelled and of unlabeled rows, or their weights where rows have such."""
+    weights = getattr(estimator, "_row_weights", None)
+    if weights is None:
+        n_p = int(np.count_nonzero(labelled))
+        return n_p, len(labelled) - n_p
+    return float(weights[labelled].sum()), float(weights[~labelled].sum())
 
 
 def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss."""
-    return float(estimator.c_p * np.count_nonzero(labelled) / np.count_nonzero(~labelled))
+    n_p, n_u = counts(estimator, labelled)
+    return float(estimator.c_p * n_p / n_u)
 
 
 def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
@@ -89,7 +118,8 @@ def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> flo
 
 def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n."""
-    return float(2.0 * estimator.c_p * np.count_nonzero(labelled) / X.shape[0])
+    n_p, n_u = counts(estimator, labelled)
+    return float(2.0 * estimator.c_p * n_p / (n_p + n_u))
 
 
 def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:

@@ -26,6 +26,7 @@ def solve_blssvm_sparse(
     *,
     tol: float = 1e-9,
     max_iter: int = 10_000,
+    weights: Floats | None = None,
 ) -> Solution:
     """Minimise the objective of BLS-SVM over linear scores.
 
@@ -43,6 +44,8 @@ def solve_blssvm_sparse(
         Relative gap to reach.
     max_iter : int, default=10_000
         Conjugate gradient steps.
+    weights : ndarray of shape (n,), optional
+        Further factors of the losses of rows.
 
     Returns
     -------
@@ -50,6 +53,8 @@ def solve_blssvm_sparse(
         `coef` (m + 1,) with the intercept last; `gap` is proven.
     """
     d = np.where(labelled, 2.0 * c_p, 2.0 * c_u)
+    if weights is not None:
+        d *= weights
     t = np.where(labelled, 1.0, -1.0)
     total = d.sum()
 

@@ -1,0 +1,54 @@
+"""Least squares with a ridge and a weight for each row, in closed form: BLS-SVM where rows have weights.
+
+lam/2 |w|^2 + sum_i weights_i (f_i - targets_i)^2,    f = X w + b
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from pucli.arrays import Floats
+from pucli.kernels.intercept import at_offset, with_offset
+from pucli.solvers.result import CLOSED_FORM, Solution
+
+# Steps of iterative refinement, with gradients from the rows.
+REFINEMENTS = 2
+
+
+def solve_weighted_squares(Z: Floats, targets: Floats, weights: Floats, lam: float) -> Solution:
+    """Minimise the sum above.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows with a last column of ones.
+    targets, weights : ndarray of shape (n,)
+        Targets, and positive weights of the rows.
+    lam : float
+        Ridge, positive.
+
+    Returns
+    -------
+    Solution
+        `coef` (m + 1,) with the intercept last. The gap is half the squared gradient in the metric of the inverse
+        Hessian: what rounding leaves.
+    """
+    centre = np.append((weights @ Z[:, :-1]) / weights.sum(), 0.0)
+    near = Z - centre
+    ridge = np.append(np.full(Z.shape[1] - 1, lam), 0.0)
+    factor = cho_factor(2.0 * (near.T * weights) @ near + np.diag(ridge), lower=True, check_finite=False)
+    w = np.zeros(Z.shape[1])
+    for _ in range(1 + REFINEMENTS):
+        w -= cho_solve(factor, _gradient(w, near, targets, weights, ridge), check_finite=False)
+    w = at_offset(with_offset(w, centre), centre)  # as rounding of the intercept leaves it
+    gradient = _gradient(w, near, targets, weights, ridge)
+    gap = max(0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False)), 0.0)
+    value = 0.5 * float(ridge @ w**2) + float(weights @ (near @ w - targets) ** 2)
+    converged = bool(gap <= CLOSED_FORM * value)
+    return Solution(coef=with_offset(w, centre), objective=value, gap=gap, n_iter=1, converged=converged)
+
+
+def _gradient(w: Floats, Z: Floats, targets: Floats, weights: Floats, ridge: Floats) -> Floats:
+    gradient: Floats = ridge * w + 2.0 * (weights * (Z @ w - targets)) @ Z
+    return gradient
