@@ -5,7 +5,14 @@ import importlib
 
 import pytest
 
-MODULES = ["pucli.metrics.comparison", "pucli.metrics.registry", "pucli.compare.run", "pucli.protocols.common"]
+MODULES = [
+    "pucli.metrics.comparison",
+    "pucli.metrics.registry",
+    "pucli.compare.run",
+    "pucli.protocols.common",
+    "pucli.protocols.classtering.report",
+    "pucli.report.look",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

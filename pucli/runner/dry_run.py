@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -98,7 +99,7 @@ def dry_run(
     known = read_rows(folder)
     n_jobs = number_of_jobs(n_jobs)
     pace = Pace(known)
-    _learn(pace, experiment, {key: row for key, row in (earlier or {}).items() if key not in known})
+    by_fit = _learn(pace, experiment, {key: row for key, row in (earlier or {}).items() if key not in known})
     table: dict[tuple[str, str], dict[str, Any]] = {}
     seconds, judged, fits, open_ended = 0.0, 0, 0, False
     for cell in {cell.key: cell for cell in cells}.values():
@@ -119,6 +120,8 @@ def dry_run(
         fits += cell_fits
         open_ended |= not exact
         expected = pace.seconds(cell)
+        if expected is None and (cell.dataset, cell.method) in by_fit:  # the same column with another grid
+            expected = cell_fits * by_fit[cell.dataset, cell.method]
         if expected is not None:
             row["seconds"] = (row["seconds"] or 0.0) + expected
             seconds += expected
@@ -143,11 +146,18 @@ def dry_run(
     )
 
 
-def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> None:
-    """Add the costs of rows without a declaration, which is that of the planned cell of the same key."""
+def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> dict[tuple[str, str], float]:
+    """Add the costs of rows without a declaration, which is that of the planned cell of the same key.
+
+    Returns the mean seconds of a fit for each data set and column.
+    """
+    seconds: dict[tuple[str, str], list[float]] = {}
     if rows:
         for name in experiment.profiles:
             for cell in planned_cells(experiment, planned_scope(experiment, name, None, None)):
                 row = rows.get(cell.key)
                 if row is not None and row["status"] == "done":
-                    pace.learn(kinds(cell.dataset, cell.declared), sum(row["seconds"].values()), row["n_fits"])
+                    spent = sum(row["seconds"].values())
+                    pace.learn(kinds(cell.dataset, cell.declared), spent, row["n_fits"])
+                    seconds.setdefault((cell.dataset, cell.method), []).append(spent / max(row["n_fits"], 1))
+    return {column: statistics.fmean(values) for column, values in seconds.items()}
