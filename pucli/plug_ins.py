@@ -6,6 +6,7 @@ Group                  An entry point is
 ``pucli.methods``      a `pucli.methods.Method`, or a list of them
 ``pucli.metrics``      a `pucli.metrics.Metric`, or a list of them
 ``pucli.protocols``    a module with ``cells`` and ``run_cell``; its name is that of the protocol
+``pucli.members``      a `pucli.auto.members.Member` of the automatic classifier, or a list of them
 ``pucli.catalogues``   a package; the ``datasets.yaml`` and the folder ``experiments`` in it are read
 =====================  ===============================================================================
 

@@ -19,7 +19,8 @@ from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import GOALS, Cut, expected_f1, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
-from pucli.auto.members import MEMBERS, Member, make_views
+from pucli.auto.members import Member, make_views
+from pucli.auto.offered import SavedTypes, all_members
 from pucli.auto.prior import estimate_prior, hidden_share
 from pucli.auto.ranking import chance_limit, pu_auc, true_auc
 from pucli.auto.refit import refit
@@ -59,7 +60,7 @@ class AutoPU(PUClassifier):
         Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
         unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence.
     members : sequence of Member, default=None
-        Members of the ensemble; None means `pucli.auto.members.MEMBERS`.
+        Members of the ensemble; None means `pucli.auto.offered.all_members`.
     pos_label : label or None, default=None
         The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
         words the one that means yes.
@@ -107,7 +108,7 @@ class AutoPU(PUClassifier):
     True
     """
 
-    saved_types = (
+    saved_types = SavedTypes(
         "pucli.auto.calibration.Calibration",
         "pucli.auto.cut.Cut",
         "pucli.auto.ensemble.Ensemble",
@@ -173,7 +174,7 @@ class AutoPU(PUClassifier):
         rng = stream(seed, "folds")
         folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
         population = ~labelled if self.scenario == "case-control" else np.ones(len(X), bool)
-        members = MEMBERS if self.members is None else tuple(self.members)
+        members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             views = make_views(X)
             first, scores = fit_members(
