@@ -228,3 +228,8 @@ def test_five_questions_are_answered_within_three_clicks(site):
         assert page in front.links and words in Page(site / page.partition("#")[0]).text, page
     text = Page(site / "datasets" / "wang-two-gaussians.html").text
     assert "Best here" in text and " of 5" in text
+
+
+def test_committed_drawings_are_small():
+    large = {p.name: p.stat().st_size for p in (ROOT / "results").glob("*/figures/*.svg") if p.stat().st_size > 300_000}
+    assert not large

@@ -26,7 +26,7 @@ from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 
 # larger drawings go into the site as PNG if that is smaller
-LARGEST_SVG = 200_000
+LARGEST_SVG = 300_000
 # runs on the front page
 NEWEST = 5
 # first metrics that say how good predictions are
