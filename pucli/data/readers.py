@@ -64,11 +64,9 @@ def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
 
 
 def read_csv(path: Path | IO[bytes], **options: Any) -> pd.DataFrame:
-    """Read a text table with every number rounded to the nearest double, which is the default from pandas 3.1."""
+    """Read a text table with every number rounded to the nearest double, as pandas does from 3.1."""
     import pandas as pd
 
-    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
-        options["float_precision"] = "round_trip"
     frame: pd.DataFrame = pd.read_csv(path, low_memory=False, index_col=False, skipinitialspace=True, **options)
     return frame
 

@@ -1,0 +1,68 @@
+"""Exit code 2 of every option of every command for a value that it cannot take; docs/exit_codes.md has the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from pucli.cli.main import command_names
+from tests.cli.test_every_option import all_options
+
+# What a command needs besides the option.
+ARGUMENTS = {
+    "compare": ["gllc", "blssvm"],
+    "evaluate": ["--model", "m.model"],
+    "list": ["methods"],
+    "new": ["method", "mine"],
+    "predict": ["--model", "m.model", "--data", "d.csv"],
+    "report": ["small"],
+    "reproduce": ["small"],
+    "schema": ["experiment"],
+    "split": ["wine"],
+    "status": ["small"],
+    "train": ["--method", "gllc"],
+    "tune": ["--method", "gllc"],
+}
+
+
+# Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
+CHOSEN = {
+    "backend", "confidence", "cv_repeats", "estimator", "folds", "formats", "goal", "greedy", "label_frequency",
+    "labelling", "max_cells", "method", "metric", "n_jobs", "param", "positive", "precision", "prior", "profile",
+    "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "shard", "share", "top",
+}  # fmt: skip
+ANY = {
+    "allow_changes", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",
+    "experiment", "folder", "full", "grid", "ids", "json_document", "kinds", "label", "labels", "mirror", "model",
+    "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
+    "results", "scheduler", "scored", "split", "standardise", "tex", "trials", "tune", "watch",
+}  # fmt: skip
+OPTIONS = [entry for entry in all_options() if any(word.startswith("--") for word in entry[2])]
+
+
+def test_every_option_is_in_one_of_the_lists():
+    names = {name for _, name, _ in OPTIONS}
+    assert names == CHOSEN | ANY
+
+
+@pytest.mark.parametrize("command", command_names())
+def test_an_unknown_option_is_wrong_usage(pucli, command):
+    done = pucli(command, "--no-such-option")
+    assert done.code == 2 and "Traceback" not in done.err
+    assert done.err.startswith("pucli: ") and "--no-such-option" in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(command, next(w for w in words if w.startswith("--"))) for command, name, words in OPTIONS if name in CHOSEN],
+)
+def test_a_value_of_another_kind_is_wrong_usage(pucli, command, option):
+    done = pucli(command, *ARGUMENTS.get(command, []), option, "nonsense")
+    assert done.code == 2, done.err
+    assert done.err.startswith("pucli: ") and len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "command", [name for name in command_names() if name in ARGUMENTS or name in ("auto", "prior")]
+)
+def test_help_is_done(pucli, command):
+    assert pucli(command, "--help").code == 0
