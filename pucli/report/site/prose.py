@@ -67,8 +67,11 @@ def _table(lines: list[str], link: Callable[[str], str]) -> str:
     def row(line: str, tag: str) -> str:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
         marks = [' class="n"' if right[i] else "" for i in range(len(cells))]
-        scope = ' scope="col"' if tag == "th" else ""
-        shown = (f"<{tag}{scope}{m}>{_inline(c, link)}</{tag}>" for c, m in zip(cells, marks, strict=True))
+        # a heading without words would be one for nothing
+        tags = [tag if cell else "td" for cell in cells]
+        scopes = [' scope="col"' if tag == "th" else "" for tag in tags]
+        parts = zip(tags, scopes, marks, cells, strict=True)
+        shown = (f"<{tag}{scope}{mark}>{_inline(cell, link)}</{tag}>" for tag, scope, mark, cell in parts)
         return f"<tr>{''.join(shown)}</tr>"
 
     body = "".join(row(line, "td") for line in lines[2:])
