@@ -14,10 +14,10 @@ import numpy as np
 
 from pucli.arrays import AnyArray, Floats
 from pucli.data.blocks import BLOCK, read_blocks
-from pucli.data.column_encoders import Tally
 from pucli.data.formats import open_wide
 from pucli.data.frames import TableError
 from pucli.data.own_file import fitted_width
+from pucli.data.tally import Tally
 from pucli.errors import UsageError
 from pucli.models import clusters, decision_values
 

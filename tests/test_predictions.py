@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from pucli.data.blocks import STDIN
-from pucli.data.column_encoders import Tally
 from pucli.data.own_file import ColumnChoice
+from pucli.data.tally import Tally
 from pucli.data.training_rows import RowSource, training_rows
 from pucli.errors import UsageError
 from pucli.models import fit

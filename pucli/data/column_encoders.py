@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers
+from pucli.data.tally import Range, Tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,35 +21,6 @@ if TYPE_CHECKING:
 LARGEST = 1e150  # the square of a larger value overflows in double precision
 IS_EMPTY = "is empty"
 OTHER = "(other values)"
-
-
-class Tally:
-    """Counter of cells in new rows that did not occur in training, over any number of blocks of rows.
-
-    Parameters
-    ----------
-    place : function from the position of a row (from 0) to its place in the file, such as "line 17"
-    """
-
-    def __init__(self, place: Callable[[int], str] = lambda row: f"row {row + 1}") -> None:
-        self.place = place
-        self.offset = 0  # rows in the previous blocks
-        self._counts: dict[tuple[str, str], list[Any]] = {}
-
-    def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
-        """Count the true entries of `cells` (n,) for the column `name`; `example` is the first such cell."""
-        count = int(cells.sum())
-        if count:
-            first = [0, self.offset + int(cells.argmax()), example]
-            self._counts.setdefault((name, what), first)[0] += count
-
-    def lines(self) -> list[str]:
-        """Return one line per column and kind of problem."""
-        return [
-            f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
-            + (f": {example!r})" if example else ")")
-            for (name, what), (count, row, example) in self._counts.items()
-        ]
 
 
 @dataclass(frozen=True)
@@ -62,12 +34,19 @@ class Number:
         Value for an empty cell; NaN if empty cells are not allowed.
     indicator : bool
         Whether training had empty cells, so that there is a feature "NAME is empty".
+    low, high : float
+        Ends of the training numbers.
+    rows : int
+        Number of training numbers; 0 if the ends are not known.
     """
 
     name: str
     kind: str
     fill: float
     indicator: bool
+    low: float = 0.0
+    high: float = 0.0
+    rows: int = 0
     reads_text: ClassVar[bool] = False
 
     @property
@@ -85,6 +64,8 @@ class Number:
         if wrong.any():
             tally.add(self.name, "not a number, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         self._refuse_large(values, tally)
+        if self.rows:
+            tally.add_range(self.name, values, Range(self.low, self.high, self.rows))
         if np.isnan(self.fill) and np.isnan(values).any():
             row = int(np.isnan(values).argmax())
             what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"

@@ -41,7 +41,9 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
     if kind == "number" or (kind == "yes/no" and not column.values):
         values = numbers(cells)[0]
         fill = _median(values) if kind == "number" else float(np.nanmean(values) > 0.5)
-        return Number(name, kind, fill, bool(np.isnan(values).any()))
+        filled = values[np.isfinite(values)]
+        ends = (float(filled.min()), float(filled.max()), len(filled)) if len(filled) else (0.0, 0.0, 0)
+        return Number(name, kind, fill, bool(np.isnan(values).any()), *ends)
     codes, texts = coded(cells)
     if kind == "text":
         return _fit_text(column, codes, texts, max_words)

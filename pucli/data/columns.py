@@ -1,7 +1,7 @@
 """The kinds of columns of a table: number, category, yes/no, date, text, identifier, constant.
 
 The kind is inferred from the cells of the training rows alone, by the rules of this module, or given by the user.
-Labels are read only by `leaks`, which warns but changes nothing.
+Labels are not read (`pucli.data.leaks` does).
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant
 MIN_ROWS = 20  # fewer filled cells may all differ by chance
 UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an identifier or free text
 MOSTLY = 0.95  # minimum share of numbers for the other cells of a column to be treated as empty
+FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers times ten
+CHANCE_PAIRS = 5.0  # equal cells that chance would give in a column of different integers that are no identifiers
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
-TELLING = 0.995  # minimum area under the ROC curve for a single column to be a suspected label leak
-TELLING_SHARE = 0.8  # minimum difference of two shares (filled cells, cells with a word) for a suspected label leak
-MOST_WORDS = 2000  # maximum number of words of a text column that are looked at
-JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
 
 YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "present", "positive", "pos"})
 _NO = frozenset({"no", "n", "false", "f", "0", "off", "nein", "non", "absent", "negative", "neg"})
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
+)
+# "1,234.5", "$12", "12.3 kg", "51 %", "(1.20)", "14:05", "3,14"
+_DECORATED = re.compile(
+    r"[(]?[+-]?[$€£¥]?\s?[+-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d+([.,]\d+)?|\d{1,2}(:\d{2}){1,2})\s?(%|[$€£¥]|[A-Za-z°µ/]{1,5})?[)]?"
 )
 
 
@@ -156,6 +158,13 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     if named and n_distinct > max(40, 0.01 * len(filled)):
         warning = "looks like an identifier by name and content; it is not used (--as COLUMN=number to use it)"
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
+    # of n integers drawn from a range R, about n^2 / 2R pairs are equal
+    if n_distinct == len(filled) and len(filled) ** 2 > 2.0 * CHANCE_PAIRS * (np.ptp(filled) + 1.0):
+        warning = (
+            "has a different integer in every row, where chance would repeat some, like an identifier; it is not used "
+            "(--as COLUMN=number to use it)"
+        )
+        return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
     warning = ""
     if n_distinct == len(filled) >= 50 and np.ptp(filled) > 10 * len(filled):
         warning = "has distinct integers only; if they are identifiers, leave the column out (--drop or --id)"
@@ -180,17 +189,23 @@ def _texts(column: pd.Series) -> Column:
     if {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(seen, kind="yes/no")
     as_number = ~np.isnan(parsed_numbers(texts))
-    share = counts[as_number].sum() / n_filled
-    if share >= MOSTLY:
+    share, n_words = counts[as_number].sum() / n_filled, n_distinct - int(as_number.sum())
+    if share >= MOSTLY or (share >= 0.5 and n_words <= FEW_WORDS and n_distinct - n_words >= 10 * max(n_words, 1)):
         wrong = texts[int((~as_number).argmax())]
         remark = f"cells that are not numbers, treated as empty: {n_filled - counts[as_number].sum()}, e.g. {wrong!r}"
         return _number(name, numbers(column)[0], remark="" if as_number.all() else remark)
     written = _date_format(texts)
     if written:
-        return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, remark=_ambiguous(texts, written))
+        return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, warning=_ambiguous(texts, written))
     if n_distinct == 2:
         return replace(seen, kind="yes/no")
-    return _words(seen, texts, n_filled)
+    found = _words(seen, texts, n_filled)
+    example = _decorated(texts)
+    if example:
+        use = "not used" if found.kind == "identifier" else "used as words"
+        warning = f"holds numbers with signs or units, e.g. {example!r}, and is {use}; write them as 12.5"
+        return replace(found, warning=warning)
+    return found
 
 
 def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
@@ -206,6 +221,13 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
     return seen
 
 
+def _decorated(texts: Sequence[str]) -> str:
+    """Return an example if nearly all texts are numbers with a unit, a currency, separators or times of day."""
+    sample = texts[:1000]
+    like = [text for text in sample if _DECORATED.fullmatch(text)]
+    return like[0] if len(like) >= max(FEW_WORDS, MOSTLY * len(sample)) else ""
+
+
 def _date_format(texts: Sequence[str]) -> str:
     """Return the first date format that fits every text, or "" if none does."""
     sample = texts[:50]
@@ -218,10 +240,10 @@ def _date_format(texts: Sequence[str]) -> str:
 
 
 def _ambiguous(texts: Sequence[str], written: str) -> str:
-    """Return a remark if day and month could be exchanged, otherwise ""."""
+    """Return a warning if day and month could be exchanged, otherwise ""."""
     other = written.replace("%d/%m", "%m/%d")
     if other != written and not np.isnan(parsed_dates(texts, other)).any():
-        return "read with the day first; the dates would also be valid with the month first"
+        return "is read with the day first, but could have the month first; write such dates as 2024-12-31"
     return ""
 
 
@@ -279,120 +301,3 @@ def yes_value(values: Sequence[str]) -> str:
         return denied[0]
     as_number = parsed_numbers(values)
     return values[int(as_number.argmax())] if not np.isnan(as_number).any() else max(values)
-
-
-def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) -> dict[str, str]:
-    """Find columns that probably leak the label.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Training rows.
-    labelled : (n,) bool array
-        The labelled rows, or the labelled positives.
-    columns : sequence of Column
-        The result of `column_kinds` for `frame`.
-
-    Returns
-    -------
-    warnings : dict of column name to text
-        A column is suspected if the shares of labelled and of other rows for which it is filled, or which have one of
-        its words, differ by at least `TELLING_SHARE`, if it is filled only for labelled rows, or if it alone separates
-        the two with an area under the ROC curve of at least `TELLING`. For categories, that area is measured on rows
-        that were not used to order the values. For a large table, it is measured on a sample of both kinds of rows.
-    """
-    labelled = np.asarray(labelled, dtype=bool)
-    n_labelled = int(labelled.sum())
-    found: dict[str, str] = {}
-    if not 10 <= n_labelled <= len(labelled) - 10:
-        return found
-    rows = _sample(labelled)
-    if len(rows) < len(labelled):
-        frame, labelled = frame.iloc[rows], labelled[rows]
-    for column in columns:
-        if column.kind in {"constant", "identifier"}:
-            continue
-        cells = frame[column.name]
-        if column.n_empty:
-            filled = ~_empty(cells, column)
-            shares = filled[labelled].mean(), filled[~labelled].mean()
-            if abs(shares[0] - shares[1]) >= TELLING_SHARE or _one_sided(filled, labelled):
-                found[column.name] = (
-                    f"is filled for {100 * shares[0]:.0f} % of the labelled and {100 * shares[1]:.0f} % of the other "
-                    "rows: it may leak the label (--drop)"
-                )
-                continue
-        if column.kind == "text":
-            word = _telling_word(cells, labelled)
-            if word:
-                found[column.name] = f"has the word {word!r} where rows are labelled: it may leak the label (--drop)"
-            continue
-        ranks = _rates(cells, labelled) if column.kind in {"category", "yes/no"} else None
-        if ranks is None:
-            values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
-        else:
-            values, judged = ranks
-        present = judged & ~np.isnan(values)
-        if present[labelled].sum() >= 10 and _telling(values[present], labelled[present]):
-            found[column.name] = "separates the labelled rows from the others by itself: it may leak the label (--drop)"
-    return found
-
-
-def _telling_word(cells: pd.Series, labelled: np.ndarray) -> str:
-    """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    words = CountVectorizer(binary=True, max_features=MOST_WORDS)
-    try:
-        there = words.fit_transform(cells.fillna("").astype(str))
-    except ValueError:  # no words
-        return ""
-    shares = [np.asarray(there[kind].mean(axis=0)).ravel() for kind in (labelled, ~labelled)]
-    difference = np.abs(shares[0] - shares[1])
-    best = int(difference.argmax())
-    return str(words.get_feature_names_out()[best]) if difference[best] >= TELLING_SHARE else ""
-
-
-def _sample(labelled: np.ndarray) -> np.ndarray:
-    """Return the numbers of at most `JUDGED` labelled and `JUDGED` other rows, drawn with a fixed seed."""
-    random = np.random.default_rng(0)
-    sides = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
-    drawn = [random.choice(side, JUDGED, replace=False) if len(side) > JUDGED else side for side in sides]
-    return np.sort(np.concatenate(drawn))
-
-
-def _empty(cells: pd.Series, column: Column) -> np.ndarray:
-    return np.isnan(_ordered(cells, column)) if column.kind in {"number", "date"} else coded(cells)[0] < 0
-
-
-def _ordered(cells: pd.Series, column: Column) -> np.ndarray:
-    from pucli.data.frames import dates
-
-    return dates(cells, column.written)[0] if column.kind == "date" else numbers(cells)[0]
-
-
-def _rates(cells: pd.Series, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of labelled rows for each cell's value, computed on half of the rows, and the other half."""
-    codes, texts = coded(cells)
-    codes = np.where(codes < 0, len(texts), codes)
-    learn = np.random.default_rng(0).random(len(codes)) < 0.5
-    total = np.bincount(codes[learn], minlength=len(texts) + 1)
-    positive = np.bincount(codes[learn & labelled], minlength=len(texts) + 1)
-    base = labelled[learn].mean() if learn.any() else 0.0
-    return ((positive + base) / (total + 1.0))[codes], ~learn
-
-
-def _one_sided(filled: np.ndarray, labelled: np.ndarray) -> bool:
-    """Return whether at least ten cells are filled and all belong to labelled rows, which are the minority."""
-    return bool(filled.sum() >= 10 and labelled[filled].all() and labelled.mean() < 0.5)
-
-
-def _telling(values: np.ndarray, labelled: np.ndarray) -> bool:
-    from scipy.stats import rankdata
-
-    n_labelled = int(labelled.sum())
-    n_other = len(labelled) - n_labelled
-    if not n_labelled or not n_other:
-        return False
-    area = (rankdata(values)[labelled].sum() - n_labelled * (n_labelled + 1) / 2) / (n_labelled * n_other)
-    return bool(max(area, 1 - area) >= TELLING)

@@ -16,10 +16,11 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pucli.data.column_encoders import ColumnEncoder, Number, Tally, Unused, encoder_of_state, encoder_state
+from pucli.data.column_encoders import ColumnEncoder, Number, Unused, encoder_of_state, encoder_state
 from pucli.data.column_fitting import fit_column
 from pucli.data.columns import Column, column_kinds
 from pucli.data.frames import TableError, as_frame
+from pucli.data.tally import Tally
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Ints
-from pucli.data.labels import YES
+from pucli.data.labels import NOT_LABELLED, YES
 from pucli.data.select import class_text
 from pucli.errors import UsageError
 
@@ -120,6 +120,30 @@ class LabelColumn:
             f"{self.where} has the classes {present[0]!r} and {present[1]!r}; name the one that marks positives with "
             "--positive"
         )
+
+    def spellings(self, marked: str) -> list[str]:
+        """Return the classes that are `marked` in other letters ("Yes", "YES"), which mean the same."""
+        return [value for value in self.present if value != marked and value.casefold() == marked.casefold()]
+
+    def is_class(self, marked: str) -> Bools:
+        """Return which rows (n,) have the class `marked`, in any spelling."""
+        return np.isin(self.text, [marked, *self.spellings(marked)]) & ~self.empty
+
+    def doubts(self, marked: str) -> list[str]:
+        """Return what a user may not expect of the classes, if `marked` marks the labelled positives."""
+        found = []
+        other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
+        if other:
+            found.append(f"{self.where}: {', '.join(other)} counted as {marked!r} too; write them alike")
+        rest = [value for value in self.present if value.casefold() != marked.casefold()]
+        known = sum(int(np.sum(self.text == value)) for value in rest if value.casefold() not in NOT_LABELLED)
+        if known and (self.empty.any() or len(rest) > 1):
+            shown = ", ".join(map(repr, rest[:3])) + (", ..." if len(rest) > 3 else "")
+            found.append(
+                f"{self.where}: {known} rows with another class ({shown}) count as unlabeled too; nothing is learned "
+                "from their class"
+            )
+        return found
 
     def plus_minus(self, positive: str | None) -> Ints:
         """Return +1 for rows of the positive class and -1 for all others; see `positive_class`."""

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.arrays import Bools, Floats
-from pucli.data.column_encoders import Tally
-from pucli.data.columns import Column, leaks
+from pucli.data.columns import Column
 from pucli.data.decimals import NOTE
 from pucli.data.encoding import TableEncoder
 from pucli.data.formats import Table, WideTable, open_table, open_wide
 from pucli.data.frames import TableError
 from pucli.data.label_column import LabelColumn
 from pucli.data.labels import LABEL
+from pucli.data.leaks import leaks
 from pucli.data.tables import existing_column
+from pucli.data.tally import Tally
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:

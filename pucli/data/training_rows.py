@@ -277,9 +277,9 @@ def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints,
     that means yes.
     """
     marked = labels.marked_class() if positive is None else labels.positive_class(positive)
-    others = [value for value in labels.present if value != marked]
+    others = [value for value in labels.present if value.casefold() != marked.casefold()]
     rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
-    return (labels.text == marked).astype(np.int64), {"1": marked, "0": rest}
+    return labels.is_class(marked).astype(np.int64), {"1": marked, "0": rest}
 
 
 def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
@@ -376,6 +376,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     file = fit_file(Path(str(source.data)), str(source.label), source.choice)
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
+    doubts = file.labels.doubts(words["1"]) if kind == "pu" else ()
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
@@ -393,5 +394,5 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        warnings=(*file.warnings, *leak_warnings(file, labelled)),
+        warnings=(*doubts, *file.warnings, *leak_warnings(file, labelled)),
     )

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.data.columns import column_kinds, leaks, yes_value
+from pucli.data.columns import column_kinds, yes_value
+from pucli.data.leaks import leaks
 from pucli.errors import UsageError
 
 N = 60
@@ -76,9 +77,9 @@ def test_a_few_words_among_numbers_become_empty_cells_with_a_remark():
     assert column_of(["1", "2", "closed", "open"]).kind == "category"
 
 
-def test_an_ambiguous_date_format_has_a_remark():
-    assert "day first" in column_of(["05/01/2024", "06/02/2024"]).remark
-    assert column_of(["05/01/2024", "06/22/2024"]).remark == ""
+def test_an_ambiguous_date_format_is_warned_of():
+    assert "day first" in column_of(["05/01/2024", "06/02/2024"]).warning
+    assert column_of(["05/01/2024", "06/22/2024"]).warning == ""
 
 
 def test_the_user_can_override_the_kind():

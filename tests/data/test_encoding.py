@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pucli.data.column_encoders import Tally
 from pucli.data.encoding import TableEncoder
+from pucli.data.tally import Tally
 from pucli.errors import UsageError
 
 JOBS = ["cook", "nurse", "pilot", "clerk"]

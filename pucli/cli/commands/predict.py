@@ -89,7 +89,7 @@ def _labels(
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
 
-    from pucli.data.column_encoders import Tally
+    from pucli.data.tally import Tally
     from pucli.predictions import predicted_blocks, top_rows
 
     tally, counts = Tally(), Counter[str]()

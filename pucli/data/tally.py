@@ -1,0 +1,60 @@
+"""What is unusual in new rows, counted over any number of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# Share of new numbers outside the range of many training rows that is not worth a warning.
+USUAL_OUTSIDE = 0.02
+
+
+class Range(NamedTuple):
+    """The ends of the training cells of a column of numbers, and their number."""
+
+    low: float
+    high: float
+    rows: int
+
+
+class Tally:
+    """Counter of cells in new rows that did not occur in training, over any number of blocks of rows.
+
+    Parameters
+    ----------
+    place : function from the position of a row (from 0) to its place in the file, such as "line 17"
+    """
+
+    def __init__(self, place: Callable[[int], str] = lambda row: f"row {row + 1}") -> None:
+        self.place = place
+        self.offset = 0  # rows in the previous blocks
+        self._counts: dict[tuple[str, str], list[Any]] = {}
+        self._outside: dict[str, tuple[int, int, Range]] = {}
+
+    def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
+        """Count the true entries of `cells` (n,) for the column `name`; `example` is the first such cell."""
+        count = int(cells.sum())
+        if count:
+            first = [0, self.offset + int(cells.argmax()), example]
+            self._counts.setdefault((name, what), first)[0] += count
+
+    def add_range(self, name: str, values: np.ndarray, known: Range) -> None:
+        """Count the values (n,) of the column `name` outside the range of its training cells."""
+        count, n, _ = self._outside.get(name, (0, 0, known))
+        outside = np.count_nonzero((values < known.low) | (values > known.high))
+        self._outside[name] = (count + int(outside), n + len(values), known)
+
+    def lines(self) -> list[str]:
+        """Return one line per column and kind of problem."""
+        return [
+            f"column {name!r}: {count} of {n} cells lie outside the range of the training rows, {known.low:.6g} to "
+            f"{known.high:.6g}; are they in the same units?"
+            for name, (count, n, known) in self._outside.items()
+            if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
+        ] + [
+            f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
+            + (f": {example!r})" if example else ")")
+            for (name, what), (count, row, example) in self._counts.items()
+        ]

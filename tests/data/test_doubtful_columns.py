@@ -1,0 +1,105 @@
+"""What is read otherwise than a user may mean is said: identifiers, leaks, units, spellings, other ranges."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.data.columns import column_kinds
+from pucli.data.encoding import TableEncoder
+from pucli.data.label_column import LabelColumn
+from pucli.data.leaks import leaks
+
+
+def column(cells):
+    (found,) = column_kinds(pd.DataFrame({"a": cells}))
+    return found
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("step", [3, 7, 20])
+def test_integers_without_repeats_are_identifiers(step, shuffled):
+    rng = np.random.default_rng(0)
+    ids = 10_000 + np.cumsum(rng.integers(1, 2 * step, 2000))
+    found = column(rng.permutation(ids) if shuffled else ids)
+    assert found.kind == "identifier" and "chance would repeat" in found.warning
+
+
+def test_measured_integers_stay_numbers():
+    rng = np.random.default_rng(0)
+    assert column(rng.integers(0, 3000, 2000)).kind == "number"
+    assert column(rng.permutation(100)[:30] * 100).kind == "number"
+    assert column(rng.choice(10**6, 100, replace=False)).kind == "number"
+
+
+def test_values_that_nearly_only_labelled_rows_have_are_suspected():
+    rng = np.random.default_rng(0)
+    n = 600
+    labelled = np.arange(n) < 100
+    frame = pd.DataFrame(
+        {
+            "source": np.where(labelled, "crm", np.where(rng.random(n) < 0.97, "web", "crm")),
+            "flag": np.where(labelled, rng.random(n) < 0.9, rng.random(n) < 0.01).astype(int),
+            "gap": np.where(labelled & (rng.random(n) < 0.6), np.nan, rng.normal(size=n)),
+            "fair": np.where(labelled, rng.random(n) < 0.8, rng.random(n) < 0.3).astype(int),
+        }
+    )
+    found = leaks(frame, labelled, column_kinds(frame))
+    assert set(found) == {"source", "flag", "gap"}
+    assert " in 100 % of the labelled and " in found["source"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1,234", "12,345", "987", "2,001"],
+        ["$12.50", "$3", "$7.25", "$8"],
+        ["51.2%", "3 %", "7%", "8.1%"],
+        ["12.3 kg", "4 kg", "5.5 kg", "6 kg"],
+        ["14:05", "08:30", "23:59", "10:10"],
+        ["3,14", "2,71", "1,41", "1,73"],
+    ],
+)
+def test_numbers_with_signs_or_units_are_named(cells):
+    found = column(cells * 10)
+    assert "signs or units" in found.warning and cells[0] in found.warning
+    assert not column(["cook", "nurse", "pilot", "baker"] * 10).warning
+
+
+def test_a_word_for_empty_does_not_turn_numbers_into_words():
+    cells = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=200)]
+    cells[::5] = ["-"] * 40
+    cells[1::50] = ["unknown"] * 4
+    found = column(cells)
+    assert found.kind == "number" and "treated as empty: 44" in found.remark
+    assert column(["1", "2", "3", "many"] * 20).kind == "category"
+
+
+def test_dates_that_could_be_read_otherwise_are_warned_of():
+    found = column(["03/04/2023", "05/06/2023", "07/08/2023"] * 10)
+    assert found.kind == "date" and "month first" in found.warning
+
+
+def test_other_spellings_of_the_positive_class_count_and_are_named():
+    cells = pd.Series(["yes"] * 5 + ["Yes "] * 3 + ["YES"] * 2 + ["no"] * 4 + [None] * 6)
+    labels = LabelColumn.of("file: label column 'bought'", cells, lambda row: f"row {row}")
+    assert labels.is_class("yes").sum() == 10
+    spelled, other = labels.doubts("yes")
+    assert "'YES' (2 rows), 'Yes' (3 rows) counted as 'yes' too" in spelled
+    assert "4 rows with another class ('no') count as unlabeled too" in other
+    plain = LabelColumn.of("file", pd.Series(["yes", "no"] * 4), lambda row: "")
+    assert plain.doubts("yes") == []
+
+
+def test_new_rows_outside_the_range_of_the_training_rows_are_warned_of():
+    rng = np.random.default_rng(0)
+    encoder = TableEncoder().fit(pd.DataFrame({"a": rng.normal(size=600), "b": rng.integers(0, 9, 600)}))
+    new = pd.DataFrame({"a": rng.normal(size=300), "b": rng.integers(0, 9, 300)})
+    encoder.transform(new)
+    with pytest.warns(UserWarning, match=r"'a': \d+ of 300 cells lie outside the range .* same units"):
+        encoder.transform(new.assign(a=1.8 * new["a"] + 3.0))
+    with pytest.warns(UserWarning, match="'b'"):
+        encoder.transform(new.assign(b=1000 * new["b"]))
+    again = TableEncoder()
+    again.__setstate__(encoder.__getstate__())
+    with pytest.warns(UserWarning, match="outside"):
+        again.transform(new.assign(a=1000.0))
