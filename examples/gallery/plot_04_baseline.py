@@ -8,6 +8,7 @@ A plain class-balanced SVC that takes unlabeled rows as negatives is hard to bea
 import matplotlib.pyplot as plt
 
 from pucli.compare import compare, declared_task, judge
+from pucli.report.look import colour
 
 tasks = [declared_task(name) for name in ("breast-cancer", "wine", "iris")]
 scores = compare(["gllc", "glpual", "svc-naive"], tasks, repeats=5)
@@ -19,7 +20,11 @@ fig, axis = plt.subplots(figsize=(6, 3.2))
 for number, method in enumerate(scores.methods):
     for place, values in enumerate(scores.values[:, number]):
         axis.scatter(
-            values, [place + 0.2 * (number - 1)] * len(values), s=16, c=f"C{number}", label=method if not place else ""
+            values,
+            [place + 0.2 * (number - 1)] * len(values),
+            s=16,
+            c=colour(method),
+            label=method if not place else "",
         )
 axis.set_yticks(range(len(scores.tasks)), scores.tasks)
 axis.set_xlabel("F1 on test rows, %")
