@@ -41,6 +41,10 @@ class HeldOut:
         Probability that a labelled row has a higher score than an unlabeled one, the mean over the folds.
     labelled, unlabeled : int
         Number of rows of each kind.
+    recall_sd, share_sd, pu_auc_sd : float
+        Standard deviations of the first three over the folds.
+    prior : float or None
+        The class prior of the model, of which every fold makes use; None if the method has none.
     """
 
     recall: float
@@ -48,6 +52,10 @@ class HeldOut:
     pu_auc: float
     labelled: int
     unlabeled: int
+    recall_sd: float = 0.0
+    share_sd: float = 0.0
+    pu_auc_sd: float = 0.0
+    prior: float | None = None
 
     @property
     def warning(self) -> str:
@@ -70,10 +78,13 @@ class HeldOut:
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | None:
     """Cross-validate a fitted PU pipeline with the parameters it has.
 
+    Where the model estimated its class prior, all folds take that estimate: with an estimate of each fold, the results
+    would be those of other models.
+
     Parameters
     ----------
     pipeline : fitted pipeline
-        Only its parameters are used.
+        Only its parameters and its class prior are used.
     X : ndarray of shape (n, m)
     labelled : ndarray of shape (n,)
     seed : int
@@ -92,9 +103,12 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
     n_labelled = int(s.sum())
     if min(n_labelled, len(s) - n_labelled) < FOLDS:
         return None
-    scores, areas = np.empty(len(s)), []
+    known = _prior(pipeline[-1])
+    found = []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, s):
         model = clone(pipeline)
+        if known is not None:
+            model[-1].set_params(prior=known)
         try:
             with warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore")
@@ -103,10 +117,18 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
             return None
         if values is None:
             return None
-        scores[test] = values
-        areas.append(float(roc_auc_score(s[test], values)))
-    recall, share = float(np.mean(scores[s] > 0)), float(np.mean(scores[~s] > 0))
-    return HeldOut(recall, share, float(np.mean(areas)), n_labelled, len(s) - n_labelled)
+        marked = s[test]
+        found.append((np.mean(values[marked] > 0), np.mean(values[~marked] > 0), float(roc_auc_score(marked, values))))
+    folds = np.array(found, dtype=float)
+    recall, share, area = folds.mean(axis=0).tolist()
+    recall_sd, share_sd, area_sd = folds.std(axis=0, ddof=1).tolist()
+    return HeldOut(recall, share, area, n_labelled, len(s) - n_labelled, recall_sd, share_sd, area_sd, known)
+
+
+def _prior(estimator: Any) -> float | None:
+    """Return the class prior of a fitted estimator that takes one, None if it used none."""
+    used = getattr(estimator, "prior_", None) if "prior" in estimator.get_params() else None
+    return None if used is None else float(used)
 
 
 def _sets_weights(estimator: Any) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from pucli.estimators import GLPUAL
 from pucli.estimators.naive_svc import NaiveSVC
+from pucli.estimators.upu import UPU
 from pucli.held_out import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, held_out
 from pucli.persistence import make_pipeline
 
@@ -39,6 +40,24 @@ def test_a_useful_model_is_not_warned_of() -> None:
     assert found.warning == ""
     assert found.recall > 0.8 > found.share
     assert found == held_out(model, X, labelled, seed=0)
+
+
+def test_every_fold_takes_the_prior_of_the_model(monkeypatch) -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = make_pipeline(UPU(loss="squared", random_state=0), standardise=True).fit(X, labelled.astype(int))
+    priors = []
+    fit = UPU._fit
+
+    def noted(self, X, labelled):
+        fit(self, X, labelled)
+        priors.append(self.prior_)
+
+    monkeypatch.setattr(UPU, "_fit", noted)
+    found = held_out(model, X, labelled, seed=0)
+    assert found is not None and found.prior == model[-1].prior_
+    assert priors == [model[-1].prior_] * FOLDS
+    assert found.pu_auc_sd > 0 and found.recall_sd > 0 and found.share_sd > 0
+    assert model[-1].prior is None
 
 
 def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:

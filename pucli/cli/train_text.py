@@ -126,8 +126,11 @@ def _held_out(checked: dict[str, Any] | None) -> str | None:
     """Return what cross-validation found, in words."""
     if checked is None:
         return None
-    share, recall, area = (checked[name] for name in ("share", "recall", "pu_auc"))
-    return f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones; PU-AUC {area:.2f}"
+    share, recall, share_sd, recall_sd = (100 * checked[name] for name in ("share", "recall", "share_sd", "recall_sd"))
+    return (
+        f"{share:.3g} ± {share_sd:.2g} % of the unlabeled rows, {recall:.3g} ± {recall_sd:.2g} % of the labelled ones; "
+        f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} (± is the standard deviation over the folds)"
+    )
 
 
 def _missing_cells(document: dict[str, Any]) -> str | None:

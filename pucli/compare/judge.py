@@ -3,7 +3,7 @@
 On one table the repeats overlap, so that they are no independent sample: two methods are compared by the corrected
 resampled t-test (Nadeau and Bengio 2003). Over several data sets the sample is that of the data sets: Wilcoxon's
 signed-rank test for two methods, Friedman's test and Nemenyi's critical difference for more (Demsar 2006). p-values of
-several pairs are adjusted by Holm's method.
+several pairs are adjusted by Holm's method. Of two methods that may both be useless, none is called better.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class PairVerdict:
     """Two methods: on how many blocks (data sets, or splits of one table) the first is better, and how sure.
 
     `difference` is the mean of the first less that of the second, in the unit of the metric; `p` is adjusted for the
-    number of pairs.
+    number of pairs. `of_use` is False if both may be useless.
     """
 
     a: str
@@ -38,11 +38,12 @@ class PairVerdict:
     losses: int
     difference: float
     p: float
+    of_use: bool = True
 
     @property
     def differ(self) -> bool:
-        """Whether the data tell the two apart."""
-        return self.p < LEVEL
+        """Whether the data tell the two apart, and one of them is of use."""
+        return self.of_use and self.p < LEVEL
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[P
             test.losses,
             sign * test.mean_difference,
             float(p),
+            not {scores.methods[i], scores.methods[j]} <= set(scores.useless),
         )
         for (i, j), test, p in zip(indices, tests, holm_adjusted(p_values), strict=True)
     ]
@@ -154,14 +156,19 @@ def _ranking(scores: Scores, blocks: Floats) -> Ranking:
 
 def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
     """Return the verdict, a sentence or two for each thing that is known."""
+    if len(scores.useless) == len(scores.methods):
+        none = f"neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "no method"
+        return [f"{none[0].upper()}{none[1:]} is of use here, so that none is called better; the warnings say why."]
     if len(scores.methods) == 2:
         return [_pair_words(found.pairs[0], found, len(blocks))]
     lines = []
+    if scores.useless:
+        lines.append(f"Of no use here, and not compared with each other: {', '.join(scores.useless)}.")
     if found.ranking is not None and math.isfinite(found.ranking.p):
         lines.append(_friedman_words(found.ranking))
     told = [pair for pair in found.pairs if pair.differ]
     lines += [_pair_words(pair, found, len(blocks)) for pair in told]
-    rest = len(found.pairs) - len(told)
+    rest = sum(pair.of_use for pair in found.pairs) - len(told)
     if rest:
         apart = "no pair apart" if not told else f"the other {rest} pair{'s' * (rest != 1)} not apart"
         lines.append(f"The {found.test}s, adjusted for {len(found.pairs)} pairs, tell {apart}.")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pucli.arrays import Floats
 from pucli.compare.tasks import Division, Task
+from pucli.compare.use import Ranked, all_positive, why_useless
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
 from pucli.methods import get_method, make_estimator
@@ -36,7 +38,9 @@ class Scores:
     test_shares : list of float
         For each task, test rows over training rows.
     remarks : list of str
-        Fits that failed or did not converge.
+        Fits that failed or did not converge, and methods that may be of no use on a task.
+    useless : list of str
+        Methods that may be of no use on any of the tasks, see `pucli.compare.use`.
     """
 
     methods: list[str]
@@ -44,6 +48,18 @@ class Scores:
     metric: str
     values: Floats
     test_shares: list[float]
+    remarks: list[str]
+    useless: list[str] = field(default_factory=list)
+
+
+class _Split(NamedTuple):
+    """What one split of a task gave: for each method the metric and the ranking; the metric of all rows positive."""
+
+    task: int
+    repeat: int
+    values: list[float]
+    ranked: list[Ranked]
+    rival: float
     remarks: list[str]
 
 
@@ -119,24 +135,36 @@ def compare(
         raise UsageError(f"--repeats {repeats}: a test needs at least two.")
     plan = _Plan(tuple(names), metric, seed, label_frequency, tune)
     jobs = [(number, repeat) for number in range(len(tasks)) for repeat in range(repeats)]
-    values = np.full((len(tasks), len(names), repeats), np.nan)
-    remarks: dict[str, int] = {}
     work = ((tasks[number], number, repeat, plan) for number, repeat in jobs)
     results = starmap(_one, work) if n_jobs == 1 else in_workers(_one, work, n_jobs, ordered=False)
-    for done, (number, repeat, scored, said) in enumerate(results, start=1):
-        values[number, :, repeat] = scored
-        for remark in said:
-            remarks[remark] = remarks.get(remark, 0) + 1
+    splits = []
+    for split in results:
+        splits.append(split)
         if progress is not None:
-            progress(done, len(jobs))
-    return Scores(
-        names,
-        [task.name for task in tasks],
-        metric,
-        values * get_metric(metric).scale,
-        [task.test_share(label_frequency) for task in tasks],
-        [f"{remark} ({count} of {len(jobs)} splits)" for remark, count in sorted(remarks.items())],
-    )
+            progress(len(splits), len(jobs))
+    return _collected(sorted(splits, key=lambda split: split[:2]), tasks, plan)
+
+
+def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scores:
+    """Return the results of all splits, in order."""
+    scale, shape = get_metric(plan.metric).scale, (len(tasks), -1, len(plan.methods))
+    values = scale * np.array([split.values for split in splits]).reshape(shape).transpose(0, 2, 1)
+    rivals = scale * np.array([split.rival for split in splits]).reshape(len(tasks), -1)
+    said = Counter(remark for split in splits for remark in split.remarks)
+    remarks = [f"{remark} ({count} of {len(splits)} splits)" for remark, count in sorted(said.items())]
+    shares = [task.test_share(plan.label_frequency) for task in tasks]
+    useless = []
+    for m, name in enumerate(plan.methods):
+        faults = 0
+        for number, task in enumerate(tasks):
+            ranked = [split.ranked[m] for split in splits if split.task == number]
+            why = why_useless(values[number, m], ranked, rivals[number], plan.metric, shares[number])
+            if why:
+                faults += 1
+                remarks.append(f"{name} may be useless on {task.name}: {why}")
+        if faults == len(tasks):
+            useless.append(name)
+    return Scores(list(plan.methods), [task.name for task in tasks], plan.metric, values, shares, remarks, useless)
 
 
 def _checked_methods(methods: Sequence[str]) -> list[str]:
@@ -150,30 +178,33 @@ def _checked_methods(methods: Sequence[str]) -> list[str]:
     return names
 
 
-def _one(task: Task, number: int, repeat: int, plan: _Plan) -> tuple[int, int, list[float], list[str]]:
-    """Return the metric of each method on one split, NaN where it failed, and what there is to say."""
+def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
+    """Return the results of one split, NaN where a method failed."""
     division = task.division(repeat, seed=plan.seed, label_frequency=plan.label_frequency)
     scaler = Standardiser().fit(division.X_train)
     division = Division(
         scaler.transform(division.X_train), division.s, scaler.transform(division.X_test), division.truth
     )
-    scored, said = [], []
+    scored, ranked, said = [], [], []
     for name in plan.methods:
         seed = int(seed_words(plan.seed, "fit", task.name, {}, repeat)[0])
         with watched() as seen:
             try:
-                scored.append(_score(name, division, task.known, plan, seed))
+                value, ranking = _score(name, division, task.known, plan, seed)
             except UsageError:
                 raise
             except Exception as error:  # a method that fails on one split leaves the others
-                scored.append(float("nan"))
+                value, ranking = float("nan"), Ranked.of(division.truth, None)
                 said.append(f"{name} failed on {task.name}: {' '.join(str(error).split())[:160]}")
+        scored.append(value)
+        ranked.append(ranking)
         if seen["not converged"]:
             said.append(f"{name} did not converge on {task.name}")
-    return number, repeat, scored, said
+    rival = all_positive(plan.metric, division.truth, task.known)
+    return _Split(number, repeat, scored, ranked, rival, said)
 
 
-def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -> float:
+def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -> tuple[float, Ranked]:
     from pucli.models import seeded
     from pucli.tuning import tune
     from pucli.tuning.scorers import DEFAULT_REPEATS, DEFAULT_RULE
@@ -184,9 +215,9 @@ def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -
         params = tune(name, division.X_train, division.s, params=params, seed=seed, **how).params
     model = make_estimator(name, **params).fit(division.X_train, division.s)
     predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
+    decision = decision_values(model, division.X_test)
     given: dict[str, Any]
     if known:
-        decision = decision_values(model, division.X_test)
         given = {"truth": division.truth, "predictions": predictions, "positive": 1, "decision": decision}
     else:
         given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": "unlabeled"}
@@ -194,4 +225,4 @@ def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -
     if plan.metric not in found:
         there = ", ".join(metric for metric in found if get_metric(metric).better is not None)
         raise UsageError(f"--metric {plan.metric} is not to be had here; there are {there}.")
-    return found[plan.metric]
+    return found[plan.metric], Ranked.of(division.truth, decision)

@@ -1,12 +1,14 @@
 """pucli compare: the same splits for every method, tests that hold their level, and a verdict in words."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from pucli.compare import Scores, declared_task, judge
+from pucli.compare import Scores, Task, compare, declared_task, judge
+from pucli.compare.use import Ranked, chance
 from pucli.metrics import corrected_resampled_t, holm_adjusted
 
 
@@ -46,6 +48,54 @@ def test_the_corrected_test_holds_its_level_where_the_plain_one_does_not():
         corrected.append(corrected_resampled_t(d, 18 / 42) < 0.05)
         plain.append(ttest_1samp(d, 0).pvalue < 0.05)
     assert np.mean(plain) > 0.2 > 0.12 > np.mean(corrected)
+
+
+def noise(seed, n=400, m=4, apart=0.0):
+    """Return rows of which a quarter are known positives, at a distance `apart` from the others."""
+    random = np.random.default_rng(seed)
+    positive = np.arange(n) < n // 4
+    return Task("noise", random.normal(size=(n, m)) + apart * positive[:, None], positive, known=False)
+
+
+def test_on_noise_no_method_is_called_better():
+    """The method that calls more rows positive has the larger PUF there, whatever the test."""
+    for seed in range(3):
+        scores = compare(["blssvm", "svc-naive"], [noise(seed)], seed=seed)
+        found = judge(scores)
+        assert scores.useless == ["blssvm", "svc-naive"] and not found.pairs[0].differ
+        assert found.verdict[0].startswith("Neither blssvm nor svc-naive is of use here")
+        assert sum("may be useless on noise: held-out positives do not rank" in line for line in scores.remarks) == 2
+    useful = compare(["blssvm", "svc-naive"], [noise(0, apart=1.5)])
+    assert useful.useless == [] and judge(useful).verdict[0].startswith(("blssvm is", "svc-naive is"))
+
+
+def test_a_puf_below_that_of_all_rows_positive_is_said():
+    scores = compare(["blssvm", "svc-naive"], [noise(0)])
+    assert any("PUF of 0." in line and "that of calling every row positive" in line for line in scores.remarks)
+
+
+def test_useless_methods_are_not_ranked_among_each_other():
+    values = np.array([[[1, 1.1, 1.2, 1.1], [0.5, 0.6, 0.5, 0.6], [3, 3.3, 3.1, 3.2]]])
+    found = judge(replace(scores(values, "puf"), test_shares=[0.0], useless=["a", "b"]))
+    assert found.verdict[0] == "Of no use here, and not compared with each other: a, b."
+    assert [pair.differ for pair in found.pairs] == [False, True, True]
+    assert "no pair" not in found.verdict[-1] and not any("a is better than b" in line for line in found.verdict)
+
+
+def test_the_limit_of_chance_holds_its_level():
+    """A fixed ranking of noise, looked at on overlapping parts: above the limit in about one of twenty cases."""
+    random = np.random.default_rng(0)
+    above = []
+    for _ in range(400):
+        truth, score = np.arange(100) < 40, random.normal(size=100)
+        ranked = [Ranked.of(truth[part].astype(int), score[part]) for part in _parts(random)]
+        above.append(np.mean([one.area for one in ranked]) > chance(ranked, 30 / 70))
+    assert 0.0 < np.mean(above) < 0.1
+
+
+def _parts(random):
+    kinds = np.arange(40), np.arange(40, 100)
+    return [np.concatenate([random.permutation(kind)[: round(0.3 * len(kind))] for kind in kinds]) for _ in range(10)]
 
 
 def test_holm_is_between_no_adjustment_and_bonferroni():
