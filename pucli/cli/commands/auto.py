@@ -60,9 +60,8 @@ def command(
     given within one sample; otherwise the unlabeled rows are a sample of their own.
 
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
-    grows with the square of its probability of being positive. No model of the chance follows from the rows alone; this
-    one is right only if clear positives were labelled first, and finds fewer true positives for sure if labels are
-    random (`pucli bench quality` compares both).
+    grows with the square of its probability of being positive. The rows alone cannot confirm this; if the labels are a
+    random sample after all, too many rows are predicted positive (`pucli bench labelling` compares both).
     """
     from pucli.auto.scar import labelling_of
     from pucli.auto.summary import Findings, scored_rows, summary
