@@ -26,7 +26,6 @@ COLUMNS = ("tasks", "method", "labelled", "rule", "F1", "wins", "seconds")
 RBF = {"width": [0.5, 1, 2, 4, 8], "lam": [0.1, 1, 10, 100, 1000], "c_u": [0.5, 0.1, 0.01]}
 # Name in the table -> method, fixed parameters, grid (None for that of the method).
 METHODS: dict[str, tuple[str, dict[str, Any], dict[str, Any] | None]] = {
-    "glpual, linear": ("glpual", {}, None),
     "gllc, RBF": ("gllc", {"kernel": "rbf"}, RBF),
     "svc-naive": ("svc-naive", {}, None),
 }
