@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from pucli.arrays import AnyArray, Bools, Floats
 from pucli.auto.ranking import CHANCE, chance_limit
+from pucli.estimators.base.scales import half_ridge_of_means, ridge_of_means
 from pucli.models import decision_values
 from pucli.seeding import stream
 
@@ -78,8 +79,9 @@ class HeldOut:
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | None:
     """Cross-validate a fitted PU pipeline with the parameters it has.
 
-    Where the model estimated its class prior, all folds take that estimate: with an estimate of each fold, the results
-    would be those of other models.
+    Where the model estimated its class prior, all folds take that estimate, and where its objective is an average over
+    rows, the ridge that it chose by rule. With estimates and rules of each fold, the results would be those of other
+    models.
 
     Parameters
     ----------
@@ -104,11 +106,11 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
     if min(n_labelled, len(s) - n_labelled) < FOLDS:
         return None
     known = _prior(pipeline[-1])
+    kept = _kept(pipeline[-1], known)
     found = []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, s):
         model = clone(pipeline)
-        if known is not None:
-            model[-1].set_params(prior=known)
+        model[-1].set_params(**kept)
         try:
             with warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore")
@@ -129,6 +131,18 @@ def _prior(estimator: Any) -> float | None:
     """Return the class prior of a fitted estimator that takes one, None if it used none."""
     used = getattr(estimator, "prior_", None) if "prior" in estimator.get_params() else None
     return None if used is None else float(used)
+
+
+def _kept(estimator: Any, prior: float | None) -> dict[str, float]:
+    """Return the parameters of a fitted estimator that the folds take as numbers.
+
+    The prior, and the ridge of an objective that is an average over rows: its rule divides by the number of rows, so
+    that a fold would be smoother than the model and cut elsewhere.
+    """
+    kept = {} if prior is None else {"prior": prior}
+    if getattr(estimator, "_rules", {}).get("lam") in (ridge_of_means, half_ridge_of_means):
+        kept["lam"] = estimator.lam_
+    return kept
 
 
 def _sets_weights(estimator: Any) -> bool:

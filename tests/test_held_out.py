@@ -8,7 +8,7 @@ import pytest
 from pucli.estimators import GLPUAL
 from pucli.estimators.naive_svc import NaiveSVC
 from pucli.estimators.upu import UPU
-from pucli.held_out import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, held_out
+from pucli.held_out import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, _kept, held_out
 from pucli.persistence import make_pipeline
 
 
@@ -58,6 +58,13 @@ def test_every_fold_takes_the_prior_of_the_model(monkeypatch) -> None:
     assert priors == [model[-1].prior_] * FOLDS
     assert found.pu_auc_sd > 0 and found.recall_sd > 0 and found.share_sd > 0
     assert model[-1].prior is None
+
+
+def test_the_ridge_of_an_average_is_that_of_the_model() -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = UPU(loss="squared", prior=0.3, random_state=0).fit(X, labelled.astype(int))
+    assert _kept(model, 0.3) == {"prior": 0.3, "lam": model.lam_}
+    assert _kept(GLPUAL().fit(X, labelled.astype(int)), None) == {}
 
 
 def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:

@@ -163,6 +163,12 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
         return _drawn(_declared(kind, source), source)
     if source.split is not None:
         raise UsageError("--split needs --dataset; the label column of a file marks its labelled rows.")
+    for option, value, default in (
+        ("--label-frequency", source.label_frequency, RowSource.label_frequency),
+        ("--repeat", source.repeat, RowSource.repeat),
+    ):
+        if value != default:
+            raise UsageError(f"{option} needs --dataset; the label column of a file marks its labelled rows.")
     if source.label is None:
         raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labelled rows.")
     return _drawn(_own_file(kind, source), source)

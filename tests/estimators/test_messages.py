@@ -36,3 +36,6 @@ def test_empty_cells_are_refused_and_the_remedy_works(kind, rest):
 
 def test_shares_of_a_degenerate_model_are_plain_numbers():
     assert "0 % of the unlabeled and 100 % of the labelled" in degeneracy(0.0, 1.0)
+    assert "give the class prior" in degeneracy(0.0, 0.0)
+    known = degeneracy(0.0, 0.0, prior_given=True)
+    assert "give the class prior" not in known and "The class prior was given" in known

@@ -10,6 +10,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend
 from pucli.cli.output import Output
+from pucli.cli.vain import warn_of_scenario, warn_of_unused
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ def command(
         return
     entry = get_method(method)
     _check_kind(entry, tune)
-    params = seeded(method, {**entry.params, **opt.method_parameters(method, param)}, where.seed)
+    given = opt.method_parameters(method, param)
+    warn_of_scenario(out, method, where)
+    warn_of_unused(out, method, given, {**entry.params, **given})
+    params = seeded(method, {**entry.params, **given}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
     if backend.in_blocks:
         how: dict[str, Any] = {"tune": tune, "folds": folds, "standardise": standardise}

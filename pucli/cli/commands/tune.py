@@ -10,6 +10,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.output import Output, Stopped, number
+from pucli.cli.vain import warn_of_unused
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,8 +89,10 @@ def command(
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
     if greedy is not None and not 0 < greedy < 1:
         raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; a common value is 0.1.")
-    params = {**entry.params, **opt.method_parameters(method, param)}
-    chosen_grid = _grid(entry, params, opt.method_grid(method, grid))
+    fixed, wanted = opt.method_parameters(method, param), opt.method_grid(method, grid)
+    params = {**entry.params, **fixed}
+    chosen_grid = _grid(entry, params, wanted)
+    warn_of_unused(out, method, [*fixed, *(wanted or ())], {**params, **chosen_grid})
     rows = rows_to_learn_from(out, "pu", where.source)
     opt.warn_of_prior(out, method, {**params, **chosen_grid})
     how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}

@@ -135,7 +135,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
                 rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
             shares.append(float(np.mean(self._score(X[rows]) > 0)))
         self.positive_share_, self.labelled_recall_ = shares
-        problem = degeneracy(*shares)
+        problem = degeneracy(*shares, prior_given=isinstance(getattr(self, "prior", None), float))
         if problem:
             warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=3)
 
@@ -180,7 +180,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def degeneracy(positive_share: float, labelled_recall: float) -> str:
+def degeneracy(positive_share: float, labelled_recall: float, *, prior_given: bool = False) -> str:
     """Return why a model with these shares on its training rows is degenerate, or "" if it is not.
 
     Parameters
@@ -189,8 +189,16 @@ def degeneracy(positive_share: float, labelled_recall: float) -> str:
         Share of the unlabeled rows that are predicted positive. Below 0.5 % or above 99.5 % the model is degenerate.
     labelled_recall : float
         Share of the labelled rows that are predicted positive. Below 5 % the model is degenerate.
+    prior_given : bool, default=False
+        Whether the class prior was given, so that it is no advice to give it.
     """
     way_out = "Tune the parameters, give the class prior if the method takes one, or check the labels."
+    if prior_given:
+        way_out = (
+            "The class prior was given: where the classes overlap, no row may be more likely positive than negative. "
+            "Take the rows with the highest scores (`pucli predict --top N`), or a method that needs no prior, "
+            "such as svc-naive or auto."
+        )
     if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
         return (
             f"predicts nearly no row positive: {100 * positive_share:.3g} % of the unlabeled and "
