@@ -39,7 +39,7 @@ class FeatureModel(PUClassifier):
         Triangular factor that turns kernel values at the landmarks into features.
     kernel_residual_ : float
         Largest diagonal entry of K - LL', with the kernel matrix K and the features L of the training rows; above
-        10,000 rows, of 2000 of them.
+        10,000 rows, of 2000 of them. Objective and gap are those of the kernel LL'.
     """
 
     kernel: str
