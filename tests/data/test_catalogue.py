@@ -64,6 +64,8 @@ TABLE_3_2 = {  # Wang 2024, Table 3.2: positive, negative, features
     "LD": (144, 200, 6),
     "HD": (150, 119, 13),
 }
+# Declared after the local mirror was made.
+NOT_MIRRORED = ("mushroom-puicl", "spambase")
 DOWNLOADED = [name for name, entry in load_catalogue().items() if entry.files]
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the local mirror of the data sets is not here")
@@ -79,6 +81,8 @@ def cache(tmp_path_factory):
 @pytest.mark.parametrize("name", DOWNLOADED)
 def test_counts_and_content_of_every_downloaded_set(name, cache):
     entry = dataset_entry(name)
+    if not all(any(SHARED.rglob(file.name)) for file in entry.files) and name in NOT_MIRRORED:
+        pytest.skip(f"{name} is not in the local mirror of the data sets")
     data = load_dataset(name, cache=cache, mirror=SHARED, offline=True)
     assert data.content_sha256 == entry.content_sha256 == content_hash(data.X, data.y)
     assert np.isfinite(data.X).all()
