@@ -281,6 +281,27 @@ _ALL = [
         source="baseline: Unterthiner et al. 2018",
         extra="deep",
     ),
+    Method(
+        name="bigan",
+        estimator="pucli.estimators.adversarial_pairs:BidirectionalGAN",
+        kind="density",
+        source="baseline: Donahue et al. 2017",
+        extra="deep",
+    ),
+    Method(
+        name="veegan",
+        estimator="pucli.estimators.adversarial_pairs:VEEGAN",
+        kind="density",
+        source="baseline: Srivastava et al. 2017",
+        extra="deep",
+    ),
+    Method(
+        name="avb-ac",
+        estimator="pucli.estimators.adversarial_pairs:AdversarialVariationalBayes",
+        kind="density",
+        source="baseline: Mescheder et al. 2017",
+        extra="deep",
+    ),
 ]
 
 METHODS: dict[str, Method] = {

@@ -4,7 +4,8 @@ A model has its networks and optimisers. Its method `step` takes batches from `n
 `draw`, does one iteration, and returns the value of the main objective before it. The competitors follow their papers:
 VAE (Kingma and Welling 2014, standard normal prior), AAE (Makhzani et al. 2016), WGAN-GP (Gulrajani et al. 2017, five
 critic steps and penalty 10), Coulomb GAN (Unterthiner et al. 2018, ELU, Plummer kernel with eps = 1 in the space of the
-rows).
+rows), BiGAN (Donahue et al. 2017), VEEGAN (Srivastava et al. 2017, algorithm 1), AVB-AC (Mescheder et al. 2017,
+adaptive contrast).
 """
 
 from __future__ import annotations
@@ -118,6 +119,20 @@ class Model:
         }
 
 
+def with_first_outputs(networks: dict[str, Network], h: int) -> dict[str, Network]:
+    """Return the networks, with the first h outputs of the encoder only."""
+    encoder = networks["encoder"]
+    weights, offsets = encoder.weights, encoder.offsets
+    kept = encoder._replace(weights=[*weights[:-1], weights[-1][:h]], offsets=[*offsets[:-1], offsets[-1][:h]])
+    return {**networks, "encoder": kept}
+
+
+def contrast(first: Tensor, second: Tensor) -> Tensor:
+    """Return the logistic loss of telling logits (n, 1) of the first kind from those of the second."""
+    softplus = require_torch().nn.functional.softplus
+    return softplus(-first).mean() + softplus(second).mean()
+
+
 def descend(optimiser: Any, loss: Tensor) -> Tensor:
     """Do one optimiser step on `loss` and return its value."""
     optimiser.zero_grad()
@@ -177,13 +192,7 @@ class VariationalModel(Model):
 
     def exported(self) -> dict[str, Network]:
         """Return the networks; of the encoder's outputs only the mean is kept."""
-        networks = super().exported()
-        encoder, h = networks["encoder"], self.settings.latent_dim
-        networks["encoder"] = encoder._replace(
-            weights=[*encoder.weights[:-1], encoder.weights[-1][:h]],
-            offsets=[*encoder.offsets[:-1], encoder.offsets[-1][:h]],
-        )
-        return networks
+        return with_first_outputs(super().exported(), self.settings.latent_dim)
 
 
 class AdversarialModel(Model):
@@ -257,6 +266,96 @@ class CoulombModel(Model):
         return value
 
 
+class BidirectionalModel(Model):
+    """BiGAN: a discriminator tells (x, f(x)) from (g(z), z); encoder and generator deceive it."""
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.f, self.g = self.encoder(), self.decoder()
+        self.d = self.discriminator(settings.n_features + settings.latent_dim)
+        self.judge, self.deceive = self.adam(self.d), self.adam(self.f, self.g)
+
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
+        torch = require_torch()
+        X = next_rows()
+        codes = draw(len(X))
+        real, fake = torch.cat([X, self.f(X)], dim=1), torch.cat([self.g(codes), codes], dim=1)
+        value = descend(self.judge, contrast(self.d(real.detach()), self.d(fake.detach())))
+        descend(self.deceive, contrast(self.d(fake), self.d(real)))
+        return value
+
+
+class ReconstructorModel(Model):
+    """VEEGAN: the encoder returns generated rows to their codes; a discriminator tells (g(z), z) from (x, f(x)).
+
+    The generator minimises the discriminator's logit, the estimate of a divergence, plus |z - f(g(z))|^2.
+    """
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        self.f, self.g = self.encoder(), self.decoder()
+        self.d = self.discriminator(settings.n_features + settings.latent_dim)
+        self.judge, self.generate = self.adam(self.d), self.adam(self.f, self.g)
+
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
+        torch = require_torch()
+        X = next_rows()
+        codes = draw(len(X))
+        fake = self.g(codes)
+        pair = torch.cat([fake, codes], dim=1)
+        real = torch.cat([X, self.f(X)], dim=1).detach()
+        descend(self.judge, contrast(self.d(pair.detach()), self.d(real)))
+        return descend(self.generate, self.d(pair).mean() + reconstruction_error(codes, self.f(fake)))
+
+
+class AdversarialBayesModel(Model):
+    """AVB-AC: an implicit posterior, whose divergence from a Gaussian of its own moments a discriminator estimates.
+
+    Codes are f_0(x) + sum_i f_i(x) v(e_i), with `TERMS` independent noises e_i and a network v whose outputs are
+    standardised over the batch, so that f_0 is their mean and sum_i f_i^2 their variance. With the standardised codes
+    u and the discriminator's logit T(x, u) of posterior against standard normal, minus the ELBO is
+    |x - g(z)|^2 / 2 + T(x, u) - |u|^2 / 2 - sum ln sd + |z|^2 / 2.
+    """
+
+    prior = "normal"
+    terms, noise = 4, 16
+
+    def __init__(self, settings: Settings, device: Any) -> None:
+        super().__init__(settings, device)
+        h = settings.latent_dim
+        self.f, self.g = self.encoder((1 + self.terms) * h, "linear"), self.decoder()
+        self.v = self.network("noise", [self.noise, 64, h], batch_norm=False)
+        self.d = self.discriminator(settings.n_features + h)
+        self.judge, self.fit = self.adam(self.d), self.adam(self.f, self.g, self.v)
+
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
+        torch = require_torch()
+        X = next_rows()
+        n, h = len(X), self.settings.latent_dim
+        needed = n * self.terms * self.noise
+        v = self.v(draw(-(-needed // h)).reshape(-1)[:needed].reshape(-1, self.noise))
+        v = ((v - v.mean(0)) / (v.std(0) + 1e-6)).reshape(n, self.terms, h)
+        mean, factors = self.f(X).split([h, self.terms * h], dim=1)
+        factors = factors.reshape(n, self.terms, h)
+        deviation = (factors.square().sum(1) + 1e-8).sqrt()
+        standard = (factors * v).sum(1) / deviation
+        codes = mean + deviation * standard
+        logit = self.d(torch.cat([X, standard], dim=1))
+        contrast_terms = logit.sum() - 0.5 * standard.square().sum() - deviation.log().sum()
+        loss = 0.5 * reconstruction_error(X, self.g(codes)) + (contrast_terms + 0.5 * codes.square().sum()) / n
+        value = descend(self.fit, loss)
+        drawn = self.d(torch.cat([X, draw(n)], dim=1))
+        descend(self.judge, contrast(self.d(torch.cat([X, standard.detach()], dim=1)), drawn))
+        return value
+
+    def exported(self) -> dict[str, Network]:
+        """Return the networks; of the encoder's outputs only the mean is kept."""
+        return with_first_outputs(super().exported(), self.settings.latent_dim)
+
+
 MODELS: dict[str, type[Model]] = {
     "pae": PlummerModel,
     "autoencoder": PlainModel,
@@ -264,4 +363,7 @@ MODELS: dict[str, type[Model]] = {
     "aae": AdversarialModel,
     "wgan-gp": WassersteinModel,
     "coulomb-gan": CoulombModel,
+    "bigan": BidirectionalModel,
+    "veegan": ReconstructorModel,
+    "avb-ac": AdversarialBayesModel,
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import ClassVar
 
+from pucli.estimators.adversarial_pairs import VEEGAN, AdversarialVariationalBayes, BidirectionalGAN
 from pucli.estimators.base.deep_density import AutoEncoder, DeepDensity
 from pucli.estimators.base.parameters import POSITIVE, Constraints, RandomState
 
@@ -295,5 +296,5 @@ class CoulombGAN(DeepDensity):
 
 def deep_models() -> dict[str, type[DeepDensity]]:
     """Return the estimators by the name of their model."""
-    every = (PlummerAutoencoder, VariationalAutoencoder, AdversarialAutoencoder, WassersteinGAN, CoulombGAN)
-    return {estimator._model: estimator for estimator in every}
+    own = (PlummerAutoencoder, VariationalAutoencoder, AdversarialAutoencoder, WassersteinGAN, CoulombGAN)
+    return {model._model: model for model in (*own, BidirectionalGAN, VEEGAN, AdversarialVariationalBayes)}
