@@ -31,6 +31,7 @@ from pucli.data.encoding import TableEncoder
 from pucli.data.frames import TableError
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
+from pucli.in_words import InWords
 from pucli.methods import all_methods, estimator_class
 
 FORMAT = "pucli model, version 1"
@@ -72,8 +73,10 @@ class SavedModel:
 
     @property
     def whole(self) -> Pipeline:
-        """Return a pipeline of encoder, preprocessing and estimator for tables like the training file."""
-        return Pipeline([("encode", self.table_encoder), *self.pipeline.steps])
+        """Return a pipeline for tables like the training file; it predicts the words of the label column."""
+        *steps, (name, model) = self.pipeline.steps
+        words = self.metadata.get("words")
+        return Pipeline([("encode", self.table_encoder), *steps, (name, InWords(model, words) if words else model)])
 
 
 def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:

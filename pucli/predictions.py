@@ -6,7 +6,9 @@ A file of any length needs the memory of one block. Blocks do not depend on the 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +83,32 @@ def predicted_blocks(
         found |= {name: frame[name].to_numpy() for name in ids}
         yield pd.DataFrame(found | _predicted(saved, X))
         start += len(frame)
+
+
+def cut_at_share(saved: SavedModel, path: Path, share: float) -> SavedModel:
+    """Return a model of `pucli auto` that predicts a share of the rows of a file positive; reads the file once.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    path : Path
+        The file.
+    share : float
+        The wanted share; rows with the same score are all above the cut or all below.
+    """
+    from sklearn.pipeline import Pipeline
+
+    scores = np.sort(np.concatenate([block["score"].to_numpy() for block in predicted_blocks(saved, path)]))[::-1]
+    k = round(share * len(scores))
+    if k == len(scores):
+        middle = float(np.nextafter(scores[-1], -np.inf))
+    else:
+        middle = float(scores[0] if k == 0 else 0.5 * (scores[k - 1] + scores[k]))
+    name, model = saved.pipeline.steps[-1]
+    moved = copy.copy(model)
+    moved.cut_ = model.cut_ + middle
+    return replace(saved, pipeline=Pipeline([*saved.pipeline.steps[:-1], (name, moved)]))
 
 
 def _sparse_blocks(saved: SavedModel, path: Path, ids: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:

@@ -1,6 +1,7 @@
 """Predictions block by block: the same bits as in memory, whatever the format; identifiers and the top rows."""
 
 import io
+import pickle
 import sys
 from types import SimpleNamespace
 
@@ -67,6 +68,15 @@ def test_blocks_give_the_bits_of_the_model_in_memory(kind, saved, tmp_path):
         assert found["row"].tolist() == list(range(1, 501))
         assert found["key"].tolist() == frame["key"].tolist()
         assert (found["prediction"] == np.where(found["score"] > 0, "yes", "not yes")).all()
+
+
+def test_the_whole_model_predicts_the_words_of_the_shell(saved, tmp_path):
+    path, frame = new_rows(tmp_path, "csv")
+    whole = saved.whole
+    assert whole.predict(frame).tolist() == pd.concat(predicted_blocks(saved, path))["prediction"].tolist()
+    assert whole.classes_.tolist() == ["not yes", "yes"]
+    assert whole.score(frame, whole.predict(frame)) == 1.0
+    assert pickle.loads(pickle.dumps(whole)).predict(frame[:5]).tolist() == whole.predict(frame[:5]).tolist()
 
 
 def test_a_pipe_gives_the_same_predictions_as_the_file(saved, tmp_path, monkeypatch):

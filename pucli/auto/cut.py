@@ -126,13 +126,25 @@ def make_cut(
     if goal == "recall":
         value = recall_cut(positive, wanted)
         return Cut(value, float(np.mean(population > value)), goal, wanted)
-    precision = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
-    enough = np.flatnonzero(precision >= wanted)
-    if len(enough) == 0:
-        raise UsageError(
-            f"no share of the rows has an estimated precision of {wanted:g}; the highest is {precision[0]:.2f}."
-        )
-    return _at_share(float(SHARES[enough[-1]]), population, goal, wanted)
+    return _at_precision(wanted, positive, population, prior, curve)
+
+
+def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray) -> Cut:
+    """Return the cut with the largest share at which both estimates of the precision are at least `wanted`.
+
+    One is from the smooth curve of the recall, the other is what is printed: from the labelled rows above the cut.
+    """
+    smooth = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
+    best = 0.0
+    for share in SHARES[smooth >= wanted][::-1]:
+        cut = _at_share(float(share), population, "precision", wanted)
+        above = float(np.mean(population > cut.value))
+        printed = min(1.0, prior * float(np.mean(positive > cut.value)) / above) if above > 0 else 0.0
+        if printed >= wanted:
+            return cut
+        best = max(best, printed)
+    highest = best if best > 0 else float(smooth[0])
+    raise UsageError(f"no share of the rows has an estimated precision of {wanted:g}; the highest is {highest:.2f}.")
 
 
 def best_share(f1: np.ndarray) -> float:

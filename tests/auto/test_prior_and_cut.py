@@ -137,6 +137,17 @@ def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
     assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
 
 
+def test_the_printed_precision_is_the_wanted_one() -> None:
+    """The labelled rows rank worse here than the smooth curve says, which alone would cut too low."""
+    random = np.random.default_rng(0)
+    population = np.concatenate([random.normal(size=1400), random.normal(size=600) + 2.5])
+    positive = random.normal(size=60) + 2.2
+    curve = np.minimum(1.0, SHARES / 0.3)
+    cut = make_cut("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
+    printed = 0.3 * np.mean(positive > cut.value) / np.mean(population > cut.value)
+    assert printed >= 0.75
+
+
 def test_a_wanted_precision_is_reached() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
     curve = expected_recall(positive, population, 0.3)

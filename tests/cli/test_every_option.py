@@ -287,3 +287,5 @@ def test_where_the_scores_are_cut(place):
     moved = [place(*words, *goal).document["counts"] for goal in [*goals, ("--share", "0.9")]]
     assert moved[0] == place(*words).document["counts"]  # f1 is what auto cuts for
     assert len({json.dumps(counts) for counts in moved[1:]}) == 4
+    rows = sum(moved[-1].values())  # the share is that of the rows that are predicted
+    assert abs(moved[3]["yes"] - round(0.1 * rows)) <= 1 and abs(moved[4]["yes"] - round(0.9 * rows)) <= 1

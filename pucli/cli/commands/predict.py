@@ -60,18 +60,26 @@ def command(
     probabilities adds that of the positive class or, for more than two classes, of the predicted class; classtering
     adds the cluster. A density model gives the log-likelihood of each row; gaussian-mcpl also fills each missing cell
     with its expected value. --for, --recall, --precision and --share move the threshold of a model of `pucli auto`
-    without retraining.
+    without retraining. --share is that of the rows of the file, which is read twice; from stdin, that of the training
+    rows.
 
     CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
     """
     from pucli.data.writers import check_writable_format
     from pucli.persistence import load_model
+    from pucli.predictions import cut_at_share
 
     destination = None if destination == Path("-") else destination
     output_file("--out", destination, data, model)
     if destination is not None:
         check_writable_format(destination)
     saved = cut.moved(load_model(model))
+    if cut.share is not None and str(data) != "-":
+        saved = cut_at_share(saved, data, cut.share)
+    elif cut.share is not None:
+        out.warn(
+            "stdin is read only once: --share cuts where this share of the training rows is above, not of these rows."
+        )
     out.document({"model": model, "data": data, "file": destination})
     if saved.metadata.get("kind") == "density":
         if ids or top is not None:
