@@ -35,6 +35,7 @@ def run(
     half: str = "all",
     repeats: int = 1,
     labellings: Sequence[str] = tuple(LABELLINGS),
+    frequencies: Sequence[float] = FREQUENCIES,
     methods: list[str] | None = None,
     folder: Path | None = None,
     seed: int = 7,
@@ -55,7 +56,7 @@ def run(
     for done, (task, labelling) in enumerate(jobs, start=1):
         rows = load(task, folder)
         names = chosen if labelling == "case-control" or methods else [name for name in chosen if name in BASELINES]
-        for frequency in FREQUENCIES:
+        for frequency in frequencies:
             for repeat in range(repeats):
                 cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
         if progress is not None:

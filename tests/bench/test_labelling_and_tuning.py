@@ -1,0 +1,54 @@
+"""`pucli bench labelling` and `pucli bench tuning` on one small task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pucli.bench import labelling, tuning
+from pucli.errors import UsageError
+from tests.helpers import ROOT
+
+DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture
+def wine(tmp_path: Path) -> Path:
+    """A folder with the files of one task."""
+    if not (DATA / "uci/wine").is_dir():
+        pytest.skip("the data folder is not beside this checkout")
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci/wine").symlink_to(DATA / "uci/wine")
+    return tmp_path
+
+
+def test_models_of_biased_labels_run_beside_the_baselines(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelling, "OF_LABELLING", ("SAR-EM",))
+    monkeypatch.setattr(labelling, "BASELINES", ("SVC, unlabeled as negative",))
+    found = labelling.run(folder=wine, half="design")
+    lines = [line for line in found["rows"] if line["tasks"] == "all"]
+    assert {line["labelling"] for line in lines} == {"single-training-set", *labelling.BIASED}
+    assert {line["labelled"] for line in lines} == {0.25}
+    assert all(0.5 < line["AUC"] <= 1 for line in lines if line["method"] == "SAR-EM")
+
+
+def test_both_rules_choose_on_the_same_splits(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "METHODS", {"svc-naive": ("svc-naive", {}, {"C": [0.1, 1.0]})})
+    found = tuning.run(folder=wine, half="design")
+    assert [line["rule"] for line in found["rows"]] == [*tuning.RULES] * 2
+    assert all(line["F1"] > 0.5 for line in found["rows"])
+    with pytest.raises(UsageError, match="PUCLI_QUALITY_DATA"):
+        tuning.run(folder=wine / "none")
+
+
+def test_a_win_is_a_task_on_which_the_rule_is_better() -> None:
+    def cell(task: str, rule: str, f1: float) -> dict[str, object]:
+        return {"task": task, "method": "m", "labelled": 0.5, "rule": rule, "F1": f1, "seconds": 1.0}
+
+    other = next(rule for rule in tuning.RULES if rule != tuning.THESIS)
+    cells = [cell(task, tuning.THESIS, 0.5) for task in "abc"]
+    cells += [cell(task, other, f1) for task, f1 in zip("abc", (0.6, 0.5, 0.4), strict=True)]
+    lines = tuning._table(pd.DataFrame(cells), "all")
+    assert next(line for line in lines if line["rule"] == other)["wins"] == "1 of 2 that differ"
