@@ -200,6 +200,21 @@ def test_a_mirror_is_used(pucli, mirror):
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "tp"), "no better side"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "is not to be had here"),
         (("gllc", "blssvm", "--data", "true.csv"), "needs --label"),
+        (
+            (
+                "gllc",
+                "blssvm",
+                "--data",
+                "pu.csv",
+                "--label",
+                "bought",
+                "--positive",
+                "yes",
+                "--label-frequency",
+                "0.2",
+            ),
+            "--label-frequency hides labels",
+        ),
         (("gllc", "blssvm", "--dataset", "wine", "--drop", "x"), "need --data"),
     ],
 )

@@ -94,6 +94,10 @@ def command(
     if data is not None:
         if label is None:
             raise UsageError(f"--data {data} also needs --label COLUMN, the column that marks the positive rows.")
+        if labels == "pu" and label_frequency != 0.5:
+            raise UsageError(
+                "--label-frequency hides labels of known classes: it needs --dataset, or --data with --labels true."
+            )
         tasks = [own_task(data, label, positive, known=labels == "true", choice=choice)]
     else:
         if label or positive or labels != "pu" or choice != ColumnChoice():
