@@ -276,7 +276,7 @@ def contrastive_pessimistic(
     improvement = 0.0 if abs(improvement) <= rounding else improvement - float(rounding)
     objective = float(certain + np.sum(Q * gain))
     doubt = float(rounding) if rounding > _LEAST_DOUBT * stop else 0.0
-    converged = gap + doubt <= stop
+    converged = gap <= stop
     if improvement <= 0.0:
         # CL(Psi_sup, .) = 0, and the saddle value lies between that and CL(Psi(Q), Q), its maximum over Psi at Q.
         fitted, improvement, objective, gap = supervised, 0.0, 0.0, max(objective, 0.0)
