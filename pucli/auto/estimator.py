@@ -314,6 +314,7 @@ class AutoPU(PUClassifier):
 
     def score_rows(self, X: Any) -> Floats:
         """Return the ensemble's score of each row of X (n, m), shape (n,), without the cut."""
+        check_is_fitted(self)  # before a cut is set, after which it would seem so
         plain = copy.copy(self)
         plain.cut_ = 0.0  # a cut may be infinite, if a wanted recall needs all rows
         return plain.decision_function(X)
