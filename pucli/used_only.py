@@ -55,6 +55,11 @@ USED_ONLY: Mapping[str, Conditions] = MappingProxyType(
         "usmo": _SUPPORT,
         "ramp-pu": _SUPPORT,
         "laplacian-svm": _RBF,
+        "mcpl": {
+            "covariance": ({"family": ("gaussian-fixed",)},),
+            "pseudo_rows": ({"family": ("bernoulli", "poisson")},),
+        },
+        "classtering": dict.fromkeys(("max_components", "starts"), ({"n_components": ("auto",)},)),
     }
 )
 

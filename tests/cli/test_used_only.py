@@ -76,6 +76,15 @@ def test_under_its_condition_a_parameter_has_an_effect(name: str, params: dict[s
     assert not np.array_equal(scores(name, params), scores(name, changed))
 
 
+def test_methods_of_classes_are_declared_too() -> None:
+    assert without_effect("mcpl", ["covariance"], {"covariance": "supervised"}) == [
+        "covariance has no effect: mcpl uses it only with family=gaussian-fixed, and family is gaussian-shared."
+    ]
+    assert without_effect("classtering", ["max_components"], {"max_components": 5}) == []
+    (line,) = without_effect("classtering", ["max_components"], {"max_components": 5, "n_components": 3})
+    assert line.endswith("only with n_components=auto, and n_components is 3.")
+
+
 def test_every_declared_parameter_is_one() -> None:
     for name, conditions in USED_ONLY.items():
         known = set(inspect.signature(estimator_class(METHODS[name])).parameters)
