@@ -44,8 +44,9 @@ BOOTSTRAPS, MOST_SCORES = 40, 20_000
 # and off by OVERLAP_ERROR; both decrease in proportion as the groups move apart.
 APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
 RECALL = 0.9
-# Standard deviations of the errors that more rows do not reduce: of best bins, and of the combined estimate.
-BIN_ERROR, LASTING_ERROR = 0.05, 0.05
+# Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELLED labelled
+# rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
+BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
 NORMAL_90 = 1.6448536269514722
 
 
@@ -116,7 +117,8 @@ def estimate_prior(
         Scores of the population by k models, to be split in two groups; None means `population`.
     """
     found = np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
-    bins, variance = float(np.median(found)), float(found.var()) + BIN_ERROR**2
+    bin_error = BIN_ERROR * min(1.0, MANY_LABELLED / len(positive))
+    bins, variance = float(np.median(found)), float(found.var()) + bin_error**2
     share, separation = np.mean([two_groups(u) for u in (population[None] if grouped is None else grouped)], axis=0)
     share = min(share, float(np.mean(population >= np.quantile(positive, 1.0 - RECALL))) / RECALL)
     overlap = (APART - separation) / (APART - ONE_HEAP)

@@ -65,6 +65,14 @@ def test_groups_that_are_apart_make_the_prior_of_few_labelled_rows_more_precise(
     assert np.mean(errors[True]) < 0.03 < np.mean(errors[False])
 
 
+def test_with_many_labelled_rows_best_bins_outweigh_groups_of_another_size() -> None:
+    grouped = (np.arange(2000) < 200).astype(float)[None]
+    few, many = (
+        estimate_prior(*scores(0.4, 5.0, 0, p=p)[:2], np.random.default_rng(0), grouped).value for p in (60, 4000)
+    )
+    assert few + 0.1 < many < 0.42
+
+
 def test_the_true_auc_follows_from_the_pu_auc() -> None:
     positive, population, truth = scores(0.4, 1.5, 3, n=20_000, p=5_000)
     assert true_auc(auc(positive, population), 0.4) == pytest.approx(
