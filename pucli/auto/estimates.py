@@ -43,28 +43,30 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
+    priors = [prior.draws]
     if value["auc"] < OVERLAP:
-        prior = _bounded(prior, len(population), rng)
-    samples = resampled(positive, population, rng, len(prior.draws))
-    draws = [
-        _drawn(_at(p, u, cut, float(a)), float(a), len(u), rng) for (p, u), a in zip(samples, prior.draws, strict=True)
-    ]
+        prior = replace(prior, low=0.5 / len(population))
+        # what follows from the prior may lie anywhere between what follows from its ends
+        priors = [np.full(len(prior.draws), end) for end in (prior.low, prior.high)]
+    draws = [_draws(positive, population, cut, some, rng) for some in priors]
     found = {"prior": Estimate(prior.value, prior.low, prior.high)}
     for name, middle in value.items():
-        low, high = np.quantile([draw[name] for draw in draws], [0.05, 0.95])
-        found[name] = Estimate(middle, min(float(low), middle), max(float(high), middle))
+        low, high = np.quantile([[draw[name] for draw in some] for some in draws], [0.05, 0.95], axis=1)
+        found[name] = Estimate(middle, min(float(low.min()), middle), max(float(high.max()), middle))
     return found
+
+
+def _draws(
+    positive: np.ndarray, population: np.ndarray, cut: float, priors: np.ndarray, rng: np.random.Generator
+) -> list[dict[str, float]]:
+    """Return the estimates from bootstrap samples, one for each of `priors`."""
+    samples = resampled(positive, population, rng, len(priors))
+    return [_drawn(_at(p, u, cut, float(a)), float(a), len(u), rng) for (p, u), a in zip(samples, priors, strict=True)]
 
 
 def f1_of(recall: float, share: float, prior: float) -> float:
     """Return the F1 if a share `share` of the population is predicted positive with this recall."""
     return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
-
-
-def _bounded(prior: PriorEstimate, n: int, rng: np.random.Generator) -> PriorEstimate:
-    """Return the same value with an interval from half a row to its upper end."""
-    least = 0.5 / n
-    return replace(prior, low=least, draws=rng.uniform(least, prior.high, len(prior.draws)))
 
 
 def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:

@@ -46,7 +46,7 @@ class RandomLabelling:
     def verdict(self) -> str:
         """The result in words."""
         if self.random:
-            return f"no sign against it (p = {self.p_value:.2f})"
+            return f"not contradicted by these rows (p = {self.p_value:.2f}), which is no proof of it"
         return (
             f"unlikely (p = {self.p_value:.2f}): all estimates but the share may be wrong; if clear positives were "
             "labelled first, train again with --labelling sar"

@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from pucli.auto.cut import Cut
+    from pucli.auto.estimates import Estimate
     from pucli.auto.estimator import AutoPU
     from pucli.auto.scar import RandomLabelling
 
@@ -49,7 +50,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "called_positive": found.called_positive,
         "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
         "estimates": {
-            name: {**asdict(estimate), "known": estimate.known and (sound or name == "share")}
+            name: {**asdict(estimate), "known": name == "share" or (sound and _known(name, model.estimates_))}
             for name, estimate in model.estimates_.items()
         },
         "leaderboard": model.leaderboard_,
@@ -60,6 +61,13 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
             "verdict": test.verdict if model.labelling == "scar" else MODELLED,
         },
     }
+
+
+def _known(name: str, estimates: dict[str, Estimate]) -> bool:
+    """Return whether an estimate is narrow enough to be of use, and so is what it rests on."""
+    rests_on_prior = name in {"precision", "f1", "auc"}
+    any_called = estimates["share"].value > 0.0
+    return any_called and estimates[name].known and (estimates["prior"].known or not rests_on_prior)
 
 
 def why(cut: Cut) -> str:

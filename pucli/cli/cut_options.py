@@ -1,15 +1,16 @@
-"""Options for the decision threshold of the automatic classifier."""
+"""Options for the decision threshold of the automatic classifier, and what its commands warn of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
+    from pucli.cli.output import Output
     from pucli.persistence import SavedModel
 
 Goal = Annotated[str, typer.Option("--for", help="Objective of the threshold: f1.", show_default=False)]
@@ -67,3 +68,13 @@ class CutOptions(MovedCut):
     """Options that move the threshold, including a number of rows."""
 
     top: Top = None
+
+
+def warn_of_unknown_prior(out: Output, model: Any) -> None:
+    """Warn if the probabilities of a model of `pucli auto` rest on a prior that its rows do not determine."""
+    prior = getattr(model, "estimates_", {}).get("prior")
+    if prior is not None and not prior.known:
+        out.warn(
+            f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
+            f"from {prior.low:.2g} to {prior.high:.2g}. Their order can be used."
+        )

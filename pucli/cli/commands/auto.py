@@ -11,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
-from pucli.cli.cut_options import CutOptions
+from pucli.cli.cut_options import CutOptions, warn_of_unknown_prior
 from pucli.cli.output import Output
 from pucli.errors import UsageError
 
@@ -99,6 +99,8 @@ def command(
     document = {**about, **results, **files}
     out.document(document)
     _print(out, title, document)
+    if scored is not None or report is not None or model is not None:
+        warn_of_unknown_prior(out, found.model)
     if model is None:
         out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
 
@@ -144,15 +146,19 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         ]
     )
     out.text()
+    assumed = "if labelled at random" if document["labelling"] == "scar" else "if clear ones were labelled first"
+    rests = {name: "" if name == "share" else assumed for name in document["estimates"]}
     estimates = [
-        [name, found["value"], found["low"], found["high"], "" if found["known"] else "not determined by these rows"]
+        [name, found["value"], found["low"], found["high"], rests[name] if found["known"] else "not determined"]
         for name, found in document["estimates"].items()
     ]
-    out.table(["estimate", "value", "from", "to (90 %)", ""], estimates)
-    assumed = "are a random sample of the positives"
-    if document["labelling"] == "sar":
-        assumed = "were chosen by how clearly they are positive"
-    out.remark(f"The estimates assume that the labelled rows {assumed}.")
+    out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
+    out.remark(
+        "The estimates hold only if the labelled rows are a random sample of the positives, which the rows cannot show."
+        if document["labelling"] == "scar"
+        else "The estimates hold only if the labelled rows were chosen by how clearly they are positive."
+    )
     out.text()
+    known = document["estimates"]["f1"]["known"]
     board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
-    out.table(["member", "PU-AUC", "AUC estimated", "F1 estimated"], board)
+    out.table(["member", "PU-AUC", "AUC estimated", "F1 estimated" if known else "F1, not determined"], board)

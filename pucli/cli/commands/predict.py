@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.cut_options import MovedCut
+from pucli.cli.cut_options import MovedCut, warn_of_unknown_prior
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -121,18 +121,8 @@ def _labels(
         out.text(f"{written} rows written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
-        _warn_of_unknown_prior(out, saved)
+        warn_of_unknown_prior(out, saved.pipeline[-1])
     out.remark(", ".join(f"{count} rows predicted {label}" for label, count in ordered.items()))
-
-
-def _warn_of_unknown_prior(out: Output, saved: SavedModel) -> None:
-    """Warn if the probabilities of a model of `pucli auto` rest on a prior that its rows do not determine."""
-    prior = getattr(saved.pipeline[-1], "estimates_", {}).get("prior")
-    if prior is not None and not prior.known:
-        out.warn(
-            f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
-            f"from {prior.low:.2g} to {prior.high:.2g}. Their order can be used."
-        )
 
 
 def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:
