@@ -1,0 +1,55 @@
+"""What the estimates claim: no more than the prior that they rest on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pucli.auto.cut import Cut
+from pucli.auto.estimates import Estimate, estimates
+from pucli.auto.prior import estimate_prior
+from pucli.auto.ranking import auc, true_auc
+from pucli.auto.scar import RandomLabelling
+from pucli.auto.summary import Findings, summary
+
+
+def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
+    rng = np.random.default_rng(0)
+    positive = rng.normal(0.8, 1.0, 400)
+    population = np.where(rng.random(1600) < 0.6, rng.normal(0.8, 1.0, 1600), rng.normal(-0.4, 1.0, 1600))
+    prior = estimate_prior(np.sort(positive), np.sort(population), rng)
+    found = estimates(np.sort(positive), np.sort(population), 0.0, prior, rng)
+    low, high = found["prior"].low, found["prior"].high
+    assert low < 0.01 < 0.6 <= high
+    ranking = auc(positive, population)
+    assert found["auc"].low <= true_auc(ranking, low) <= true_auc(ranking, high) <= found["auc"].high
+    recall, share = np.mean(positive > 0), np.mean(population > 0)
+    assert found["precision"].low <= low * recall / share
+    assert found["precision"].high >= min(1.0, high * recall / share)
+    assert found["f1"].low <= 0.7 <= found["f1"].high
+
+
+def shown(**changed):
+    known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
+    model = SimpleNamespace(
+        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, "f1"), scenario="case-control", labelling="scar"
+    )
+    model.leaderboard_ = []
+    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0)), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "unknown"),
+    [
+        ({}, set()),
+        ({"prior": Estimate(0.3, 0.0, 0.6)}, {"prior", "precision", "f1", "auc"}),
+        ({"share": Estimate(0.0, 0.0, 0.0)}, {"prior", "recall", "precision", "f1", "auc"}),
+        ({"recall": Estimate(0.5, 0.2, 0.8)}, {"recall"}),
+    ],
+)
+def test_what_rests_on_something_unknown_is_not_known(changed, unknown):
+    found = shown(**changed)
+    assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == unknown
+    assert "no proof" in found["random_labelling"]["verdict"]
