@@ -71,3 +71,14 @@ def test_published_figures_are_those_of_the_table() -> None:
         if (line["protocol"], line["metric"]) == ("PU-Bench", "AUC"):
             continue
         assert f"{line['value']:.3f}".removeprefix("0") in SECTION
+
+
+def test_figures_of_biased_labels_are_those_of_the_table() -> None:
+    lines = [r for r in rows("labelling") if r["tasks"] == "all"]
+    for method in ("auto, labelling sar", "auto", "SAR-EM"):
+        f1 = [f"{r['F1']:.3f}".removeprefix("0") for r in lines if r["method"] == method]
+        assert len(f1) == 5
+        told = ", ".join(f1[1:4]) + f" and {f1[4]}"
+        assert told in SECTION, method
+    random = {r["method"]: f"{r['F1']:.3f}".removeprefix("0") for r in lines if r["labelling"] == "single-training-set"}
+    assert f"{random['auto, labelling sar']} against {random['auto']}" in SECTION

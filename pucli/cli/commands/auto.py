@@ -60,8 +60,8 @@ def command(
     given within one sample; otherwise the unlabeled rows are a sample of their own.
 
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
-    grows with the square of its probability of being positive. The rows alone cannot confirm this; if the labels are a
-    random sample after all, too many rows are predicted positive (`pucli bench labelling` compares both).
+    grows with the square of its probability of being positive. The rows alone cannot confirm this. In `pucli bench
+    labelling` it found much more where labels depended on the features, and cost little where they were random.
     """
     from pucli.auto.scar import labelling_of
     from pucli.auto.summary import Findings, scored_rows, summary
