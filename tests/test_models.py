@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pucli.data.training_rows import RowSource, TrainingRows, labelled_positives, training_rows
+from pucli.data.label_column import labelled_positives
+from pucli.data.training_rows import RowSource, TrainingRows, training_rows
 from pucli.errors import UsageError
 from pucli.models import clusters, estimator_of, fit, imputed, log_density, seeded, true_label_scores
 

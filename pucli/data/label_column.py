@@ -164,6 +164,18 @@ class LabelColumn:
             return text.astype(str)
 
 
+def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
+    """Return 1 for positives and 0 for the rest, and the names of the two in the file.
+
+    Without `positive`, the column must hold two classes: the larger of two numbers is positive, or the one of two words
+    that means yes.
+    """
+    marked = labels.marked_class() if positive is None else labels.positive_class(positive)
+    others = [value for value in labels.present if value.casefold() != marked.casefold()]
+    rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
+    return labels.is_class(marked).astype(np.int64), {"1": marked, "0": rest}
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.arrays import Bools, Floats, Ints
-from pucli.data.label_column import LabelColumn
+from pucli.data.label_column import LabelColumn, labelled_positives
 from pucli.data.labels import NOT_LABELLED
 from pucli.data.own_file import apply_file
-from pucli.data.training_rows import UNLABELED, fingerprints, labelled_positives, partly_labelled
+from pucli.data.training_rows import UNLABELED, fingerprints, partly_labelled
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
-from pucli.data.label_column import LabelColumn, in_order
+from pucli.data.label_column import LabelColumn, in_order, labelled_positives
 from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.saved_splits import load_splits
 from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
@@ -274,18 +274,6 @@ def fingerprints(X: Floats, y: AnyArray) -> dict[str, str]:
         "rows_sha256": hashlib.sha256(shape + np.ascontiguousarray(cells, dtype=np.float64).tobytes()).hexdigest(),
         "labels_sha256": hashlib.sha256(np.ascontiguousarray(y, dtype=np.int64).tobytes()).hexdigest(),
     }
-
-
-def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
-    """Return 1 for positives and 0 for the rest, and the names of the two in the file.
-
-    Without `positive`, the column must hold two classes: the larger of two numbers is positive, or the one of two words
-    that means yes.
-    """
-    marked = labels.marked_class() if positive is None else labels.positive_class(positive)
-    others = [value for value in labels.present if value.casefold() != marked.casefold()]
-    rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
-    return labels.is_class(marked).astype(np.int64), {"1": marked, "0": rest}
 
 
 def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:

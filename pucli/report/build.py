@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pucli.errors import UsageError, unknown
-from pucli.metrics import get_metric
 from pucli.report.cells import FILE as CELLS
 from pucli.report.cells import cells_csv, read_cells_csv
 from pucli.report.comparisons import compare_pairs, rank_methods
 from pucli.report.extras import extras_of
-from pucli.report.files import PROVENANCE, csv_text, output_folder, write
+from pucli.report.files import PROVENANCE, output_folder, write
+from pucli.report.formats import FORMATS, rendered
 from pucli.report.model import Report
 from pucli.report.samples import Samples
 from pucli.report.summary import summarise
@@ -28,18 +28,8 @@ from pucli.runner.store import StoredRow, StoredRows, read_rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMATS = ("md", "csv", "tex", "html")
 # the figure that stands before the others
 FIRST, FIRST_TITLE = "published", "Published and obtained means, with their standard deviations"
-
-TABLE_COLUMNS = (
-    "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats", "published_mean",
-    "published_sd", "difference_in_sd", "difference_low", "difference_high", "verdict", "cause", "note",
-)  # fmt: skip
-COMPARISON_COLUMNS = (
-    "dataset", "setting", "a", "b", "metric", "n", "mean_difference", "median_difference", "wins", "ties", "losses",
-    "statistic", "p", "p_adjusted",
-)  # fmt: skip
 
 
 def collect(
@@ -356,26 +346,6 @@ def _write_tables(report: Report, formats: Sequence[str]) -> None:
         report.files.append(write(report.folder / name, content))
 
 
-def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
-    """Return the texts of the tables in `formats` and of comparisons.csv, by file name."""
-    found = {}
-    if "md" in formats:
-        found["table.md"] = report.markdown()
-    if "csv" in formats:
-        found["table.csv"] = table_csv(report.rows)
-    if "tex" in formats:
-        from pucli.report.latex import latex
-
-        found["table.tex"] = latex(report)
-    if "html" in formats:
-        from pucli.report.page import page
-
-        found["table.html"] = page(report)
-    lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
-    found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
-    return found
-
-
 def _write_always(
     report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
 ) -> None:
@@ -396,14 +366,3 @@ def _write_always(
         # written last: its cell count protects this report from being replaced by a smaller one
         write(report.folder / PROVENANCE, to_text(content)),
     ]
-
-
-def table_csv(rows: Sequence[TableRow]) -> str:
-    """Return the text of table.csv, with one row per published or obtained figure."""
-    return csv_text(
-        TABLE_COLUMNS,
-        (
-            [get_metric(row.metric).heading if name == "metric" else getattr(row, name) for name in TABLE_COLUMNS]
-            for row in rows
-        ),
-    )
