@@ -34,6 +34,7 @@ COLOURS = {
     "supervised": "#000000", "oracle": GREY, "icls": ORANGE, "cpls": BLUE, "mcpl": GREEN, "em": RED,
     "self-training": PURPLE,
     "pae": BLUE, "cougan": GREEN, "wgan": PURPLE, "vae": ORANGE, "aae": RED,
+    "bigan": SKY, "veegan": WINE, "avb-ac": GREY,
 }  # fmt: skip
 MARKERS, DASHES = ("o", "s", "^", "D", "v", "X", "P", "*"), ("-", "--", ":", "-.")
 

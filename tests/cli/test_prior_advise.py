@@ -5,7 +5,9 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
+
+from pucli.report.look import POSITIVE
 
 WORDS = ("--label", "bought", "--positive", "yes")
 
@@ -188,9 +190,9 @@ def test_the_picture(pucli, tmp_path, ending):
     if ending == "png":
         with Image.open(drawn) as image:
             colours = np.asarray(image.convert("RGB")).reshape(-1, 3)
-        red = (colours == [214, 39, 40]).all(axis=1).sum()
-        grey = (colours == [127, 127, 127]).all(axis=1).sum()
-        assert red > 100 and grey > 100  # labelled and unlabeled rows
+        labelled = (colours == list(ImageColor.getrgb(POSITIVE))).all(axis=1).sum()
+        unlabeled = (colours == [153, 153, 153]).all(axis=1).sum()
+        assert labelled > 100 and unlabeled > 100
 
 
 def test_advise_notes_few_labelled_rows(pucli, tmp_path):
