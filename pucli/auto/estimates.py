@@ -22,6 +22,8 @@ WIDE = 0.3
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
 OVERLAP = 0.92
+# The estimates that are computed from the prior.
+FROM_PRIOR = frozenset({"precision", "f1", "auc"})
 
 
 @dataclass
@@ -43,15 +45,16 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
-    priors = [prior.draws]
+    draws = ends = [_draws(positive, population, cut, prior.draws, rng)]
     if value["auc"] < OVERLAP:
         prior = replace(prior, low=0.5 / len(population))
         # what follows from the prior may lie anywhere between what follows from its ends
-        priors = [np.full(len(prior.draws), end) for end in (prior.low, prior.high)]
-    draws = [_draws(positive, population, cut, some, rng) for some in priors]
+        same = np.ones(len(prior.draws))
+        ends = [_draws(positive, population, cut, end * same, rng) for end in (prior.low, prior.high)]
     found = {"prior": Estimate(prior.value, prior.low, prior.high)}
     for name, middle in value.items():
-        low, high = np.quantile([[draw[name] for draw in some] for some in draws], [0.05, 0.95], axis=1)
+        sets = ends if name in FROM_PRIOR else draws
+        low, high = np.quantile([[draw[name] for draw in some] for some in sets], [0.05, 0.95], axis=1)
         found[name] = Estimate(middle, min(float(low.min()), middle), max(float(high.max()), middle))
     return found
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pucli.auto.estimates import FROM_PRIOR
+
 if TYPE_CHECKING:
     from pucli.auto.cut import Cut
     from pucli.auto.estimates import Estimate
@@ -65,9 +67,8 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
 
 def _known(name: str, estimates: dict[str, Estimate]) -> bool:
     """Return whether an estimate is narrow enough to be of use, and so is what it rests on."""
-    rests_on_prior = name in {"precision", "f1", "auc"}
     any_called = estimates["share"].value > 0.0
-    return any_called and estimates[name].known and (estimates["prior"].known or not rests_on_prior)
+    return any_called and estimates[name].known and (estimates["prior"].known or name not in FROM_PRIOR)
 
 
 def why(cut: Cut) -> str:

@@ -29,6 +29,7 @@ def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
     assert found["precision"].low <= low * recall / share
     assert found["precision"].high >= min(1.0, high * recall / share)
     assert found["f1"].low <= 0.7 <= found["f1"].high
+    assert found["recall"].low > recall - 0.2 and found["recall"].high < recall + 0.2
 
 
 def shown(**changed):
