@@ -1,0 +1,54 @@
+"""Licences of every package that pucli or one of its extras brings: none that spreads to programs that import it."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+
+import pytest
+
+PERMISSIVE = re.compile(
+    r"\b(0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|Zlib|CC0|BSL|Unlicense|HPND|CNRI|MPL|Mozilla|ZPL)\b",
+    re.IGNORECASE,
+)
+SPREADS = re.compile(r"\b(A?GPL|GNU (Affero )?General Public)", re.IGNORECASE)
+
+
+def licence(name: str) -> str:
+    """Return what the metadata of an installed package say of its licence."""
+    about = metadata.metadata(name)
+    classifiers = [line for line in about.get_all("Classifier") or [] if line.startswith("License")]
+    said = [about.get("License-Expression"), *classifiers, (about.get("License") or "")[:300]]
+    return "; ".join(part for part in said if part)
+
+
+def name_of(line: str) -> str:
+    """Return the name of the package in a line of requirements."""
+    return re.split(r"[\s<>=!~;\[(]", line, maxsplit=1)[0].lower().replace("_", "-")
+
+
+def brought() -> list[str]:
+    """Return the names of the installed packages that pucli, or one of its extras, needs, directly or not.
+
+    What torch brings differs between machines (drivers of graphics cards) and is not followed.
+    """
+    found: set[str] = set()
+    left = [name_of(line) for line in metadata.requires("pucli") or []]
+    while left:
+        name = left.pop()
+        try:
+            needed = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue  # an extra that is not installed
+        if name not in found and name != "torch":
+            left += [name_of(line) for line in needed if "extra ==" not in line]
+        found.add(name)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", brought())
+def test_the_licence_of_a_package_does_not_spread(name):
+    said = licence(name)
+    assert PERMISSIVE.search(said), f"{name}: {said or 'no licence is stated'}"
+    # a choice between licences is ours
+    assert not SPREADS.search(said) or " OR " in said, f"{name}: {said}"
