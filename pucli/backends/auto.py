@@ -38,6 +38,8 @@ FOLDS = 3
 SAMPLE_LABELLED, SAMPLE_UNLABELED = 4000, 20_000
 # Histograms of standardised scores, and how many scores are taken from one.
 BINS, LOWEST, HIGHEST, MOST_SCORES = 16_000, -8.0, 8.0, 100_000
+# Rows whose kernel values are computed at once: 64 MB with 400 landmarks.
+CHUNK = 20_000
 _MASK = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -177,14 +179,17 @@ def sample(block: Block, columns: Columns, shares: tuple[float, float], seed: in
 def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Sums:
     """Return the sums of a block."""
     X, labelled = read_rows(block, columns)
-    seen, fold = views.of(X), fold_of(block, seed)
+    fold = fold_of(block, seed)
     r = len(members[0].model.landmarks) + 1
-    found = np.empty((len(members), FOLDS, 2, r, r))
-    for k, member in enumerate(members):
-        K = _kernel(member.model, seen[member.view])
-        for b in range(FOLDS):
-            for kind, rows in enumerate((labelled & (fold == b), ~labelled & (fold == b))):
-                found[k, b, kind] = K[rows].T @ K[rows]
+    found = np.zeros((len(members), FOLDS, 2, r, r))
+    for part in _parts(len(X)):
+        seen = views.of(X[part])
+        for k, member in enumerate(members):
+            K = _kernel(member.model, seen[member.view])
+            for b in range(FOLDS):
+                for kind, side in enumerate((labelled[part], ~labelled[part])):
+                    rows = K[side & (fold[part] == b)]
+                    found[k, b, kind] += rows.T @ rows
     return Sums(found)
 
 
@@ -193,11 +198,13 @@ def score_histograms(
 ) -> Histograms:
     """Return the histograms of the held-out scores of a block; by_fold: for each member coefficients (r, FOLDS)."""
     X, labelled = read_rows(block, columns)
-    seen, fold = ensemble.views.of(X), fold_of(block, seed)[:, None]
+    fold = fold_of(block, seed)[:, None]
     scores = np.empty((len(ensemble.members) + 1, len(X)))
-    for k, (member, coef) in enumerate(zip(ensemble.members, by_fold, strict=True)):
-        held_out = np.take_along_axis(_kernel(member.model, seen[member.view]) @ coef, fold, axis=1)[:, 0]
-        scores[k] = member.standardised(held_out)
+    for part in _parts(len(X)):
+        seen = ensemble.views.of(X[part])
+        for k, (member, coef) in enumerate(zip(ensemble.members, by_fold, strict=True)):
+            by_any = _kernel(member.model, seen[member.view]) @ coef
+            scores[k, part] = member.standardised(np.take_along_axis(by_any, fold[part], axis=1)[:, 0])
     scores[-1] = scores[:-1].mean(axis=0)
     bins = np.clip((scores - LOWEST) * (BINS / (HIGHEST - LOWEST)), 0, BINS - 1).astype(np.int64)
     return Histograms(
@@ -211,6 +218,11 @@ def scores_of(counts: Ints) -> Floats:
     size = min(total, MOST_SCORES)
     ranks = (np.arange(size) + 0.5) / size * total
     return _middles()[np.searchsorted(np.cumsum(counts), ranks)]
+
+
+def _parts(n: int) -> list[slice]:
+    """Return slices of at most `CHUNK` rows, whose kernel values fit into memory."""
+    return [slice(start, start + CHUNK) for start in range(0, n, CHUNK)]
 
 
 def _middles() -> Floats:
