@@ -1,7 +1,8 @@
 """How a PU method does on rows that it was not trained on, without true labels.
 
 Training rows flatter a flexible model: it may predict every labelled row positive and learn nothing. Cross-validation
-on at most a few hundred rows shows that in little time, whatever the size of the table.
+on at most a few hundred rows shows that in little time, whatever the size of the table. Weights that were set for
+all rows need all rows.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from pucli.seeding import stream
 FOLDS = 4
 # The most rows of each kind.
 MOST_LABELLED, MOST_UNLABELED = 300, 900
+# With such parameters, up to this many rows are all used.
+MOST_WEIGHTED = 5000
 # Parameters whose numbers are for sums over all rows; on a sample they mean something else.
 WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
 
@@ -95,12 +98,14 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
     Returns
     -------
     HeldOut or None
-        None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or a sample of the
-        rows would have to do with weights that were set for all of them.
+        None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or weights were set
+        for more than `MOST_WEIGHTED` rows, which no sample could do with.
     """
     rows = _drawn(labelled, seed)
     if len(rows) < len(labelled) and _sets_weights(pipeline[-1]):
-        return None
+        if len(labelled) > MOST_WEIGHTED:
+            return None
+        rows = np.arange(len(labelled))
     X, s = X[rows], labelled[rows]
     n_labelled = int(s.sum())
     if min(n_labelled, len(s) - n_labelled) < FOLDS:

@@ -80,5 +80,7 @@ def test_large_tables_are_sampled_and_small_ones_are_left() -> None:
     assert (found.labelled, found.unlabeled) == (MOST_LABELLED, MOST_UNLABELED)
     weighed = make_pipeline(NaiveSVC(kernel="linear", C=0.01), standardise=True)
     assert held_out(weighed, X, labelled, seed=0) is None
+    fewer = held_out(weighed, X[:4000], labelled[:4000], seed=0)
+    assert fewer is not None and fewer.labelled + fewer.unlabeled == 4000
     few = np.arange(400) < FOLDS - 1
     assert held_out(model, X[:400], few, seed=0) is None

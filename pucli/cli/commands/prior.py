@@ -105,6 +105,7 @@ def _print(
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
     first = report.estimates[0]
+    out.remark("The estimates hold only if the labelled rows are a random sample of the positives.")
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         return

@@ -81,7 +81,10 @@ def command(
     opt.warn_of_prior(out, method, params)
     if model is not None:
         fitted.save(model)
-    _report(out, fitted, where, notes, model, _held_out(entry, fitted, where.seed))
+    checked = _held_out(entry, fitted, where.seed)
+    _report(out, fitted, where, notes, model, checked)
+    if checked is None:
+        _say_not_judged(out, entry)
 
 
 def _check_kind(entry: Method, tune: bool) -> None:
@@ -172,6 +175,14 @@ def _held_out(entry: Method, fitted: Fitted, seed: int) -> HeldOut | None:
     from pucli.held_out import held_out
 
     return held_out(fitted.pipeline, fitted.rows.X, fitted.rows.y == 1, seed)
+
+
+def _say_not_judged(out: Output, entry: Method) -> None:
+    if entry.kind == "pu" and entry.name != "auto":
+        out.remark(
+            "The model was not judged on held-out rows: there are too few rows of a kind, or weights are set for more "
+            "than 5,000 rows."
+        )
 
 
 def _report(

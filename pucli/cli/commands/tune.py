@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pucli.methods import Method
     from pucli.tuning import TuneResult
 
+# Share of the unlabeled rows above which a choice is doubted.
+MOST_CALLED = 0.9
 EXAMPLES = """
 pucli tune --method glpual --dataset wifi
 pucli tune --method glpual --dataset wifi --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
@@ -191,3 +193,11 @@ def _report(
             ("trials", trials),
         ]
     )
+    if rule == "f1":
+        out.remark(
+            "The f1 is an estimate: it rests on an estimated class prior and on labels that are a random sample of the "
+            "positives; where the classes overlap it may be far too high."
+        )
+    called = best["positive_unlabeled"] / best["n_unlabeled"]
+    if called > MOST_CALLED:
+        out.warn(f"{100 * called:.1f} % of the unlabeled rows are predicted positive: the choice may be useless.")
