@@ -11,6 +11,8 @@ PERMISSIVE = re.compile(
     r"\b(0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|Zlib|CC0|BSL|Unlicense|HPND|CNRI|MPL|Mozilla|ZPL)\b",
     re.IGNORECASE,
 )
+# Packages of which a part that is not imported has another licence.
+PARTLY = {"docutils": "its mode for Emacs is under the GPL"}
 SPREADS = re.compile(r"\b(A?GPL|GNU (Affero )?General Public)", re.IGNORECASE)
 
 
@@ -51,4 +53,4 @@ def test_the_licence_of_a_package_does_not_spread(name):
     said = licence(name)
     assert PERMISSIVE.search(said), f"{name}: {said or 'no licence is stated'}"
     # a choice between licences is ours
-    assert not SPREADS.search(said) or " OR " in said, f"{name}: {said}"
+    assert not SPREADS.search(said) or " OR " in said or name in PARTLY, f"{name}: {said}"

@@ -82,6 +82,7 @@ def test_useless_methods_are_not_ranked_among_each_other():
     assert "no pair" not in found.verdict[-1] and not any("a is better than b" in line for line in found.verdict)
 
 
+@pytest.mark.slow
 def test_the_limit_of_chance_holds_its_level():
     """A fixed ranking of noise, looked at on overlapping parts: above the limit in about one of twenty cases."""
     random = np.random.default_rng(0)
