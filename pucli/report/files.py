@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,28 @@ from pucli.data.atomic import replacing
 PROVENANCE = "provenance.json"
 
 
+# names that matplotlib makes for clip paths and marks from the last bits of their places
+_MADE_NAME = re.compile(rb"\b[pmC][0-9a-f]{10}\b")
+
+
 def write(path: Path, content: str | bytes) -> Path:
-    """Replace `path` atomically, so that readers never see an incomplete file."""
+    """Replace `path` atomically, so that readers never see an incomplete file; an equal drawing is kept as it is."""
+    new = content.encode() if isinstance(content, str) else content
+    if path.suffix == ".svg" and path.is_file() and _same_drawing(path.read_bytes(), new):
+        return path
     with replacing(path) as partial:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.write_bytes(new)
     return path
+
+
+def _same_drawing(old: bytes, new: bytes) -> bool:
+    """Return whether two SVG files differ at most in the names that matplotlib made up."""
+    return _named_in_order(old) == _named_in_order(new)
+
+
+def _named_in_order(svg: bytes) -> bytes:
+    seen: dict[bytes, bytes] = {}
+    return _MADE_NAME.sub(lambda found: seen.setdefault(found[0], b"name%d" % len(seen)), svg)
 
 
 def output_folder(folder: Path, profile: str, done: int) -> Path:
