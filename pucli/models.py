@@ -108,6 +108,7 @@ class Fitted:
             "words": rows.words,
             "data": rows.about,
             "id_columns": list(rows.id_columns),
+            "leaks": list(rows.leaks),
             "denominator": rows.denominator,
             "preprocessing": "standardise" if self.standardised else "none",
         }

@@ -191,6 +191,7 @@ _METADATA: dict[str, tuple[type, ...]] = {
     "words": (dict,),
     "data": (dict,),
     "id_columns": (list,),
+    "leaks": (list,),
     "denominator": (str,),
     "preprocessing": (str,),
 }
@@ -201,7 +202,7 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
     for name, types in _METADATA.items():
         if name in metadata and not isinstance(metadata[name], types):
             raise ValueError(name)
-    texts = [*metadata.get("words", {}).values(), *metadata.get("id_columns", [])]
+    texts = [*metadata.get("words", {}).values(), *metadata.get("id_columns", []), *metadata.get("leaks", [])]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("words")
     if metadata.get("denominator", "all") not in ("all", "unlabeled"):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pucli.persistence import SavedModel
 
-OWN_COLUMNS = ("row", "prediction", "score", "probability", "cluster")
+OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
 """Names of the columns of predictions, without identifiers."""
 
 
@@ -55,7 +55,8 @@ def predicted_blocks(
     predictions : pandas.DataFrame
         Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
         "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
-        class of several) and "cluster".
+        class of several), "probability_low" and "probability_high" (of a model of `pucli auto`: the same with the prior
+        at each end of its interval; 0 and 1 if a column gave the label away in training) and "cluster".
 
     Raises
     ------
@@ -64,7 +65,7 @@ def predicted_blocks(
     """
     import pandas as pd
 
-    _check_ids(ids)
+    check_ids(ids)
     encoder = saved.table_encoder
     counted = Tally() if tally is None else tally
     if encoder.sparse_:
@@ -126,9 +127,10 @@ def _sparse_blocks(saved: SavedModel, path: Path, ids: Sequence[str], rows: int)
         yield pd.DataFrame(numbered | _predicted(saved, block))
 
 
-def _check_ids(ids: Sequence[str]) -> None:
+def check_ids(ids: Sequence[str], taken: Sequence[str] = OWN_COLUMNS) -> None:
+    """Raise UsageError if an identifier has the name of a column of predictions."""
     for name in ids:
-        if name in OWN_COLUMNS:
+        if name in taken:
             raise UsageError(f"--id {name}: the predictions have a column of that name; rename it in the file")
 
 
@@ -144,6 +146,11 @@ def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
     if hasattr(pipeline, "predict_proba"):
         shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
         found["probability"] = shares[:, -1] if shares.shape[1] == 2 else shares.max(axis=1)
+        if hasattr(pipeline[-1], "probability_range"):
+            leaky = bool(saved.metadata.get("leaks"))
+            low, high = pipeline[-1].probability_range(found["probability"])
+            found["probability_low"] = np.zeros(len(low)) if leaky else low
+            found["probability_high"] = np.ones(len(high)) if leaky else high
     if groups is not None:
         found["cluster"] = groups
     return found

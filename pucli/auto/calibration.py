@@ -6,11 +6,12 @@ cannot make a probability zero or one. A factor makes the mean probability over 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.auto.prior import isotonic_ratio, resampled
+from pucli.auto.prior import MOST_SCORES, isotonic_ratio, resampled
 
 KNOTS = 200
 
@@ -37,6 +38,12 @@ class Calibration:
             return float(np.nextafter(self.scores[0], -np.inf))
         low, high = self.probabilities[k - 1], self.probabilities[k]
         return float(self.scores[k - 1] + (0.5 - low) / (high - low) * (self.scores[k] - self.scores[k - 1]))
+
+    def scaled(self, probabilities: np.ndarray, population: np.ndarray, priors: Sequence[float]) -> list[np.ndarray]:
+        """Return what probabilities (n,) would be with each of `priors`; population : (u,) sorted scores."""
+        seen = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
+        factors = [factor_for(self.of(seen), prior) for prior in priors]
+        return [np.minimum(1.0, factor * probabilities) for factor in factors]
 
 
 def make_calibration(

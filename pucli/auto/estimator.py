@@ -196,7 +196,7 @@ class AutoPU(PUClassifier):
         self.propensity_ = np.ones(len(X))
         if self.labelling == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
-        ranking, limit = pu_auc(held_out, labelled), chance_limit(int(labelled.sum()), int((~labelled).sum()))
+        ranking, limit = self._ranking()
         if ranking <= limit:
             warnings.warn(
                 "AutoPU may be useless on these rows: labelled rows that it was not trained on do not rank above "
@@ -204,6 +204,22 @@ class AutoPU(PUClassifier):
                 DegenerateModelWarning,
                 stacklevel=4,
             )
+
+    def _ranking(self) -> tuple[float, float]:
+        """Return the PU-AUC on held-out rows, and the largest that may be chance."""
+        (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
+        labelled, unlabeled = len(self._positive), len(self._population)
+        return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
+
+    @property
+    def ranks_(self) -> bool:
+        """Whether labelled rows rank above unlabeled ones, where neither was trained on, by more than chance."""
+        ranking, limit = self._ranking()
+        return ranking > limit
+
+    @property
+    def _way_out(self) -> str:
+        return "Move the cut, e.g. with --share or --top, or check the columns and the labels."
 
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""
@@ -329,6 +345,24 @@ class AutoPU(PUClassifier):
         scores = self.score_rows(X)
         p = self.calibration_.of(scores)
         return np.column_stack([1.0 - p, p])
+
+    def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
+        """Return what probabilities of a positive would be with the prior at each end of its interval.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n,)
+            The second column of `predict_proba`.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n,)
+            Where the rows do not determine the prior, these are far apart, and only the order of the rows is known.
+        """
+        check_is_fitted(self)
+        p = np.asarray(probabilities, dtype=np.float64)
+        low, high = self.calibration_.scaled(p, self._population, self.prior_interval_)
+        return np.minimum(low, p), np.maximum(high, p)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "callback": None}

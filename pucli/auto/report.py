@@ -34,6 +34,7 @@ def write_report(
     names: Sequence[str],
     about: dict[str, Any],
     title: str,
+    numbers: np.ndarray | None = None,
 ) -> None:
     """Write the page.
 
@@ -51,18 +52,24 @@ def write_report(
         From `pucli.auto.summary.summary`.
     title : str
         What the rows are.
+    numbers : ndarray of shape (n,) or None
+        Numbers of the rows in their file; None means 1 to n.
     """
     from jinja2 import Environment
 
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
         TEMPLATE.read_text(encoding="utf-8")
     )
-    text = template.render(**_content(model, X, labelled, names), about=about, title=title, version=__version__)
+    text = template.render(
+        **_content(model, X, labelled, names, numbers), about=about, title=title, version=__version__
+    )
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
-def _content(model: AutoPU, X: np.ndarray, labelled: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
+def _content(
+    model: AutoPU, X: np.ndarray, labelled: np.ndarray, names: Sequence[str], numbers: np.ndarray | None
+) -> dict[str, Any]:
     rng = stream(0, "report")
     fall = importances(model, X, labelled, rng)
     used = [int(j) for j in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")[:SHOWN_FEATURES]]
@@ -70,12 +77,13 @@ def _content(model: AutoPU, X: np.ndarray, labelled: np.ndarray, names: Sequence
     curves = [dependence(model, X[~labelled], j, rng) for j in used[:SHOWN_DEPENDENCES]]
     scores = model.held_out_
     return {
+        "ranks": model.ranks_,
         "scores": histogram(scores[labelled], scores[~labelled], model.cut_),
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [(names[j], float(fall[j]), float(fall[j] / fall[used[0]])) for j in used],
         "dependences": [dependence_line(c.values, c.probabilities, names[c.feature]) for c in curves],
         "if_prior": _if_prior(model),
-        "rows": _rows(model, labelled),
+        "rows": _rows(model, labelled, np.arange(len(X)) + 1 if numbers is None else numbers),
     }
 
 
@@ -104,9 +112,10 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
     ]
 
 
-def _rows(model: AutoPU, labelled: np.ndarray) -> dict[str, list[dict[str, float]]]:
+def _rows(model: AutoPU, labelled: np.ndarray, numbers: np.ndarray) -> dict[str, list[dict[str, float]]]:
     """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
     p = model.calibration_.of(model.held_out_)
+    low, high = model.probability_range(p)
     unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
     orders = {
         "likeliest": unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")],
@@ -114,6 +123,9 @@ def _rows(model: AutoPU, labelled: np.ndarray) -> dict[str, list[dict[str, float
         "odd": marked[np.argsort(model.held_out_[marked], kind="stable")],
     }
     return {
-        name: [{"row": int(i) + 1, "probability": float(p[i])} for i in order[:SHOWN_ROWS]]
+        name: [
+            {"row": int(numbers[i]), "probability": float(p[i]), "low": float(low[i]), "high": float(high[i])}
+            for i in order[:SHOWN_ROWS]
+        ]
         for name, order in orders.items()
     }

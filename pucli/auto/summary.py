@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,8 +11,8 @@ import numpy as np
 from pucli.auto.estimates import FROM_PRIOR
 
 if TYPE_CHECKING:
-    from pucli.auto.cut import Cut
-    from pucli.auto.estimates import Estimate
+    import pandas as pd
+
     from pucli.auto.estimator import AutoPU
     from pucli.auto.scar import RandomLabelling
 
@@ -24,6 +24,7 @@ class Findings(NamedTuple):
     """A fitted model, the numbers of its training rows, and the test of random labelling (`pucli.auto.scar`).
 
     called_positive : number of unlabeled rows whose held-out score is above the cut.
+    leaks : warnings of columns that probably leak the label; with one, nothing is known but the share.
     """
 
     model: AutoPU
@@ -31,18 +32,60 @@ class Findings(NamedTuple):
     unlabeled: int
     called_positive: int
     test: RandomLabelling
+    leaks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, model: AutoPU, labelled: np.ndarray, test: RandomLabelling) -> Findings:
+    def of(cls, model: AutoPU, labelled: np.ndarray, test: RandomLabelling, leaks: tuple[str, ...] = ()) -> Findings:
         """Return the findings of a model whose training rows are at hand; labelled : (n,) bool."""
         called = (model.held_out_ > model.cut_) & ~labelled
-        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test)
+        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test, leaks)
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing speaks against what the estimates rest on."""
+        return (self.test.random or self.model.labelling == "sar") and not self.leaks
+
+    @property
+    def known(self) -> dict[str, bool]:
+        """Whether each estimate is narrow enough to be of use, and so is what it rests on."""
+        found = self.model.estimates_
+        useful = self.sound and found["share"].value > 0.0
+        return {
+            name: name == "share" or (useful and one.known and (found["prior"].known or name not in FROM_PRIOR))
+            for name, one in found.items()
+        }
+
+    @property
+    def why(self) -> str:
+        """The goal of the cut in words."""
+        cut = self.model.chosen_cut_
+        rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
+        share = f"{100 * cut.share:.1f} % of the {rows} are above"
+        if not (self.sound if cut.goal == "recall" else self.known.get(cut.goal, True)):
+            share = f"not determined by these rows; {share}"
+        match cut.goal:
+            case "f1":
+                return f"for the largest F1: {share}"
+            case "recall":
+                return f"to find {100 * (cut.wanted or 0):g} % of the positives, with 90 % confidence: {share}"
+            case "precision":
+                return f"so that {100 * (cut.wanted or 0):g} % of the rows predicted positive are positive: {share}"
+            case "share":
+                return f"at the wanted share: {share}"
+            case _:
+                return f"the {cut.wanted:g} likeliest unlabeled rows"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the labels look like a random sample of the positives, in words."""
+        if self.leaks:
+            return "cannot be judged: a column gives the label away"
+        return self.test.verdict if self.model.labelling == "scar" else MODELLED
 
 
 def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
     """Return the cut, the estimates, the leaderboard and the test of random labelling; names : of the features."""
-    model, test = found.model, found.test
-    sound = test.random or model.labelling == "sar"
+    model, test, known = found.model, found.test, found.known
     return {
         "rows": found.labelled + found.unlabeled,
         "labelled": found.labelled,
@@ -50,55 +93,40 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "scenario": model.scenario,
         "labelling": model.labelling,
         "called_positive": found.called_positive,
-        "cut": {**asdict(model.chosen_cut_), "why": why(model.chosen_cut_)},
-        "estimates": {
-            name: {**asdict(estimate), "known": name == "share" or (sound and _known(name, model.estimates_))}
-            for name, estimate in model.estimates_.items()
-        },
+        "cut": {**asdict(model.chosen_cut_), "why": found.why},
+        "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
         "leaderboard": model.leaderboard_,
         "random_labelling": {
             "p_value": test.p_value,
             "differs_most": names[test.feature],
             "difference": test.difference,
-            "verdict": test.verdict if model.labelling == "scar" else MODELLED,
+            "verdict": found.verdict,
         },
+        "leaks": list(found.leaks),
+        "sound": found.sound,
     }
 
 
-def _known(name: str, estimates: dict[str, Estimate]) -> bool:
-    """Return whether an estimate is narrow enough to be of use, and so is what it rests on."""
-    any_called = estimates["share"].value > 0.0
-    return any_called and estimates[name].known and (estimates["prior"].known or name not in FROM_PRIOR)
+def scored_rows(
+    found: Findings, labelled: np.ndarray, words: Mapping[str, str], marks: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score.
 
+    labelled : (n,) bool. words : names of the labels "0" and "1". marks : the number and the identifiers of each row.
+    """
+    import pandas as pd
 
-def why(cut: Cut) -> str:
-    """Return the goal of the cut in words."""
-    share = f"{100 * cut.share:.1f} % of the rows are above"
-    match cut.goal:
-        case "f1":
-            return f"for the largest F1: {share}"
-        case "recall":
-            return f"to find {100 * (cut.wanted or 0):g} % of the positives, with 90 % confidence: {share}"
-        case "precision":
-            return f"so that {100 * (cut.wanted or 0):g} % of the rows predicted positive are positive: {share}"
-        case "share":
-            return f"at the wanted share: {share}"
-        case _:
-            return f"the {cut.wanted:g} likeliest rows"
-
-
-def scored_rows(model: AutoPU, labelled: np.ndarray) -> list[dict[str, Any]]:
-    """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score."""
-    scores = model.held_out_
-    probabilities = model.calibration_.of(scores)
+    model, scores = found.model, found.model.held_out_
     order = np.lexsort((np.arange(len(scores)), -scores, labelled))
-    return [
-        {
-            "row": int(i) + 1,
-            "labelled": int(labelled[i]),
-            "prediction": int(scores[i] > model.cut_),
-            "probability": float(probabilities[i]),
-            "score": float(scores[i] - model.cut_),
-        }
-        for i in order
-    ]
+    named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
+    probabilities = model.calibration_.of(scores)
+    low, high = (0.0, 1.0) if found.leaks else model.probability_range(probabilities)
+    columns = {
+        "labelled": labelled.astype(int),
+        "prediction": np.where(scores > model.cut_, words.get("1", "1"), words.get("0", "0")),
+        "score": scores - model.cut_,
+        "probability": probabilities,
+        "probability_low": low,
+        "probability_high": high,
+    }
+    return named.reset_index(drop=True).assign(**columns).iloc[order]

@@ -97,9 +97,11 @@ class BlockAuto:
     random_labelling: RandomLabelling
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
-        """Return the score above the cut and the probability of each row of X (n, m)."""
+        """Return the score above the cut of each row of X (n, m), its probability and the range of that."""
         score = self.estimator._score(X)
-        return {"score": score, "probability": self.estimator.calibration_.of(score + self.estimator.cut_)}
+        probability = self.estimator.calibration_.of(score + self.estimator.cut_)
+        low, high = self.estimator.probability_range(probability)
+        return {"score": score, "probability": probability, "probability_low": low, "probability_high": high}
 
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""

@@ -70,11 +70,23 @@ class CutOptions(MovedCut):
     top: Top = None
 
 
+def warn_of_leaks(out: Output, saved: SavedModel) -> None:
+    """Warn if a column that the model uses probably gave the label away in training."""
+    leaks = saved.metadata.get("leaks", ())
+    if leaks:
+        more = f" ({len(leaks) - 1} more columns too)" if len(leaks) > 1 else ""
+        out.warn(
+            f"the model may only repeat who was labelled, not who is positive: in training, {leaks[0]}{more}. Train "
+            "again without it."
+        )
+
+
 def warn_of_unknown_prior(out: Output, model: Any) -> None:
     """Warn if the probabilities of a model of `pucli auto` rest on a prior that its rows do not determine."""
     prior = getattr(model, "estimates_", {}).get("prior")
     if prior is not None and not prior.known:
         out.warn(
             f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
-            f"from {prior.low:.2g} to {prior.high:.2g}. Their order can be used."
+            f"from {prior.low:.2g} to {prior.high:.2g} (for which are probability_low and probability_high). Their "
+            + ("order can be used." if model.ranks_ else "order is no better than chance.")
         )

@@ -121,7 +121,7 @@ def reading(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise _missing(path) from error
     except ImportError as error:
-        raise UsageError(f"{path}: reading Parquet needs pyarrow: pip install 'pucli[parquet]'") from error
+        raise UsageError(f"{path}: {_needed(path, error)}") from error
     except (UsageError, MemoryError):
         raise
     except OSError as error:
@@ -130,6 +130,15 @@ def reading(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
         raise damaged(path, error) from error
+
+
+def _needed(path: Path, error: ImportError) -> str:
+    """Return which package a file needs; pandas raises ImportError for one that is missing and for one too old."""
+    needed = {".xlsx": ("XLSX", "openpyxl"), ".xls": ("XLS", "xlrd")}
+    if path.suffix.lower() in needed:
+        form, package = needed[path.suffix.lower()]
+        return f"reading {form} needs {package}, no older than pandas asks: pip install --upgrade {package} ({error})"
+    return "reading Parquet needs pyarrow: pip install 'pucli[parquet]'"
 
 
 def _not_utf8(path: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
+from pucli.data.fingerprints import fingerprints
 from pucli.data.label_column import LabelColumn, in_order, labelled_positives
 from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.saved_splits import load_splits
@@ -20,12 +20,13 @@ from pucli.errors import UsageError, unknown
 from pucli.seeding import stream
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pucli.data.datasets import Dataset
     from pucli.data.encoding import TableEncoder
 
 # With fewer labelled rows, fits and estimates are unreliable.
 FEW_LABELLED = 10
-FINGERPRINT_ROWS = 10_000
 UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
 
 
@@ -111,6 +112,10 @@ class TrainingRows:
         Columns of the file that identify a row.
     warnings : tuple of str
         Problems that the user should look at, each about one column of the file.
+    leaks : tuple of str
+        Those of the warnings that name a column which probably leaks the label.
+    marks : DataFrame or None
+        The number of each row in its source, from 1, and its cells in `id_columns`.
     """
 
     X: Floats
@@ -128,6 +133,8 @@ class TrainingRows:
     encoder: TableEncoder | None = None
     id_columns: Sequence[str] = ()
     warnings: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
+    marks: pd.DataFrame | None = None
 
     @property
     def labelled(self) -> Bools:
@@ -193,6 +200,7 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
         rows,
         X=rows.X[kept],
         y=None if rows.y is None else rows.y[kept],
+        marks=None if rows.marks is None else rows.marks.iloc[kept],
         about={**rows.about, "rows_drawn": len(kept)},
         title=f"{rows.title}, {len(kept)} of {n} rows",
     )
@@ -264,18 +272,6 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     return rows
 
 
-def fingerprints(X: Floats, y: AnyArray) -> dict[str, str]:
-    """Return hashes of encoded rows X (n, m), of which at most 10,000 are looked at, and of their labels y (n,)."""
-    n = X.shape[0]
-    part = X if n <= FINGERPRINT_ROWS else X[np.linspace(0, n - 1, FINGERPRINT_ROWS).astype(int)]
-    cells = part if isinstance(part, np.ndarray) else np.concatenate([part.data, part.indices])
-    shape = repr((X.shape, len(y))).encode()
-    return {
-        "rows_sha256": hashlib.sha256(shape + np.ascontiguousarray(cells, dtype=np.float64).tobytes()).hexdigest(),
-        "labels_sha256": hashlib.sha256(np.ascontiguousarray(y, dtype=np.int64).tobytes()).hexdigest(),
-    }
-
-
 def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
     """Return integer classes with -1 for unlabeled rows, and the names of the classes in the file.
 
@@ -338,7 +334,16 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
         words=words,
         notes=tuple(dataset.notes),
         unlabeled=0 if kind == "pu" else UNLABELED,
+        marks=_marks(train),
     )
+
+
+def _marks(rows: Ints, ids: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the numbers from 1 of `rows`, and the identifiers `ids` of the same rows."""
+    import pandas as pd
+
+    numbers = pd.DataFrame({"row": rows + 1})
+    return numbers if ids is None else pd.concat([numbers, ids.reset_index(drop=True)], axis=1)
 
 
 def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, dict[str, Any]]:
@@ -374,6 +379,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
+    telling = tuple(leak_warnings(file, labelled))
     return TrainingRows(
         X=file.X,
         y=y,
@@ -388,5 +394,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        warnings=(*doubts, *file.warnings, *leak_warnings(file, labelled)),
+        warnings=(*doubts, *file.warnings, *telling),
+        leaks=telling,
+        marks=_marks(np.arange(len(y)), file.table.frame[list(source.choice.ids)]),
     )

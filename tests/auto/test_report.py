@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,17 @@ from pucli.auto.report import write_report
 from pucli.auto.scar import labelling_of
 from pucli.auto.summary import Findings, summary
 from tests.auto.helpers import two_clouds
+
+
+def text_of(path: Path, X: np.ndarray, s: np.ndarray, leaks: tuple[str, ...] = ()) -> str:
+    """Return the words of the page about a classifier of these rows."""
+    model = AutoPU().fit(X, s)
+    names = [f"f{k}" for k in range(X.shape[1])]
+    about = summary(Findings.of(model, s, labelling_of(model, X, s, 0), leaks), names)
+    write_report(path, model, X, s, names, about, "rows.csv", np.arange(len(X)) + 1001)
+    page = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]+>", " ", path.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"\s+", " ", page.replace("&nbsp;", " "))
+
 
 NAMES = ["shift", "a & b", "<script>", "d"]
 
@@ -49,3 +61,23 @@ def test_the_feature_that_separates_the_classes_is_most_important() -> None:
     fall = importances(model, X, s, np.random.default_rng(0))
     assert np.argmax(fall) == 0
     assert fall[0] > 0.05
+
+
+@pytest.mark.filterwarnings("ignore::pucli.errors.DegenerateModelWarning")
+def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
+    X = np.random.default_rng(3).normal(size=(120, 2))
+    text = text_of(tmp_path / "page.html", X, np.arange(120) < 20)
+    assert "may be useless" in text
+    assert "What share of the unlabeled rows are positives is not determined" in text
+    assert "How many of these are positive is not determined" in text
+    assert "AUC, not determined F1, not determined" in text
+    rows = text.partition("likeliest positives Row Probability")[2].partition("Unlabeled")[0].split()
+    assert all(float(low) < 0.05 for low in rows[1::4]) and rows[2::4] == ["to"] * 10
+    assert all(int(number) > 1000 for number in rows[::4])
+
+
+def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
+    X, s, _ = two_clouds(80, labelled=20)
+    text = text_of(tmp_path / "page.html", X, s, ("column 'f0' is filled for the labelled rows",))
+    assert "column 'f0' is filled" in text.replace("&#39;", "'")
+    assert text.count("? not determined") == 5

@@ -32,13 +32,13 @@ def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
     assert found["recall"].low > recall - 0.2 and found["recall"].high < recall + 0.2
 
 
-def shown(**changed):
+def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", **changed):
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
-        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, "f1"), scenario="case-control", labelling="scar"
+        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, goal, wanted), scenario=scenario, labelling="scar"
     )
     model.leaderboard_ = []
-    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0)), ["a"])
+    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,32 @@ def test_what_rests_on_something_unknown_is_not_known(changed, unknown):
     found = shown(**changed)
     assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == unknown
     assert "no proof" in found["random_labelling"]["verdict"]
+
+
+UNKNOWN = {"prior": Estimate(0.3, 0.0, 0.6)}
+
+
+@pytest.mark.parametrize(
+    ("given", "doubted"),
+    [
+        ({}, False),
+        (UNKNOWN, True),
+        ({**UNKNOWN, "goal": "precision", "wanted": 0.8}, True),
+        ({**UNKNOWN, "goal": "recall", "wanted": 0.8}, False),  # recall needs no prior
+        ({"goal": "recall", "wanted": 0.8, "leaks": ("column 'a' ...",)}, True),
+        ({**UNKNOWN, "goal": "share", "wanted": 0.5}, False),
+    ],
+)
+def test_a_cut_for_something_unknown_says_so(given, doubted):
+    assert ("not determined" in shown(**given)["cut"]["why"]) == doubted
+
+
+@pytest.mark.parametrize(("scenario", "rows"), [("case-control", "unlabeled rows"), ("single-training-set", "rows")])
+def test_the_share_above_the_cut_says_of_which_rows(scenario, rows):
+    assert f"50.0 % of the {rows} are above" in shown(scenario=scenario)["cut"]["why"]
+
+
+def test_nothing_is_known_if_a_column_gives_the_label_away():
+    found = shown(leaks=("column 'a' is 'web' in 98 % of the labelled and 0 % of the other rows",))
+    assert {name for name, estimate in found["estimates"].items() if estimate["known"]} == {"share"}
+    assert "cannot be judged" in found["random_labelling"]["verdict"]

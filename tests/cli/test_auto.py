@@ -6,9 +6,13 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.auto.helpers import two_clouds
+
+RANGE = ("probability_low", "probability", "probability_high")
+PREDICTED = ("prediction", "score", "probability", "probability_low", "probability_high")
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def customers(tmp_path: Path) -> Path:
 
 def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
-    result = pucli(*words, "--model", "m.model", "--scored", "s.csv", "--json")
+    result = pucli(*words, "--model", "m.model", "--scored", "s.csv", "--id", "d", "--json")
     assert result.code == 0, result.err
     found = result.document
     assert found["labelled"] == 40
@@ -35,11 +39,19 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     with Path("s.csv").open() as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == found["rows"]
+    assert list(lines[0]) == ["row", "d", "labelled", *PREDICTED]
+    assert {line["prediction"] for line in lines} == {"yes", "not yes"}
+    with customers.open() as stream:
+        written = {str(number): line["d"] for number, line in enumerate(csv.DictReader(stream), start=1)}
+    assert {line["row"]: line["d"] for line in lines} == written
+    low, value, high = (np.array([float(line[name]) for line in lines]) for name in RANGE)
+    assert np.all((low <= value) & (value <= high)) and np.any(high - low > 0.01)
     unlabeled = [float(line["probability"]) for line in lines if line["labelled"] == "0"]
     assert unlabeled == sorted(unlabeled, reverse=True)
     predicted = pucli("predict", "--model", "m.model", "--data", customers, "--json")
     assert predicted.code == 0, predicted.err
     assert len(predicted.document["predictions"]) == found["rows"]
+    assert list(predicted.document["predictions"][0]) == ["row", "d", *PREDICTED]
 
 
 def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path) -> None:
@@ -88,6 +100,51 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     assert pucli("auto", "--data", "noise.csv", "--label", "bought", "--positive", "yes", "--model", "m").code == 0
     result = pucli("predict", "--model", "m", "--data", "noise.csv", "--out", "scored.csv")
     assert "prior that the training rows do not determine" in result.err
+    assert "no better than chance" in result.err and "can be used" not in result.err
+
+
+def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    assert pucli(*words, "--rows", 100, "--id", "a", "--scored", "s.parquet").code == 0
+    scored, whole = pd.read_parquet("s.parquet"), pd.read_csv(customers, dtype=str)
+    assert len(scored) == 100 and scored["row"].max() > 100
+    assert scored["a"].tolist() == whole["a"][scored["row"] - 1].tolist()
+    refused = pucli(*words, "--id", "labelled", "--scored", "s.csv")
+    assert refused.code == 2
+
+
+def test_what_is_called_positive_says_of_which_rows(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    apart, whole = (pucli(*words, "--scenario", how).out for how in ("case-control", "single-training-set"))
+    assert "% of the unlabeled rows are above" in apart
+    assert "% of the rows are above" in whole
+    assert " of 160 unlabeled" in apart and " of 160 unlabeled" in whole
+
+
+def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers: Path) -> None:
+    table = pd.read_csv(customers, keep_default_na=False)
+    table["source"] = np.where(table["bought"] == "yes", "web", "shop")
+    table.to_csv("leak.csv", index=False)
+    words = ("--data", "leak.csv", "--label", "bought", "--positive", "yes")
+    trained = pucli("auto", *words, "--model", "m", "--scored", "s.csv")
+    assert trained.code == 0 and "source" in trained.err
+    assert trained.out.count("a column gives the label away") == 6 and "if labelled at random" not in trained.out
+    assert "AUC, not determined" in trained.out
+    predicted = pucli("predict", "--model", "m", "--data", "leak.csv", "--out", "p.csv")
+    assert "'source'" in predicted.err
+    for file in ("s.csv", "p.csv"):
+        found = pd.read_csv(file)
+        assert set(found["probability_low"]) == {0.0} and set(found["probability_high"]) == {1.0}
+    assert "'source'" in pucli("evaluate", "--model", "m", *words, "--labels", "pu").err
+    pucli("train", "--method", "svc-naive", *words, "--model", "svc")
+    assert "'source'" in pucli("predict", "--model", "svc", "--data", "leak.csv", "--out", "p.csv").err
+
+
+def test_counts_after_top_are_those_of_the_rows_written(pucli, customers: Path) -> None:
+    pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model", "m")
+    result = pucli("predict", "--model", "m", "--data", customers, "--top", 7, "--out", "p.csv")
+    assert "7 rows written" in result.out
+    assert result.err.splitlines()[-1] == "7 rows predicted yes; these are the 7 likeliest of 200 rows"
 
 
 def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -> None:

@@ -320,3 +320,13 @@ def test_a_sample_is_said_to_be_one(tmp_path, pucli):
     )
     done = pucli("prior", "--data", tmp_path / "rows.csv", *WORDS, "--replicates", 0, "--estimator", "bbe")
     assert "labelled and 800 unlabeled rows, drawn at random" in done.err
+
+
+def test_advise_says_if_there_is_nothing_to_learn(pucli, tmp_path):
+    random = np.random.default_rng(0)
+    noise = pd.DataFrame(random.normal(size=(400, 3)), columns=["a", "b", "c"])
+    noise["bought"] = np.where(np.arange(400) < 80, "yes", "")
+    noise.to_csv(tmp_path / "noise.csv", index=False)
+    assert "nothing to learn" in pucli("advise", "--data", tmp_path / "noise.csv", *WORDS).err
+    path = table(tmp_path / "rows.csv", n=300, labelled=80)
+    assert "nothing to learn" not in pucli("advise", "--data", path, *WORDS).err

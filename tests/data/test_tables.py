@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pucli.data import read_table, table_notes
 from pucli.data.arff import read_arff, split_row
+from pucli.data.formats import reading
 from pucli.errors import UsageError
 
 X = np.array([[1.5, -2.0], [0.1, 4.0], [1e-3, 7.0], [3.0, 8.25]])
@@ -346,3 +347,10 @@ def test_a_damaged_file_is_read_correctly_or_refused(kind, tmp_path):
             assert np.isfinite(features).all()
             assert set(y) == {-1, 1}
             assert features.shape == (len(y), len(names))
+
+
+@pytest.mark.parametrize(("name", "package"), [("t.xlsx", "openpyxl"), ("t.xls", "xlrd"), ("t.parquet", "pyarrow")])
+def test_a_missing_or_old_package_is_named_by_the_file_that_needs_it(name, package, tmp_path):
+    with pytest.raises(UsageError, match=package) as caught, reading(tmp_path / name):
+        raise ImportError(f"a newer {package} is needed")
+    assert ("Parquet" in str(caught.value)) == (package == "pyarrow")

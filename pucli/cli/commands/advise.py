@@ -14,7 +14,9 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     from pucli.advice import Advice
     from pucli.data.training_rows import TrainingRows
+    from pucli.held_out import HeldOut
 
+TREES = 100
 EXAMPLES = """
 pucli advise --data customers.csv --label bought --positive yes
 pucli advise --dataset wifi --label-frequency 0.25 --plot wifi.png
@@ -43,6 +45,9 @@ def command(
     less than .04: some where a plane separates the classes, some where nothing does well. Take such a method if
     `pucli compare auto METHOD` prefers it on your rows, or if one model with a proof is wanted.
 
+    First, a forest and an SVC are cross-validated on at most 1,200 rows. If neither ranks held-out labelled rows above
+    unlabeled ones by more than chance, a warning says so: no method may help then.
+
     Asks what the flowchart of the GLPUAL thesis asks: are the positives in two parts around the negatives, are there
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
@@ -62,6 +67,8 @@ def command(
         raise UsageError(f"{rows.title}: {error}") from error
     if rows.n_labelled < FEW_LABELLED:
         out.warn(f"with {rows.n_labelled} labelled rows the answers are little more than guesses.")
+    ranked = _ranked(rows, where.seed)
+    _warn_of_chance(out, ranked)
     auto_command = f"pucli auto {where.words}"
     words = where.words if found.rows is None or where.rows is not None else f"{where.words} --rows {found.rows}"
     next_command = f"pucli tune --method {found.method} {words}{_settings(found)}"
@@ -75,6 +82,7 @@ def command(
             "between": found.between,
             "irrelevant": irrelevant,
             "prior": prior,
+            "pu_auc": {name: checked.pu_auc for name, checked in ranked.items()},
             "method": found.method,
             "params": found.params,
             "grid": found.grid,
@@ -96,6 +104,38 @@ def command(
     out.remark(f"Whether it beats auto on these rows: pucli compare auto {found.method} {where.words} --tune")
     if plot is not None:
         out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
+
+
+def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:
+    """Return how two quick classifiers rank rows that they were not trained on; empty if there are too few rows."""
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    from pucli.held_out import held_out
+    from pucli.models import estimator_of
+    from pucli.persistence import make_pipeline
+
+    quick = {
+        "extra-trees": ExtraTreesClassifier(TREES, min_samples_leaf=5, class_weight="balanced", random_state=seed),
+        "svc-naive": estimator_of("svc-naive")(),
+    }
+    found = {}
+    for name, estimator in quick.items():
+        checked = held_out(make_pipeline(estimator, standardise=True), rows.X, rows.labelled, seed)
+        if checked is not None:
+            found[name] = checked
+    return found
+
+
+def _warn_of_chance(out: Output, ranked: dict[str, HeldOut]) -> None:
+    from pucli.auto.ranking import chance_limit
+
+    limits = [chance_limit(checked.labelled, checked.unlabeled) for checked in ranked.values()]
+    if ranked and all(checked.pu_auc <= limits[0] for checked in ranked.values()):
+        areas = " and ".join(f"{checked.pu_auc:.2f} ({name})" for name, checked in ranked.items())
+        out.warn(
+            "there may be nothing to learn from these columns: labelled rows that two quick classifiers were not "
+            f"trained on do not rank above unlabeled ones (PU-AUC {areas}; up to {limits[0]:.2f} may be chance)."
+        )
 
 
 def _check(prior: float | None, plot: Path | None) -> None:

@@ -16,6 +16,8 @@ from pucli.cli.output import Output
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pucli.data.training_rows import TrainingRows
     from pucli.models import Fitted
 
@@ -48,7 +50,9 @@ def command(
     ] = None,
     scored: Annotated[
         Path | None,
-        typer.Option("--scored", help="CSV file of all rows, the likeliest positives first.", show_default=False),
+        typer.Option(
+            "--scored", help="CSV or Parquet file of all rows, the likeliest positives first.", show_default=False
+        ),
     ] = None,
     n_jobs: opt.Jobs = 1,
 ) -> None:
@@ -59,6 +63,10 @@ def command(
     hold if the labelled rows are a random sample of all positives. With --scenario single-training-set the labels were
     given within one sample; otherwise the unlabeled rows are a sample of their own.
 
+    --scored writes for each row, from models trained without it, what `pucli predict` writes for new rows: its number,
+    the columns of --id, the label, the score and the probability, and what the probability would be with the prior at
+    either end of its interval.
+
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
     grows with the square of its probability of being positive. The rows alone cannot confirm this. In `pucli bench
     labelling` it found much more where labels depended on the features, and cost little where they were random.
@@ -66,6 +74,8 @@ def command(
     from pucli.auto.scar import labelling_of
     from pucli.auto.summary import Findings, scored_rows, summary
     from pucli.cli.columns import rows_to_learn_from, show_columns
+    from pucli.data.writers import check_writable_format
+    from pucli.predictions import OWN_COLUMNS, check_ids
 
     if where.columns:
         show_columns(out, where.source)
@@ -74,6 +84,9 @@ def command(
     opt.output_file("--model", model, where.data, where.split)
     opt.output_file("--report", report, where.data, where.split)
     opt.output_file("--scored", scored, where.data, where.split)
+    if scored is not None:
+        check_writable_format(scored)
+        check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
     params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
     if backend.in_blocks:
         if report is not None or scored is not None:
@@ -84,17 +97,19 @@ def command(
         rows = rows_to_learn_from(out, "pu", where.source)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs})
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
-        found, names, title = Findings.of(fitted.estimator, rows.labelled, test), rows.feature_names, rows.title
+        found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks)
+        names, title = rows.feature_names, rows.title
         about = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds}
         if model is not None:
             fitted.save(model)
     results = summary(found, names)
     if scored is not None:
-        _write(scored, scored_rows(found.model, rows.labelled))
+        _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks))
     if report is not None:
         from pucli.auto.report import write_report
 
-        write_report(report, found.model, rows.X, rows.labelled, names, results, title)
+        numbers = None if rows.marks is None else rows.marks["row"].to_numpy()
+        write_report(report, found.model, rows.X, rows.labelled, names, results, title, numbers)
     files = {"model": model, "report": report, "scored": scored}
     document = {**about, **results, **files}
     out.document(document)
@@ -105,11 +120,12 @@ def command(
         out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
 
 
-def _write(path: Path, lines: list[dict[str, Any]]) -> None:
+def _write(path: Path, lines: pd.DataFrame) -> None:
     from pucli.data.atomic import replacing
+    from pucli.data.writers import open_writer
 
-    with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as stream:
-        Output.write_csv(stream, list(lines[0]), [list(line.values()) for line in lines])
+    with replacing(path) as partial, open_writer(partial) as writer:
+        writer.write(lines)
 
 
 def _files(paths: Sequence[str]) -> str | None:
@@ -138,7 +154,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         [
             ("rows", f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"),
             ("cut", document["cut"]["why"]),
-            ("rows called positive", document["called_positive"]),
+            ("rows called positive", _called_positive(document)),
             ("random labelling", document["random_labelling"]["verdict"]),
             ("training time", f"{document['seconds']:.1f} s"),
             *((name, document[name]) for name in ("model", "report", "scored")),
@@ -148,8 +164,9 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.text()
     assumed = "if labelled at random" if document["labelling"] == "scar" else "if clear ones were labelled first"
     rests = {name: "" if name == "share" else assumed for name in document["estimates"]}
+    unknown = "no: a column gives the label away" if document["leaks"] else "not determined"
     estimates = [
-        [name, found["value"], found["low"], found["high"], rests[name] if found["known"] else "not determined"]
+        [name, found["value"], found["low"], found["high"], rests[name] if found["known"] else unknown]
         for name, found in document["estimates"].items()
     ]
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
@@ -159,6 +176,16 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         else "The estimates hold only if the labelled rows were chosen by how clearly they are positive."
     )
     out.text()
-    known = document["estimates"]["f1"]["known"]
+    headers = [
+        f"{words} estimated" if document["estimates"][name]["known"] else f"{words}, not determined"
+        for name, words in (("auc", "AUC"), ("f1", "F1"))
+    ]
     board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
-    out.table(["member", "PU-AUC", "AUC estimated", "F1 estimated" if known else "F1, not determined"], board)
+    out.table(["member", "PU-AUC", *headers], board)
+
+
+def _called_positive(document: dict[str, Any]) -> str:
+    """Return how many of the unlabeled rows are called positive, in words."""
+    counted = f"{document['called_positive']} of {document['unlabeled']} unlabeled"
+    known = document["estimates"]["precision"]["known"]
+    return counted if known else f"{counted}; how many of them are positive is not determined"

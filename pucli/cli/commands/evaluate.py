@@ -9,6 +9,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
+from pucli.cli.cut_options import warn_of_leaks
 from pucli.cli.output import Output
 from pucli.cli.train_text import COUNTS, whole_counts
 from pucli.errors import UsageError
@@ -86,6 +87,8 @@ def command(
         raise UsageError("--labels pu needs --data; the held-out rows of a declared data set have true labels.")
     else:
         rows = _held_out(saved, dataset, split, repeat, mirror, offline)
+    if labels == "pu":
+        warn_of_leaks(out, saved)
     document = _scores(saved, rows, labels)
     out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
     _print(out, {**document, "labels": labels})

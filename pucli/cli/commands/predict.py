@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.cut_options import MovedCut, warn_of_unknown_prior
+from pucli.cli.cut_options import MovedCut, warn_of_leaks, warn_of_unknown_prior
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -58,10 +58,12 @@ def command(
     The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A higher
     score means a more likely positive; rows with a score above 0 are predicted positive. A method that estimates
     probabilities adds that of the positive class or, for more than two classes, of the predicted class; classtering
-    adds the cluster. A density model gives the log-likelihood of each row; gaussian-mcpl also fills each missing cell
-    with its expected value. --for, --recall, --precision and --share move the threshold of a model of `pucli auto`
-    without retraining. --share is that of the rows of the file, which is read twice; from stdin, that of the training
-    rows.
+    adds the cluster. A model of `pucli auto` adds what the probability would be with the prior at either end of its
+    interval: probability_low and probability_high. A density model gives the log-likelihood of each row; gaussian-mcpl
+    also fills each missing cell with its expected value.
+
+    --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
+    is that of the rows of the file, which is read twice; from stdin, that of the training rows.
 
     CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
     """
@@ -100,7 +102,7 @@ def _labels(
     from pucli.data.tally import Tally
     from pucli.predictions import predicted_blocks, top_rows
 
-    tally, counts = Tally(), Counter[str]()
+    tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     carried = list(saved.metadata.get("id_columns", ())) if ids is None else ids
 
     def counted() -> Iterator[pd.DataFrame]:
@@ -110,10 +112,14 @@ def _labels(
                 yield block
                 bar(counts.total())
 
-    blocks: Iterable[pd.DataFrame] = counted() if top is None else [top_rows(counted(), top)]
+    blocks: Iterable[pd.DataFrame] = counted()
+    if top is not None:
+        blocks = [top_rows(blocks, top)]
+        top_counts.update(blocks[0]["prediction"].tolist())
     written = _write_blocks(out, blocks, destination)
     ordered = {label: counts[label] for label in sorted(counts)}
-    out.document({"rows": counts.total(), "counts": ordered})
+    said = ordered if top is None else {label: top_counts[label] for label in sorted(top_counts)}
+    out.document({"rows": counts.total(), "written": written, "counts": said})
     for line in tally.lines():
         out.warn(line)
     if destination is not None:
@@ -122,7 +128,9 @@ def _labels(
     if saved.metadata.get("kind") == "pu":
         _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
         warn_of_unknown_prior(out, saved.pipeline[-1])
-    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in ordered.items()))
+        warn_of_leaks(out, saved)
+    among = "" if top is None else f"; these are the {written} likeliest of {counts.total()} rows"
+    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in said.items()) + among)
 
 
 def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:

@@ -19,6 +19,7 @@ from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.scales import Scaled
 
+WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
 # or above one minus it, or if that of the labelled training rows is below the second number. A useful model may miss
 # half of the labelled rows, but hardly 95 % of them.
@@ -88,6 +89,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         return self
 
     @property
+    def _way_out(self) -> str:
+        """What to do about a degenerate model."""
+        return WAY_OUT
+
+    @property
     def _sparse_format(self) -> str | bool:
         """The format in which the method takes sparse rows, or False if it takes none."""
         return False
@@ -135,7 +141,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
                 rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
             shares.append(float(np.mean(self._score(X[rows]) > 0)))
         self.positive_share_, self.labelled_recall_ = shares
-        problem = degeneracy(*shares, prior_given=isinstance(getattr(self, "prior", None), float))
+        given = isinstance(getattr(self, "prior", None), float)
+        problem = degeneracy(*shares, prior_given=given, way_out=self._way_out)
         if problem:
             warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=3)
 
@@ -180,7 +187,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def degeneracy(positive_share: float, labelled_recall: float, *, prior_given: bool = False) -> str:
+def degeneracy(
+    positive_share: float, labelled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
+) -> str:
     """Return why a model with these shares on its training rows is degenerate, or "" if it is not.
 
     Parameters
@@ -191,8 +200,9 @@ def degeneracy(positive_share: float, labelled_recall: float, *, prior_given: bo
         Share of the labelled rows that are predicted positive. Below 5 % the model is degenerate.
     prior_given : bool, default=False
         Whether the class prior was given, so that it is no advice to give it.
+    way_out : str
+        What to do about it.
     """
-    way_out = "Tune the parameters, give the class prior if the method takes one, or check the labels."
     if prior_given:
         way_out = (
             "The class prior was given: where the classes overlap, no row may be more likely positive than negative. "
