@@ -12,7 +12,7 @@ from pucli.errors import UsageError, unknown
 from pucli.report.cells import FILE as CELLS
 from pucli.report.cells import cells_csv, read_cells_csv
 from pucli.report.comparisons import compare_pairs, rank_methods
-from pucli.report.extras import extras_of
+from pucli.report.extras import extras_of, remarks_of
 from pucli.report.files import PROVENANCE, output_folder, write
 from pucli.report.formats import FORMATS, rendered
 from pucli.report.model import Report
@@ -285,13 +285,15 @@ def _source(experiment: Experiment) -> str:
 
 
 def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
-    """Return remarks on whole columns."""
+    """Return remarks of the protocol and on whole columns."""
+    found = remarks_of(experiment.protocol, experiment)
     given = [column for column in samples.columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
     if not given:
-        return []
+        return found
     return [
+        *found,
         f"These columns are given the true prior: {', '.join(given)}. It is the share of positives among all unlabeled "
-        "rows of the split, including the test rows; the other columns do not use it."
+        "rows of the split, including the test rows; the other columns do not use it.",
     ]
 
 

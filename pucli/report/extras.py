@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from pucli.runner.cells import Cell, protocol_module
@@ -45,11 +46,21 @@ def no_extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -
 
 def extras_of(protocol: str) -> MakeExtras:
     """Return the function `extras` of the module `report` of the protocol, or `no_extras` without such a module."""
+    found: MakeExtras = getattr(_report_module(protocol), "extras", no_extras)
+    return found
+
+
+def remarks_of(protocol: str, experiment: Experiment) -> list[str]:
+    """Return the sentences that the function `remarks` of that module puts above the table, if there is one."""
+    make: Callable[[Experiment], list[str]] | None = getattr(_report_module(protocol), "remarks", None)
+    return [] if make is None else make(experiment)
+
+
+def _report_module(protocol: str) -> ModuleType | None:
     package = protocol_module(protocol).__package__
     if not package or importlib.util.find_spec(f"{package}.report") is None:
-        return no_extras
-    found: MakeExtras = getattr(importlib.import_module(f"{package}.report"), "extras", no_extras)
-    return found
+        return None
+    return importlib.import_module(f"{package}.report")
 
 
 def done_rows(cells: Sequence[Cell], rows: StoredRows) -> list[tuple[Cell, StoredRow]]:

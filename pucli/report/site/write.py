@@ -17,6 +17,7 @@ from pucli.report.everything import judged_rows, with_results
 from pucli.report.files import write
 from pucli.report.leaders import Leader, leaders
 from pucli.report.model import Report
+from pucli.report.site.best import CEILING, best_on, lead
 from pucli.report.site.prose import guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
 from pucli.report.summary import count_verdicts
@@ -29,8 +30,6 @@ from pucli.runner.plan import DEFAULT_RESULTS
 LARGEST_SVG = 300_000
 # runs on the front page
 NEWEST = 5
-# first metrics that say how good predictions are
-QUALITY = ("f1", "f_published", "error", "accuracy", "nmi", "log_likelihood")
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
 
 
@@ -303,13 +302,13 @@ def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
     for name in sorted({row.dataset for one in shown for row in one.report.rows}):
         entry = dataset_entry(name)
         counts = ", ".join(f"{n} {kind}" for kind, n in entry.published.model_dump().items() if n is not None)
-        best = _best(shown, name)
+        best = best_on([(one.experiment, one.report) for one in shown], name)
         facts = {
-            "Best here": best, "Page": entry.page or "", "Licence": entry.licence or "", "Origin": entry.origin,
-            "Rows and columns": entry.selection, "Note": entry.note, "Published": counts,
+            "Best here": best.sentence, "Page": entry.page or "", "Licence": entry.licence or "",
+            "Origin": entry.origin, "Rows and columns": entry.selection, "Note": entry.note, "Published": counts,
         }  # fmt: skip
-        used = [line for one in shown for line in _used(one.report, name)]
-        header = ["Table", "Setting", "Metric", "Best here", "Mean", "Verdicts"]
+        used = [line for one in shown for line in _used(one, name)]
+        header = ["Table", "Setting", "Metric", "Best here", "Mean", "Ahead by", "Verdicts"]
         page = render(
             "subject.html",
             root="../",
@@ -320,39 +319,26 @@ def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
             description="",
         )
         written.append(write(out / "datasets" / f"{name}.html", page))
-        values = [name, entry.title, best, entry.origin, entry.selection, str(len(used))]
+        values = [name, entry.title, best.short, entry.origin, entry.selection, str(len(used))]
         lines.append(Line(f"datasets/{name}.html", values))
     table = Table("Data sets", ["Data set", "Title", "Best here", "Origin", "Rows and columns", "Settings"], lines)
     return [*written, write(out / "datasets.html", render("list.html", table=table))]
 
 
-def _best(shown: Sequence[Shown], dataset: str) -> str:
-    """Return how often each method has the best mean of the first metric, over the settings of all tables.
-
-    Tables that choose parameters on the test labels (`pu_ceiling`) do not count.
-    """
-    counts: Counter[str] = Counter()
-    for one in shown:
-        if one.experiment.protocol != "pu_ceiling":
-            first = one.experiment.metrics[0]
-            own = [line for line in _used(one.report, dataset) if line.cells[2] == first and first in QUALITY]
-            counts.update(one.experiment.methods[line.cells[3]].method for line in own)
-    total = sum(counts.values())
-    return ", ".join(f"{method} in {n} of {total}" for method, n in counts.most_common(3))
-
-
-def _used(report: Report, dataset: str) -> list[Line]:
-    """Return one line per setting and metric, with the best column and the verdicts."""
-    from pucli.metrics import get_metric
-
+def _used(one: Shown, dataset: str) -> list[Line]:
+    """Return one line per setting and metric, with the best column, its lead and the verdicts."""
     found = []
+    report, methods = one.report, one.experiment.methods
+    bound = one.experiment.protocol == CEILING
     own = [row for row in report.rows if row.dataset == dataset]
     for metric, setting in dict.fromkeys((row.metric, row.setting) for row in own):
         rows = [row for row in own if (row.metric, row.setting) == (metric, setting)]
-        better = get_metric(metric).better
-        with_mean = [row for row in rows if not math.isnan(row.obtained_mean)]
-        if better is not None and with_mean:
-            best = (max if better == "higher" else min)(with_mean, key=lambda row: row.obtained_mean)
-            values = [report.name, setting or "all", metric, best.column, best.obtained_mean, count_verdicts(rows)]
+        run = [row for row in rows if not math.isnan(row.obtained_mean)]
+        ahead = lead(run, [methods[row.column].method for row in run])
+        if ahead is not None:
+            name = f"{ahead.best.column} (by the test labels: no result)" if bound else ahead.best.column
+            words = "" if bound else ahead.words
+            mean, verdicts = ahead.best.obtained_mean, count_verdicts(rows)
+            values = [report.name, setting or "all", metric, name, mean, words, verdicts]
             found.append(Line(f"../tables/{report.name}.html", values))
     return found
