@@ -13,11 +13,15 @@ from pucli.data.atomic import replacing
 def write_results(
     folder: Path, name: str, found: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> list[Path]:
-    """Write the results of a benchmark as JSON and its `rows` as a Markdown table; return the two paths."""
+    """Write the results of a benchmark as JSON and its `rows` as a Markdown table; return the two paths.
+
+    `found["about"]`, if there is one, explains the columns above the table.
+    """
     numbers = [column not in ("what", "method", "note") for column in columns]
     lines = [
         f"# {found['title']}",
         "",
+        *([found["about"], ""] if "about" in found else []),
         f"| {' | '.join(columns)} |",
         f"| {' | '.join('---:' if number else '---' for number in numbers)} |",
     ]

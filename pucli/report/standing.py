@@ -89,7 +89,7 @@ def _measured(path: Path) -> dict[str, tuple[int, float]]:
     for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
         command, _, rest = row["name"].partition(" ")
         sizes = [(int(float(name)), value) for name, value in row.items() if name[:1].isdigit() and value is not None]
-        if command == "train" and sizes:
-            method = rest.partition(",")[0]
+        if command in ("train", "auto") and sizes:
+            method = rest.partition(",")[0] or command
             found[method] = max(found.get(method, (0, 0.0)), max(sizes), key=lambda size: (size[0], -size[1]))
     return found

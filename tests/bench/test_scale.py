@@ -49,3 +49,12 @@ def test_the_rows_are_as_declared(tmp_path):
     frame = pd.read_parquet(tmp_path / "rows.parquet")
     assert frame.shape == (2000, scale.COLUMNS + 1)
     assert np.isclose(frame["label"].mean(), scale.POSITIVE * scale.LABELLED, atol=0.02)
+
+
+def test_the_page_explains_its_columns(tmp_path):
+    from pucli.bench._results import write_results
+
+    page = write_results(tmp_path, "scale", {"title": "Costs", "about": scale.ABOUT}, ["what"], [["auto"]])[
+        1
+    ].read_text()
+    assert page.startswith("# Costs\n\nThe figures below") and "exponent is the power" in page and "wall s" in page

@@ -198,10 +198,15 @@ def test_standings_are_made_of_the_leaderboard_and_the_benchmark(tmp_path):
         {"name": "train usmo, linear", "1e+04": 2.0, "1e+06": 7.64, "exponent": 0.5},
         {"name": "train usmo, rbf", "1e+04": 9.0, "1e+06": None},
         {"name": "tune glpual", "1e+04": 1.0},
+        {"name": "auto", "1e+04": 20.3},
     ]
     (tmp_path / "bench" / "scale.json").write_text(json.dumps({"rows": rows}))
     text = standings([Leader("gllc", 4, 1, 0.256)], tmp_path)
-    assert text.splitlines()[1:] == ["gllc,0,0,,4,1,0.26", "usmo,1000000,7.6,bench scale,0,0,0"]
+    assert text.splitlines()[1:] == [
+        "auto,10000,20.3,bench scale,0,0,0",
+        "gllc,0,0,,4,1,0.26",
+        "usmo,1000000,7.6,bench scale,0,0,0",
+    ]
     assert all(0 <= one.place <= 1 and one.first <= one.rankings for one in read_standings().values())
 
 
@@ -233,3 +238,12 @@ def test_five_questions_are_answered_within_three_clicks(site):
 def test_committed_drawings_are_small():
     large = {p.name: p.stat().st_size for p in (ROOT / "results").glob("*/figures/*.svg") if p.stat().st_size > 300_000}
     assert not large
+
+
+def test_a_page_of_ceilings_says_that_they_are_no_results():
+    from pucli.report.extras import remarks_of
+
+    text = " ".join(remarks_of("pu_ceiling", load_experiment("ceiling-3.3", check_methods=False)))
+    assert "test labels" in text and "leave the grid" in text
+    assert remarks_of("pu", load_experiment("table-3.3", check_methods=False)) == []
+    assert text[:60] in (ROOT / "results" / "ceiling-3.3" / "table.md").read_text(encoding="utf-8")

@@ -75,8 +75,8 @@ def _methods() -> tuple[list[str], list[list[Any]]]:
     rows = []
     for method in all_methods().values():
         own = known.get(method.name, Standing(method.name))
-        scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried
-        place = f"{own.place:.2f} of {own.rankings}" if own.rankings else ""
+        scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried or "not measured"
+        place = f"{own.place:.2f} of {own.rankings}" if own.rankings else "not ranked"
         rows.append([method.name, method.kind, "; ".join(_needs(method)), scale, place, _source(method)])
     return ["name", "kind", "needs", "rows", "place", "source"], rows
 
