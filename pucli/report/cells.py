@@ -105,6 +105,8 @@ def _parts(columns: list[str], path: Path) -> dict[str, slice]:
         if columns.count(name) != 1:
             raise UsageError(f"{path}: the column {name!r} is {'missing' if name not in columns else 'duplicated'}.")
     first, last = columns.index("params") + 1, columns.index("n_fits")
+    if first == last:  # no cell was finished: all failed or are missing
+        return dict.fromkeys(("metrics", "seconds", "certificate"), slice(first, last))
     timed = [i for i in range(first, last) if columns[i].startswith(SECONDS)]
     if not timed:
         raise UsageError(f"{path}: there is no column {SECONDS}* between the metrics and the certificate.")

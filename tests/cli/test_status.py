@@ -47,7 +47,7 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert "some, profile full: " in done.out and "of 8 cells done" in done.out
     assert "failed: ValueError: more than 20 labelled rows" in done.out
     assert "breast-cancer (label_frequency 0.5) fragile, repeat 1" in done.out
-    assert "--only-failed" in done.err
+    assert "`pucli reproduce some.yaml --only-failed`" in done.err
     document = pucli("status", fragile, "--json").document
     assert document["done"] + document["failed"] + document["left"] == document["total"] == 8
     assert sum(len(failure["cells"]) for failure in document["failures"]) == document["failed"] > 0
@@ -73,3 +73,27 @@ def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):
     done = pucli("status", fragile, "--method", "gllc", "--watch", "3")
     assert (done.code, looked) == (0, [3.0])
     assert "4 of 4 cells done" in done.out
+
+
+def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypatch):
+    lasting = MODULE.replace("def fit(self, X, y):", "def fit(self, X, y):\n        assert ALLOWED, 'not allowed'")
+    (tmp_path / "barred.py").write_text(
+        "ALLOWED = False\n" + lasting.replace("Fragile", "Barred").replace("rows=20", "rows=1000")
+    )
+    experiment = {
+        "title": "All fail",
+        "data": {"names": ["wine"]},
+        "split": {"label_frequencies": [0.5], "repeats": 2, "seed": 1, "unlabeled_train": 0.7},
+        "methods": {"barred": {"estimator": "barred:Barred"}},
+    }
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump(experiment))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert pucli("reproduce", "all.yaml", "--results", "r").code == 1
+    failed = pucli("status", "all.yaml", "--results", "r")
+    assert "2 failed: AssertionError: not allowed" in failed.out
+    assert "`pucli reproduce all.yaml --results r --only-failed`" in failed.err
+    sys.modules["barred"].ALLOWED = True
+    again = pucli("reproduce", "all.yaml", "--results", "r", "--only-failed", "--json")
+    assert (again.code, again.document["run"]["ran"], again.document["run"]["failed"]) == (0, 2, 0)
+    assert "2 of 2 cells done" in pucli("status", "all.yaml", "--results", "r").out
+    sys.modules.pop("barred", None)

@@ -69,7 +69,7 @@ def test_a_tie_and_noise_are_said():
     found = best_on([table("a", rows)], "wifi")
     assert found.sentence.startswith("A tie: svc-naive and nnpu each have the best mean in 1 of 2 settings.")
     assert "all may be noise" in found.sentence
-    assert found.short == "svc-naive 1, nnpu 1 of 2; beyond noise 0"
+    assert found.short == "svc-naive 1, nnpu 1 of 2; all within noise"
 
 
 def test_ceilings_and_settings_with_one_method_do_not_count():

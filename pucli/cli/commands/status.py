@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ pucli status my-table.yaml --profile quick --watch 10
 """
 # maximum number of cells named for each reason of failure
 NAMED = 3
+DEFAULT = Path("results")
 
 
 def command(
@@ -43,7 +45,7 @@ def command(
         float | None,
         typer.Option("--watch", metavar="SECONDS", min=1, help="Repeat at this interval until all cells are done."),
     ] = None,
-    results: opt.Results = Path("results"),
+    results: opt.Results = DEFAULT,
 ) -> int:
     """Show the finished, failed and remaining cells of an experiment.
 
@@ -63,6 +65,9 @@ def command(
         sleep(watch)
     out.document(found.to_json())
     _print(out, found)
+    if found.failures:
+        again = experiment if results == DEFAULT else f"{experiment} --results {shlex.quote(str(results))}"
+        out.remark(f"`pucli reproduce {again} --only-failed` runs them again.")
     return 1 if found.failed else 0
 
 
@@ -94,5 +99,3 @@ def _print(out: Output, found: Status) -> None:
     if found.flags:
         out.text()
         out.text("of those done: " + ", ".join(f"{count} {flag}" for flag, count in found.flags.items()))
-    if found.failures:
-        out.remark(f"`pucli reproduce {found.experiment} --only-failed` runs them again.")

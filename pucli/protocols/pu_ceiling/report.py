@@ -10,5 +10,5 @@ def remarks(experiment: Experiment) -> list[str]:
     return [
         "No figure here is the result of a method: the test labels are read to find the best (f1_ceiling) and the "
         "median (f1_median) F1 of the points of the grid. The best is an upper bound for a choice among these points.",
-        "A table may exceed it: where its parameters are refined after the grid (`greedy`), they leave the grid.",
+        "A table may exceed it: where its parameters are refined after the grid (greedy), they leave the grid.",
     ]

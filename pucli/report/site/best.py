@@ -72,7 +72,8 @@ class Best:
         if not self.settings:
             return ""
         named = ", ".join(f"{method} {n}" for method, n in self.counts.most_common(MOST_NAMED))
-        return f"{named} of {self.settings}; beyond noise {self.clear.total()}"
+        clear = self.clear.total()
+        return f"{named} of {self.settings}; {f'{clear} beyond noise' if clear else 'all within noise'}"
 
     @property
     def sentence(self) -> str:
