@@ -27,6 +27,7 @@ from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
 from pucli.solvers.glpual.ascent import box_ascent_gram
 from pucli.solvers.glpual.dual import solve_glpual
+from pucli.solvers.glpual.interior import box_interior
 from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
@@ -39,6 +40,8 @@ SMALL_FEATURES = 24
 DENSE_ROWS = 5000
 # Above this many labelled rows, and more of them than features, their matrix is not formed.
 MANY_LABELLED = 2000
+# After this many sweeps of the ascent an interior-point method ends it.
+SWEEPS = 20
 # form, kernel, width: points that share their features
 Group = tuple[str, str, float | None]
 
@@ -194,7 +197,9 @@ class GlobalLocalPath(PathRoute):
                     a = np.zeros(len(Zp))
                 a = np.minimum(a, c_p)
                 constant = c_u * len(Zu) - 0.5 * yb @ yb
-                box_ascent_gram(Q, q, a, c_p, constant, tol, max_iter)
+                sweeps, gap, objective, _ = box_ascent_gram(Q, q, a, c_p, constant, tol, min(max_iter, SWEEPS))
+                if gap > tol * objective and sweeps < max_iter:
+                    a = box_interior(Q, q, a, c_p, constant, tol)[1]
                 previous = (sigma, point["lam"])
                 scores[False] = a
             for squared, dual in scores.items():
