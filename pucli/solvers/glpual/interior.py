@@ -68,13 +68,13 @@ def box_interior(Q: Floats, q: Floats, a: Floats, upper: float, constant: float,
         C, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
         if failed:
             break
-        centre = (a @ low + room @ high) / (2 * len(a))
+        centre = float(a @ low + room @ high) / (2 * len(a))
         # the predictor aims at the optimum, the corrector at a centre as near to it as the predictor came
         move = dpotrs(C, slack, lower=1)[0]
         d_low, d_high = -low - low / a * move, -high + high / room * move
         size = _longest(a, move, room, low, d_low, high, d_high)
         after = (a + size * move) @ (low + size * d_low) + (room - size * move) @ (high + size * d_high)
-        centre *= (after / (2 * len(a)) / centre) ** 3
+        centre *= (float(after) / (2 * len(a)) / centre) ** 3
         to_low, to_high = (centre - move * d_low) / a, (centre + move * d_high) / room
         move = dpotrs(C, slack + to_low - to_high, lower=1)[0]
         d_low, d_high = to_low - low - low / a * move, to_high - high + high / room * move
