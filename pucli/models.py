@@ -63,6 +63,8 @@ class Fitted:
         Whether features were scaled.
     seconds : float
         Time of the fit.
+    doubt : str
+        Why the model may be useless, for those who apply it; "" if nothing speaks for it.
     """
 
     method: str
@@ -70,6 +72,7 @@ class Fitted:
     rows: TrainingRows
     standardised: bool
     seconds: float
+    doubt: str = ""
 
     @property
     def estimator(self) -> Any:
@@ -109,6 +112,7 @@ class Fitted:
             "data": rows.about,
             "id_columns": list(rows.id_columns),
             "leaks": list(rows.leaks),
+            "doubt": self.doubt,
             "denominator": rows.denominator,
             "preprocessing": "standardise" if self.standardised else "none",
         }

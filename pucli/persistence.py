@@ -192,6 +192,7 @@ _METADATA: dict[str, tuple[type, ...]] = {
     "data": (dict,),
     "id_columns": (list,),
     "leaks": (list,),
+    "doubt": (str,),
     "denominator": (str,),
     "preprocessing": (str,),
 }

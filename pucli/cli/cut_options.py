@@ -63,6 +63,19 @@ class MovedCut:
         return replace(saved, pipeline=Pipeline(steps))
 
 
+def warn_of_unknown_precision(out: Output, cut: MovedCut, model: Any) -> None:
+    """Warn if a precision is wanted that the training rows of the model do not determine."""
+    if cut.precision is None:
+        return
+    found = model.estimates_
+    precision = found["precision"]
+    if not (precision.known and found["prior"].known):
+        out.warn(
+            f"the training rows do not determine the precision at this threshold: {precision.value:.2g}, anything from "
+            f"{precision.low:.2g} to {precision.high:.2g}."
+        )
+
+
 @dataclass(frozen=True)
 class CutOptions(MovedCut):
     """Options that move the threshold, including a number of rows."""
@@ -70,8 +83,10 @@ class CutOptions(MovedCut):
     top: Top = None
 
 
-def warn_of_leaks(out: Output, saved: SavedModel) -> None:
-    """Warn if a column that the model uses probably gave the label away in training."""
+def warn_of_doubts(out: Output, saved: SavedModel) -> None:
+    """Warn of what was found in training: a column that probably gives the label away, or results of chance."""
+    if saved.metadata.get("doubt"):
+        out.warn(f"found in training: {saved.metadata['doubt']}.")
     leaks = saved.metadata.get("leaks", ())
     if leaks:
         more = f" ({len(leaks) - 1} more columns too)" if len(leaks) > 1 else ""

@@ -100,6 +100,9 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     assert pucli("auto", "--data", "noise.csv", "--label", "bought", "--positive", "yes", "--model", "m").code == 0
     result = pucli("predict", "--model", "m", "--data", "noise.csv", "--out", "scored.csv")
     assert "prior that the training rows do not determine" in result.err
+    assert "determine the precision" not in result.err
+    moved = pucli("predict", "--model", "m", "--data", "noise.csv", "--precision", 0.1, "--out", "scored.csv")
+    assert "do not determine the precision at this threshold" in moved.err
     assert "no better than chance" in result.err and "can be used" not in result.err
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -114,3 +115,26 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     else:
         assert f"--param C={chosen}" in done.err and "interrupted: 3 of 5 points" in done.err
         assert "3 points" in done.out
+
+
+def test_a_choice_that_may_be_chance_is_warned_of(pucli, tmp_path):
+    random = np.random.default_rng(0)
+    for name, shift in (("noise.csv", 0.0), ("apart.csv", 3.0)):
+        table = pd.DataFrame(random.normal(size=(300, 2)), columns=["a", "b"])
+        table["bought"] = np.where(np.arange(300) < 60, "yes", "")
+        table.loc[table["bought"] == "yes", "a"] += shift
+        table.to_csv(tmp_path / name, index=False)
+        words = ("--method", "svc-naive", "--data", tmp_path / name, "--label", "bought", "--positive", "yes")
+        done = pucli("tune", *words, "--grid", "C=0.1,1,10")
+        assert ("which may be chance" in done.err) == (name == "noise.csv"), done.err
+
+
+def test_a_model_that_may_be_useless_is_said_to_be_so_when_it_is_applied(pucli, tmp_path):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(300, 2)), columns=["a", "b"])
+    table["bought"] = np.where(np.arange(300) < 60, "yes", "")
+    table.to_csv(tmp_path / "noise.csv", index=False)
+    words = ("--data", tmp_path / "noise.csv", "--label", "bought", "--positive", "yes")
+    assert "may be useless" in pucli("train", "--method", "svc-naive", *words, "--model", "m").err
+    applied = pucli("predict", "--model", "m", "--data", tmp_path / "noise.csv", "--out", "p.csv")
+    assert "found in training: the model may be useless" in applied.err

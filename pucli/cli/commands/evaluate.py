@@ -9,7 +9,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.cut_options import warn_of_leaks
+from pucli.cli.cut_options import warn_of_doubts
 from pucli.cli.output import Output
 from pucli.cli.train_text import COUNTS, whole_counts
 from pucli.errors import UsageError
@@ -88,7 +88,7 @@ def command(
     else:
         rows = _held_out(saved, dataset, split, repeat, mirror, offline)
     if labels == "pu":
-        warn_of_leaks(out, saved)
+        warn_of_doubts(out, saved)
     document = _scores(saved, rows, labels)
     out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
     _print(out, {**document, "labels": labels})

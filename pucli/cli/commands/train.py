@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,6 +83,8 @@ def command(
     if model is not None:
         fitted.save(model)
     checked = _held_out(entry, fitted, where.seed)
+    if model is not None and checked is not None and checked.warning:
+        replace(fitted, doubt=checked.warning).save(model)
     _report(out, fitted, where, notes, model, checked)
     if checked is None:
         _say_not_judged(out, entry)

@@ -198,6 +198,19 @@ def _report(
             "The f1 is an estimate: it rests on an estimated class prior and on labels that are a random sample of the "
             "positives; where the classes overlap it may be far too high."
         )
-    called = best["positive_unlabeled"] / best["n_unlabeled"]
+    _warn_if_useless(out, best, rows.n_labelled)
+
+
+def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int) -> None:
+    """Warn if the best point calls nearly every row positive, or labelled rows no more than unlabeled ones."""
+    from pucli.auto.ranking import CHANCE
+
+    called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labelled"] / best["n_labelled"]
+    n = min(n_labelled, best["n_labelled"])  # repeated folds hold the same rows
     if called > MOST_CALLED:
         out.warn(f"{100 * called:.1f} % of the unlabeled rows are predicted positive: the choice may be useless.")
+    elif recall - called <= CHANCE * math.sqrt(called * (1.0 - called) / n):
+        out.warn(
+            f"the choice may be useless: of rows held out, it predicts {100 * recall:.0f} % of the labelled and "
+            f"{100 * called:.0f} % of the unlabeled ones positive, which may be chance."
+        )
