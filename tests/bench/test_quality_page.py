@@ -82,3 +82,10 @@ def test_figures_of_biased_labels_are_those_of_the_table() -> None:
         assert told in SECTION, method
     random = {r["method"]: f"{r['F1']:.3f}".removeprefix("0") for r in lines if r["labelling"] == "single-training-set"}
     assert f"{random['auto, labelling sar']} against {random['auto']}" in SECTION
+
+
+def test_what_further_members_would_add_is_that_of_the_table() -> None:
+    others = [r for r in rows("members-full") if not r["method"].endswith("(a member)")]
+    low, high = (f"{pick(r['change'] for r in others):+.4f}".replace("0.", ".") for pick in (min, max))
+    assert f"changes by {low} to {high}" in SECTION
+    assert f"up to {max(r['error'] for r in others):.4f}".replace("0.", ".") in SECTION
