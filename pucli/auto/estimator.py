@@ -87,6 +87,8 @@ class AutoPU(PUClassifier):
         The F1 of the SVC is at its own cut, that of the others at the share that the ensemble predicts positive.
     held_out_ : ndarray of shape (n,)
         Score of each training row by models that were trained without it.
+    ranks_ : bool
+        Whether labelled rows rank above unlabeled ones, where neither was trained on, by more than chance.
     propensity_ : ndarray of shape (n,)
         How readily each training row would be labelled if it were positive, relative to the clearest positive; ones
         unless `labelling` is "sar".
