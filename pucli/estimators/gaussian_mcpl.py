@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.arrays import Bools, Floats, Ints
-from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
@@ -26,9 +26,11 @@ from pucli.solvers.safe.gaussian import (
     log_density,
     monotone_cover,
     monotone_pattern,
+    relative_rounding,
     sample_moments,
 )
 
+NEARLY_SINGULAR = 1e-2  # relative rounding of the likelihood above which a fit counts as not converged
 _SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in standardised features
 
 
@@ -77,9 +79,10 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     objective_ : float
         Log-likelihood of the observed entries at the estimate, maximal for "all".
     dual_gap_ : float
-        0 if the estimate is the saddle point in closed form (one block), otherwise NaN. `gap_` is the same.
+        0 if the estimate is the saddle point in closed form (one block), otherwise NaN. `gap_` is the same. Where the
+        covariance is nearly singular or means are far from zero, what rounding may cost.
     n_iter_, converged_
-        1 and True.
+        1, and whether rounding leaves at least two digits of `objective_`.
     supervised_only_ : bool
         Whether no entry is missing; the estimate is then that of the complete rows.
 
@@ -160,9 +163,14 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             if bound > self.improvement_ or used_blocks == self.blocks:
                 self.mean_, self.covariance_ = model
                 self.improvement_, self.used_blocks_ = bound, used_blocks
-        gap = 0.0 if len(pattern.blocks) <= 2 else np.nan
-        objective = float(np.sum(self._log_density(rows)))
-        self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=True))
+        values = self._log_density(rows)
+        size = float(np.abs(values).sum()) + rows.size
+        gap = relative_rounding(Gaussian(self.mean_, self.covariance_)) * size
+        converged = gap <= NEARLY_SINGULAR * size
+        gap = np.nan if len(pattern.blocks) > 2 else gap if gap > ROUNDING * size else 0.0
+        certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=1, converged=converged)
+        self._keep_certificate(certificate)
+        self._warn_unless_converged()
         self.gap_ = self.dual_gap_
         return self
 
@@ -187,7 +195,13 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         """Return the estimate by blocks, computed in standardised features."""
         centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         scale[scale == 0.0] = 1.0
-        inside = fit_by_blocks((X - centre) / scale, pattern, self.ridge / scale**2)
+        try:
+            inside = fit_by_blocks((X - centre) / scale, pattern, self.ridge / scale**2)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "the regression of the incomplete columns on the others has no unique solution: set ridge > 0 (a "
+                "variance added to every feature), or drop constant or repeated features."
+            ) from None
         return Gaussian(centre + scale * inside.mean, inside.covariance * np.outer(scale, scale))
 
     def _check_complete(self, complete: Floats) -> None:

@@ -38,7 +38,8 @@ class EMLDA(GenerativeClassifier):
     soft_labels_ : ndarray of shape (M, K)
         Posteriors of the unlabeled rows.
     objective_ : float
-        Log-likelihood of the observed data.
+        Log-likelihood of the observed data in the coordinates (x - centre_) transform_; that in the units of X is
+        greater by n ln |det transform_|.
     residual_ : float
         Last increase of `objective_`, in nats per row.
     dual_gap_, improvement_ : float

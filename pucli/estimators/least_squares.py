@@ -7,11 +7,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.arrays import AnyArray, Floats, Ints
+from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
-from pucli.solvers.result import Certificate
-from pucli.solvers.safe.least_squares import least_squares, safe_least_squares
+from pucli.solvers.result import CLOSED_FORM, Certificate
+from pucli.solvers.safe.least_squares import (
+    contrast,
+    excess_risk,
+    fitted_values,
+    least_squares,
+    risk,
+    rounding_of_values,
+    safe_least_squares,
+)
 
 
 class _LeastSquaresClassifier(SemiSupervisedClassifier):
@@ -34,7 +42,12 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
         residual = X @ w[:-1] + w[-1] - y
         objective = float(residual @ residual + self.lam * (w[:-1] @ w[:-1]))
-        self._keep_certificate(Certificate(objective=objective, gap=0.0, n_iter=1, converged=True))
+        gap = 0.0
+        if rounding_of_values(X, w) > 0.0:
+            objective = risk(X, y, w, self.lam)
+            gap = excess_risk(X, y, w, lam=self.lam, fit_intercept=self.fit_intercept)
+        converged = gap <= CLOSED_FORM * len(y)
+        self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=converged))
         return w
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -85,7 +98,7 @@ class LeastSquares(_LeastSquaresClassifier):
     objective_ : float
         The minimised sum over the labelled rows.
     dual_gap_ : float
-        0: the solution is in closed form.
+        0: the solution is in closed form. Where features are so large that rounding shows, what it costs.
     supervised_only_ : bool
         Whether y had no unlabeled row. Unlabeled rows are ignored.
     improvement_ : float
@@ -152,7 +165,24 @@ class _SafeLeastSquares(_LeastSquaresClassifier):
             self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
             self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
             self._keep_certificate(fit)
+            self._tell_rounding(X, labelled, y_labelled, w, fit.coef)
         self.gap_ = self.dual_gap_
+
+    def _tell_rounding(self, X: Floats, labelled: Bools, y: Floats, w_supervised: Floats, w: Floats) -> None:
+        """State the objective of the rounded coefficients, and add to the gap what rounding them changes."""
+        error = rounding_of_values(X, np.maximum(np.abs(w), np.abs(w_supervised)))
+        if error == 0.0:
+            return
+        if self._metric == "all":
+            rows, labels = np.vstack([X[labelled], X[~labelled]]), np.append(y, self.soft_labels_)
+            objective = contrast(rows, labels, w, w_supervised, self.lam)
+        else:
+            objective = risk(X[labelled], y, w, self.lam)
+        # what moves a value by `error` changes the risk by twice that times the residual
+        reach = float(np.abs(fitted_values(X, w)).sum()) + len(X)
+        self.dual_gap_ += abs(objective - self.objective_) + 2.0 * error * reach + len(X) * error**2
+        self.objective_ = objective
+        self.converged_ = bool(self.converged_ and self.dual_gap_ <= self.tol * len(X))
 
 
 class CPLS(_SafeLeastSquares):

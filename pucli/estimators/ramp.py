@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from pucli.arrays import Bools, Floats
@@ -135,6 +136,9 @@ class RampPU(KernelPU):
         rounding = abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
         if solution.coef is None:
             rounding += kernel.rounding(X, solution.weights)
+        if self.kernel == "polynomial":
+            share = np.where(labelled, self.prior_ / labelled.sum(), 0.5 / (~labelled).sum()) / (2.0 * self.lam_)
+            rounding += kernel.rounding_of_scores(X, solution.weights, share)
         scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior_, 1.0) / (2.0 * self.lam_))
         self._keep_certificate(
             Certificate(

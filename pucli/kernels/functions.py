@@ -103,6 +103,15 @@ class Kernel(NamedTuple):
         degree = 1 if self.name == "linear" else self.degree
         return degree * eps * float(size @ np.sqrt(np.maximum(self.diagonal(X), 0.0))) ** 2
 
+    def rounding_of_scores(self, X: Floats, weights: Floats, slopes: Floats) -> float:
+        """Return a bound on the rounding of sum_i slopes_i |sum_j weights_j k(x_i, x_j)|, "linear" or "polynomial".
+
+        Rows of any length enter by their slope, also those without a weight, of which `rounding` knows nothing.
+        """
+        degree = 1 if self.name == "linear" else self.degree
+        length = np.sqrt(np.maximum(self.diagonal(X), 0.0))
+        return 4.0 * (degree + 1) * np.finfo(float).eps * float(slopes @ length) * float(np.abs(weights) @ length)
+
     def combination(self, X: Floats, Y: Floats, weights: Floats) -> Floats:
         """Return sum_j weights_j k(x_i, y_j), shape (n,), from one chunk of the matrix at a time."""
         if self.name == "linear":

@@ -32,10 +32,14 @@ MENDED = [
     ("cpb-glpual (linear)", 37),
     ("cpb-glpual (linear)", 430),  # offset: the similarity of rows that are not centred
     ("ekf-glpual", 13),  # a singular quadratic form
+    ("usmo (polynomial)", 20),  # far row: scores that pair steps have gathered rounding in
+    ("ramp-pu (polynomial)", 65),
+    pytest.param("usmo (linear)", 2189, marks=pytest.mark.slow),  # offset: the sum of dual variables lost digits
+    ("cpb-glpual (linear)", 1105),  # all features zero
 ]
 
 
-@pytest.mark.parametrize(("name", "number"), MENDED, ids=str)
+@pytest.mark.parametrize(("name", "number"), MENDED)
 def test_gaps_that_were_wrong(name, number):
     (family,) = (family for family in proofs.FAMILIES if family.name == name)
     assert proofs.judged(family, proofs.generated(family, number)) == ""

@@ -6,29 +6,56 @@ Every line gives the number of cases that were tried and that held; the JSON fil
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pucli.bench._timing import Progress, reporter
 
 COLUMNS = ("what", "tried", "held", "note")
 FULL = {"full": True}
-# Modules of this package, each with lines(full) -> list of Line.
-PARTS: tuple[str, ...] = ("estimator_checks", "hostile", "proofs", "likelihoods", "killed", "faults", "same_bits")
+# Modules of this package, each with lines(full) -> Line objects; one that grows comes again.
+PARTS: tuple[str, ...] = ("estimator_checks", "hostile", "killed", "faults", "same_bits", "numbers")
 
 
 def run(progress: Progress | None = None, full: bool = False, parts: Sequence[str] = PARTS) -> dict[str, Any]:
     """Return the table of `pucli bench trust`; `full` tries many more cases of each kind, `parts` some kinds only."""
+    [*_, last] = stages(progress, full, parts)
+    return last
+
+
+def stages(
+    progress: Progress | None = None,
+    full: bool = False,
+    parts: Sequence[str] = PARTS,
+    earlier: Mapping[str, Any] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the table after each line that ended; the rows of other parts than `parts` are those of an `earlier` table.
+
+    The last row says which parts have not ended.
+    """
     report = reporter(progress)
-    rows: list[dict[str, Any]] = []
+    known = [row for row in (earlier or {}).get("rows", []) if row.get("part") in PARTS]
+    rows = {row["name"]: row for row in known if row["part"] not in parts}
+    ended = {row["part"] for row in known if row["part"] not in {*parts, *(earlier or {}).get("open", [])}}
     for step, part in enumerate(parts):
         module = importlib.import_module(f"pucli.bench.trust.{part}")
-        rows += [line.row() for line in module.lines(full)]
+        for line in module.lines(full):
+            rows[line.name] = {**line.row(), "part": part}
+            yield _table(rows, [name for name in PARTS if name not in ended])
+        ended.add(part)
         report(step + 1, len(parts))
-    tried, held = (sum(row[key] for row in rows) for key in ("tried", "held"))
-    rows.append({"name": "all", "tried": tried, "held": held, "note": ""})
+    yield _table(rows, [name for name in PARTS if name not in ended])
+
+
+def _table(rows: Mapping[str, dict[str, Any]], left: Sequence[str]) -> dict[str, Any]:
+    """Return the table of some rows, in the order of the parts; `left` has the parts that have not ended."""
+    place = {part: number for number, part in enumerate(PARTS)}
+    found = sorted(rows.values(), key=lambda row: place.get(row["part"], len(PARTS)))
+    tried, held = (sum(row[key] for row in found) for key in ("tried", "held"))
+    note = f"cut short: {', '.join(left)} did not run to the end" if left else ""
     return {
         "title": "Promises, with the number of cases that were tried and that held",
         "columns": COLUMNS,
-        "rows": rows,
+        "rows": [*found, {"name": "all", "tried": tried, "held": held, "note": note}],
+        "open": list(left),
     }

@@ -37,6 +37,11 @@ class Losses(NamedTuple):
         slope = np.take_along_axis(self.slope, largest, 1)[:, 0] + 2 * self.square * away
         return np.take_along_axis(lines, largest, 1).sum() + (self.square * away * away).sum(), slope
 
+    def times(self, weights: Floats) -> Losses:
+        """Return the losses with a factor for each row (n,)."""
+        each: Long = weights.astype(np.longdouble)
+        return Losses(each[:, None] * self.slope, each[:, None] * self.level, each * self.square, self.target)
+
 
 def _losses(p: Bools, labelled: Any, unlabeled: Any, square: Any = (0.0, 0.0)) -> Losses:
     """Return losses from lines (slope, level) and weights of squares about +1 and -1, for both kinds of rows."""
@@ -65,6 +70,12 @@ def _double_hinge(weight: float) -> list[tuple[float, float]]:
 def hinges(p: Bools, c: Weights, f: Long) -> Losses:
     """Return the losses of the biased SVM."""
     return _losses(p, _hinge(c["c_p"], 1.0), _hinge(c["c_u"], -1.0))
+
+
+def balanced_hinges(p: Bools, c: Weights, f: Long) -> Losses:
+    """Return the losses of an SVM with balanced classes."""
+    half = c["C"] * len(p) / 2
+    return _losses(p, _hinge(half / p.sum(), 1.0), _hinge(half / (~p).sum(), -1.0))
 
 
 def squares(p: Bools, c: Weights, f: Long) -> Losses:
@@ -228,10 +239,18 @@ def linear_objective(X: Floats, losses: Losses, ridge: Any, edges: Any) -> tuple
     return Objective(F, None, losses, ridge, edges, np.eye(X.shape[1]) / scale), centre
 
 
-def kernel_objective(X: Floats, width: float, losses: Losses, ridge: Any) -> Objective:
-    """Return the objective of a sum of Gaussian kernels at the rows, over their weights and b."""
-    rows = X.astype(np.longdouble) / np.longdouble(width)
-    K = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2) / 2)
+def kernel(X: Floats, width: float, degree: int | None = None) -> Long:
+    """Return the matrix of the Gaussian kernel, or with a `degree` that of (1 + x.y)^degree."""
+    rows: Long = X.astype(np.longdouble) / np.longdouble(width)
+    if degree is not None:
+        polynomial: Long = (1 + (rows[:, None] * rows[None]).sum(axis=2)) ** degree
+        return polynomial
+    gaussian: Long = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2) / 2)
+    return gaussian
+
+
+def sum_objective(K: Long, losses: Losses, ridge: Any) -> Objective:
+    """Return the objective of a sum of kernels at the rows, over their weights and b, for a kernel matrix."""
     values, vectors = np.linalg.eigh(np.asarray(K, dtype=float))
     kept = values > SMALLEST * values[-1]
     return Objective(K, K, losses, ridge, None, vectors[:, kept] / np.sqrt(values[kept]))

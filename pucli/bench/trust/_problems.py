@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
+from pucli.arrays import Bools, Floats, Ints
 
 KINDS = (
     "plain",
@@ -26,12 +26,16 @@ FAR = 1e5
 
 
 class Problem(NamedTuple):
-    """The kind of a problem, rows X (n, m), which of them are labelled (n,), and weights by parameter."""
+    """The kind of a problem, rows X (n, m), which of them are labelled (n,), and weights by parameter.
+
+    `own` (n,) has the weights of the rows themselves, None for one each.
+    """
 
     kind: str
     X: Floats
     labelled: Bools
     weights: dict[str, float]
+    own: Floats | None = None
 
 
 def problem(
@@ -73,3 +77,18 @@ def problem(
     if "width" in weights:
         weights["width"] = 10.0 ** float(rng.uniform(-1, 1)) * (float(np.median(np.abs(X - X.mean(axis=0)))) or 1.0)
     return Problem(kind, X, labelled, weights)
+
+
+def partly_labelled(rng: np.random.Generator, least: int | None = None, classes: int = 3) -> tuple[str, Floats, Ints]:
+    """Return the kind of a problem, rows, and labels of two to `classes` classes, -1 for unlabeled rows.
+
+    At least `least` rows of each class are labelled, None for two more than there are features.
+    """
+    task = problem(rng, ("prior",), (20, 50), 3)
+    n, m = task.X.shape
+    codes: Any = rng.integers(0, int(rng.integers(2, classes + 1)), n)
+    y = np.where(rng.random(n) < 0.3, codes, -1)
+    for k in np.unique(codes):
+        y[np.flatnonzero(codes == k)[: m + 2 if least is None else least]] = k
+    spread = np.ptp(task.X, axis=0) / 4
+    return task.kind, task.X + codes[:, None] * spread * rng.normal(size=m), y

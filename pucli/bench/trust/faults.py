@@ -133,15 +133,12 @@ Reply: TypeAlias = Callable[[Handler, int], None]
 
 def _network(root: Path, full: bool) -> Line:
     """Fetch from mirrors that misbehave: the right bytes come, or none, and a second fetch brings them."""
-    import hashlib
-
-    from pucli.bench.trust.hostile_archives import CATALOGUE
+    from pucli.bench.trust.hostile_archives import toy_catalogue
     from pucli.data.download import fetch
     from pucli.errors import PucliError
 
     line = Line("mirrors that misbehave: the right bytes or none, one line, and a second fetch brings them")
-    text = CATALOGUE.format(sha=hashlib.sha256(_DATA).hexdigest(), archive="toy.csv").replace(", member: toy.csv", "")
-    (root / "datasets.yaml").write_text(text)
+    (root / "datasets.yaml").write_text(toy_catalogue(_DATA))
     for name, (reply, comes) in {**_REPLIES, **(_SLOW if full else {})}.items():
         cache = root / "cache" / name.replace(" ", "-")
         problem = ""

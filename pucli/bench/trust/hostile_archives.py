@@ -30,6 +30,14 @@ toy:
 _ZEROS = 2**20
 
 
+def toy_catalogue(data: bytes) -> str:
+    """Return the catalogue of a data set that is one plain file."""
+    import hashlib
+
+    found = CATALOGUE.format(sha=hashlib.sha256(data).hexdigest(), archive="toy.csv")
+    return found.replace(", member: toy.csv", "")
+
+
 def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
     """Return `count` archives in a mirror, each with a fetch from it: all strange ones, then damaged ones."""
     strange = list(_STRANGE.items())

@@ -7,17 +7,19 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from pucli.bench.trust import _runs
 from pucli.bench.trust._lines import Line
+from pucli.bench.trust.hostile_archives import toy_catalogue
 
 SEED = 22
 # Number of runs, of starts and of outputs, by default and with --full.
-RUNS, STARTS, OUTPUTS = (6, 100), (3, 60), (4, 60)
+RUNS, STARTS, OUTPUTS = (6, 100), (3, 60), (8, 100)
 # Seconds after the first process of a command in which its workers start.
 STARTING = 0.8
 # The killed process, and the signal.
@@ -31,19 +33,17 @@ WAYS = (
 )
 
 
-def lines(full: bool) -> list[Line]:
-    """Return the lines of experiments and of other outputs."""
+def lines(full: bool) -> Iterator[Line]:
+    """Yield the lines of experiments and of other outputs, each after every case."""
     rng = np.random.default_rng(SEED)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        return [
-            _experiments(rng, root, RUNS[full]),
-            _starting(rng, root, STARTS[full]),
-            _outputs(rng, root, OUTPUTS[full]),
-        ]
+        yield from _outputs(rng, root, OUTPUTS[full])
+        yield from _starting(rng, root, STARTS[full])
+        yield from _experiments(rng, root, RUNS[full])
 
 
-def _experiments(rng: np.random.Generator, root: Path, count: int) -> Line:
+def _experiments(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
     line = Line("experiments killed and resumed: the same table, nothing run twice, no process or lock left")
     _runs.write_experiment(root)
     words = ["reproduce", "small.yaml", "--n-jobs", "2", "--quiet", "--results"]
@@ -53,7 +53,8 @@ def _experiments(rng: np.random.Generator, root: Path, count: int) -> Line:
     whole = _runs.results(_runs.stored(root / "whole"))
     if code != 0 or len(whole) != _runs.CELLS:
         line.count("the whole run", f"exit code {code}: {err[-200:]}")
-        return line
+        yield line
+        return
     cut = 0
     for number in range(count):
         what, kind, target = WAYS[number % len(WAYS)]
@@ -64,13 +65,20 @@ def _experiments(rng: np.random.Generator, root: Path, count: int) -> Line:
         line.count(
             f"{number} {what}, {len(before)} cells stored", killed or _resumed(again, root, number, before, whole)
         )
-    line.note = f"{cut} were cut short, the others had ended"
-    return line
+        line.note = f"{cut} were cut short, the others had ended"
+        yield line
 
 
-def _killed(words: Sequence[str], root: Path, after: float, kind: int, target: str) -> str:
+def _killed(
+    words: Sequence[str],
+    root: Path,
+    after: float,
+    kind: int,
+    target: str,
+    environment: Mapping[str, str] | None = None,
+) -> str:
     """Kill a command after some seconds; return what is wrong with its end, "" if nothing."""
-    process = _runs.started(words, root)
+    process = _runs.started(words, root, environment)
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
@@ -86,7 +94,7 @@ def _killed(words: Sequence[str], root: Path, after: float, kind: int, target: s
     return ""
 
 
-def _starting(rng: np.random.Generator, root: Path, count: int) -> Line:
+def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
     """Press Ctrl-C while worker processes start."""
     line = Line("Ctrl-C while workers start: one line, exit code 130, no process left")
     _runs.write_table(root)
@@ -106,7 +114,7 @@ def _starting(rng: np.random.Generator, root: Path, count: int) -> Line:
         left = _runs.outlived(process.pid)
         good = code == 130 and not left and err.startswith("pucli: ") and len(err.strip().splitlines()) == 1
         line.count(f"{number} {words[0]}", "" if good else f"exit code {code}, {left} left: {err[-300:]}")
-    return line
+        yield line
 
 
 def _send(session: int, kind: int, target: str) -> None:
@@ -140,31 +148,75 @@ def _resumed(
     return ""
 
 
-def _outputs(rng: np.random.Generator, root: Path, count: int) -> Line:
-    """Kill `train` and `report` while they replace a file: it must be the old file or the new one."""
-    line = Line("outputs of train and report, killed: the old file or the new one")
-    _runs.write_table(root)
-    train = ["train", "--method", "blssvm", "--data", "rows.csv", "--label", "y", "--quiet", "--model", "m.model"]
-    report = ["report", "small.yaml", "--results", "whole", "--quiet"]
+class _Output(NamedTuple):
+    """A command, the files it writes, and the range of its time in which it is killed."""
+
+    words: Sequence[str]
+    files: Sequence[Path]
+    shares: tuple[float, float] = (0.5, 1.0)
+
+
+def _outputs(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
+    """Kill `train`, `report`, `auto` and `fetch` while they replace files: each must be the old one or the new one."""
+    line = Line("outputs of train, report, auto and fetch, killed: the old file or the new one")
+    outputs = _written(root)
+    if isinstance(outputs, str):
+        line.count("the files", outputs)
+        yield line
+        return
+    seconds: dict[int, float] = {}
     for number in range(count):
-        words, files = ((train, [root / "m.model"]), (report, _pages(root / "whole")))[number % 2]
-        begun = time.monotonic()
-        code, err = _runs.finished(_runs.started(words, root))
-        seconds = time.monotonic() - begun
-        if code != 0:
-            line.count(f"{number} {words[0]}", f"exit code {code}: {err[-200:]}")
-            continue
-        files = files or _pages(root / "whole")
+        which = number % len(outputs)
+        words, files, shares = outputs[which]
+        if which not in seconds:
+            begun = time.monotonic()
+            code, err = _runs.finished(_runs.started(words, root, _CACHE))
+            seconds[which] = time.monotonic() - begun
+            if code != 0:
+                line.count(f"{number} {words[0]}", f"exit code {code}: {err[-200:]}")
+                continue
         new = {file: file.read_bytes() for file in files}
         for file in files:
             file.write_bytes(b"old")
-        _, kind, target = WAYS[number % len(WAYS)]
-        problem = _killed(words, root, seconds * float(rng.uniform(0.5, 1.0)), kind, target)
+        _, kind, target = WAYS[(number // len(outputs)) % len(WAYS)]
+        problem = _killed(words, root, seconds[which] * float(rng.uniform(*shares)), kind, target, _CACHE)
         for file in files:
             if not problem and not (file.exists() and _whole(file, new[file])):
                 problem = f"{file.name} is neither the old file nor the new one"
+            file.write_bytes(new[file])  # as it was before the next kill
         line.count(f"{number} {words[0]} {kind}", problem)
-    return line
+        yield line
+
+
+_CACHE = {"PUCLI_DATA_DIR": "cache", "PUCLI_DATASETS": "toy.yaml"}
+# Rows of the file that `fetch` copies, enough for some tenths of a second.
+_ROWS = 4_000_000
+
+
+def _written(root: Path) -> list[_Output] | str:
+    """Return the commands with the files they write, or what went wrong while these were made."""
+    _runs.write_table(root)
+    _runs.write_experiment(root)
+    data = b"a,b,kind\n" + b"1,2,yes\n3,4,no\n" * _ROWS
+    (root / "mirror").mkdir()
+    (root / "mirror" / "toy.csv").write_bytes(data)
+    (root / "toy.yaml").write_text(toy_catalogue(data))
+    for words in (["reproduce", "small.yaml", "--quiet", "--results", "whole"], _FETCH):
+        code, err = _runs.finished(_runs.started(words, root, _CACHE))
+        if code != 0:
+            return f"{words[0]}: exit code {code}: {err[-200:]}"
+    cached = [file for file in (root / "cache").rglob("*") if file.is_file() and file.stat().st_size == len(data)]
+    table = ["--data", "rows.csv", "--label", "y", "--quiet"]
+    return [
+        _Output(["train", "--method", "blssvm", *table, "--model", "m.model"], [root / "m.model"]),
+        _Output(["report", "small.yaml", "--results", "whole", "--quiet"], _pages(root / "whole")),
+        _Output(_AUTO + table, [root / name for name in ("a.model", "a.html", "a.csv")], (0.3, 1.0)),
+        _Output(_FETCH, cached, (0.3, 1.0)),
+    ]
+
+
+_FETCH = ["fetch", "toy", "--mirror", "mirror", "--offline"]
+_AUTO = ["auto", "--model", "a.model", "--report", "a.html", "--scored", "a.csv"]
 
 
 def _pages(folder: Path) -> list[Path]:

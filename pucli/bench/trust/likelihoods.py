@@ -7,15 +7,15 @@ the soft labels of the fit bounds the saddle value from above, and `dual_gap_` m
 
 from __future__ import annotations
 
-import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pucli.arrays import Floats, Ints
-from pucli.bench.trust._lines import Line
+from pucli.bench.trust._fits import Cases, fitted
 from pucli.bench.trust._objectives import Long
-from pucli.bench.trust._problems import problem
+from pucli.bench.trust._problems import partly_labelled
 
 SEED = 23
 COUNTS = (100, 10_000)
@@ -42,51 +42,28 @@ class Gaussians(NamedTuple):
         return np.array(found).T
 
 
-def lines(full: bool) -> list[Line]:
-    """Return a line for each method."""
-    found = []
-    for method in METHODS:
-        line, refused = Line(f"guarantees of {method}"), 0
-        for number in range(COUNTS[full]):
-            kind, X, y = generated(number)
-            wrong = judged(method, X, y)
-            refused += wrong == "refused"
-            line.count(f"{number} {kind}", "" if wrong == "refused" else wrong)
-        line.note = f"{refused} were refused with a reason" if refused else ""
-        found.append(line)
-    return found
+def cases() -> list[Cases]:
+    """Return the cases of each method."""
+    return [Cases(f"guarantees of {method}", COUNTS, partial(_judged, method)) for method in METHODS]
+
+
+def _judged(method: str, number: int) -> tuple[str, str]:
+    kind, X, y = generated(number)
+    return kind, judged(method, X, y)
 
 
 def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints]:
     """Return the kind of a problem, rows, and labels, -1 for unlabeled rows."""
-    rng = np.random.default_rng([seed, number])
-    task = problem(rng, ("prior",), (20, 50), 3)
-    n, m = task.X.shape
-    classes: Any = rng.integers(0, int(rng.integers(2, 4)), n)
-    y = np.where(rng.random(n) < 0.3, classes, -1)
-    for k in np.unique(classes):
-        y[np.flatnonzero(classes == k)[: m + 2]] = k
-    spread = np.ptp(task.X, axis=0) / 4
-    return task.kind, task.X + classes[:, None] * spread * rng.normal(size=m), y
+    return partly_labelled(np.random.default_rng([seed, number]))
 
 
 def judged(method: str, X: Floats, y: Ints) -> str:
-    """Return what is wrong with a fit, "" if nothing, "refused" if the method raised an error."""
-    from sklearn.exceptions import ConvergenceWarning
-
+    """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
     from pucli.methods import make_estimator
 
     model = make_estimator(method)
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
-        warnings.simplefilter("always")
-        try:
-            model.fit(X, y)
-        except ValueError as error:
-            return "refused" if len(str(error)) > 40 else f"ValueError: {error}"
-        except Exception as error:
-            return f"{type(error).__name__}: {error}"
-    if not model.converged_ and not any(isinstance(item.message, ConvergenceWarning) for item in caught):
-        return "did not converge and did not warn"
+    if wrong := fitted(model, X, y):
+        return wrong
     if model.supervised_only_:
         return ""
     with np.errstate(all="ignore"):
@@ -102,16 +79,16 @@ def _wrong(model: Any, shared: bool, X: Floats, y: Ints) -> str:
     own = np.eye(K)[np.searchsorted(model.classes_, y[labelled])].astype(np.longdouble)
     supervised = _most_likely(rows[labelled], own, shared)
     try:
-        before, fitted = supervised.log_joint(rows), _stored(model, centre, scale, shared).log_joint(rows)
+        before, after = supervised.log_joint(rows), stored_gaussians(model, centre, scale, shared).log_joint(rows)
         order = np.append(np.flatnonzero(labelled), np.flatnonzero(~labelled))
         best = _most_likely(rows[order], np.vstack([own, model.soft_labels_]), shared)
         most = best.log_joint(rows) - before
     except np.linalg.LinAlgError:
         return "" if model.improvement_ == 0.0 else "a guarantee for a singular covariance"
-    gain = fitted - before
+    gain = after - before
     certain = (own * gain[labelled]).sum()
     least = float(certain + gain[~labelled].min(axis=1).sum())
-    slack = ROUNDING * float(np.abs(fitted).max(axis=1).sum() + np.abs(before).max(axis=1).sum() + len(X))
+    slack = ROUNDING * float(np.abs(after).max(axis=1).sum() + np.abs(before).max(axis=1).sum() + len(X))
     # without an improvement the parameters are the supervised ones, whatever their rounding
     if model.improvement_ > 0.0 and model.improvement_ - least > slack:
         return f"improvement {model.improvement_:.6g}, but it is {least:.6g} for some labels"
@@ -123,7 +100,7 @@ def _wrong(model: Any, shared: bool, X: Floats, y: Ints) -> str:
     return ""
 
 
-def _stored(model: Any, centre: Long, scale: Long, shared: bool) -> Gaussians:
+def stored_gaussians(model: Any, centre: Long, scale: Long, shared: bool) -> Gaussians:
     """Return the parameters that a model states, in the units of standardised rows."""
     covariance = np.asarray(model.covariance_, dtype=np.longdouble)
     if shared:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -35,6 +35,10 @@ def command(
     full: Annotated[
         bool, typer.Option("--full", help="Include the largest sizes of the benchmark, which may take an hour.")
     ] = False,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", metavar="NAME", help="A part of `trust`; repeatable. The rows of other parts stay."),
+    ] = None,
     results: Results = Path("results"),
 ) -> None:
     """Compare the speed of the solvers with that of other packages.
@@ -54,19 +58,40 @@ def command(
     sizes: dict[str, Any] = getattr(module, "FULL", {}) if full else {}
     if full and not sizes:
         raise UsageError(f"the benchmark {name!r} has only one size; run it without --full.")
+    known_parts = getattr(module, "PARTS", ())
+    for given in part or ():
+        if given not in known_parts:
+            raise unknown(f"part of the benchmark {name!r}", given, known_parts)
     output_folder("--results", results / "bench")
+    place = results / "bench", f"{name}-full" if full else name
     with out.progress(name, lines=True) as bar:
-        found = module.run(progress=bar, **sizes)
-    from pucli.bench._results import write_results
-
-    columns = found.get("columns", COLUMNS)
-    rows = _rows(found, columns)
-    written = [[number(cell) for cell in row] for row in rows]
-    files = write_results(results / "bench", f"{name}-full" if full else name, plain(found), columns, written)
+        for found in _stages(module, bar, sizes, part, place[0] / f"{place[1]}.json"):
+            columns = found.get("columns", COLUMNS)
+            rows = _rows(found, columns)
+            files = _write(place, found, columns, rows)
     out.document({"name": name, "full": full, **found, "files": files})
     out.text(found["title"])
     out.table(columns, rows)
     out.text(f"written to {files[0]} and .md")
+
+
+def _stages(
+    module: ModuleType, bar: Any, sizes: dict[str, Any], parts: Sequence[str] | None, earlier: Path
+) -> Iterator[dict[str, Any]]:
+    """Yield the table of a benchmark, again and again if it can tell its table before the end."""
+    if not hasattr(module, "stages"):
+        yield module.run(progress=bar, **sizes)
+        return
+    import json
+
+    kept = json.loads(earlier.read_text(encoding="utf-8")) if parts and earlier.exists() else None
+    yield from module.stages(progress=bar, **sizes, parts=parts or module.PARTS, earlier=kept)
+
+
+def _write(place: tuple[Path, str], found: dict[str, Any], columns: Sequence[str], rows: list[list[Any]]) -> list[Path]:
+    from pucli.bench._results import write_results
+
+    return write_results(*place, plain(found), columns, [[number(cell) for cell in row] for row in rows])
 
 
 def benchmarks() -> list[str]:

@@ -18,6 +18,7 @@ from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.scales import Scaled
+from pucli.estimators.base.singular import told_of_singular_system
 
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
@@ -83,7 +84,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         self._validate_params()
         rows, labelled = self._validate_fit(X, y)
         self._set_scales(rows, labelled)
-        self._fit(rows, labelled)
+        with told_of_singular_system(self):
+            self._fit(rows, labelled)
         self._warn_unless_converged()
         self._measure(rows, labelled)
         return self

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.singular import told_of_singular_system
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
@@ -102,7 +103,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         rows, codes = self._validate_fit(X, y)
-        self._fit(rows, codes)
+        with told_of_singular_system(self):
+            self._fit(rows, codes)
         self._warn_unless_converged()
         return self
 

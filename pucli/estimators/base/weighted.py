@@ -10,6 +10,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.singular import told_of_singular_system
 
 
 class WeightedPU(PUClassifier):
@@ -52,7 +53,8 @@ class WeightedPU(PUClassifier):
                 )
         try:
             self._set_scales(rows, labelled)
-            self._fit(rows, labelled)
+            with told_of_singular_system(self):
+                self._fit(rows, labelled)
         finally:
             del self._row_weights
         self._warn_unless_converged()

@@ -120,7 +120,10 @@ def newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
     system[np.diag_indices(len(free))] += 1e-13 * np.trace(system[:-1, :-1])
     system[-1, -1] = 0.0
     rhs = np.append(-(losses.left[free] + G[free]), 0.0)
-    d = np.linalg.solve(system, rhs)[:-1]
+    try:
+        d = np.linalg.solve(system, rhs)[:-1]
+    except np.linalg.LinAlgError:  # a kernel matrix of zeros
+        return False
     d -= d.mean()
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(d > 0, losses.upper[free] - dual[free], losses.lower[free] - dual[free]) / d

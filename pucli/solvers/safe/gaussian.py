@@ -21,6 +21,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats, Ints
 
+# Means this many deviations from zero are rounded to fewer digits than a precision matrix has.
+_FAR = 1e4
 Ridge: TypeAlias = Floats | float
 
 
@@ -137,9 +139,10 @@ def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, 
 
 def _least_log_ratio(
     model: Gaussian, reference: Gaussian, X: Floats, observed: Ints, hidden: Ints, ridge: float
-) -> float:
+) -> tuple[float, float]:
     """Return the sum over rows of the least log p(hidden | observed) under `model` minus that under `reference`.
 
+    The second number is the size of its terms, for a bound on rounding, which the division by a small P' - P raises.
     The minimum is over all values of the hidden entries. It is -inf unless the reference's conditional is narrower in
     every direction: u = m' + v gives v'(P' - P)v / 2 + v'P delta - delta'P delta / 2 with delta = m - m'.
     """
@@ -150,11 +153,20 @@ def _least_log_ratio(
     delta = (offset - offset_ref) + X[:, observed] @ (B - B_ref).T
     pull = delta @ P @ axes
     if np.any(excess <= 1e-12 * np.abs(P_ref).max()):
-        return -np.inf
+        return -np.inf, 0.0
+    terms = np.sum(pull**2 / excess**2) * np.abs(P_ref).max() + np.sum(np.abs(delta @ P * delta))
     least = -0.5 * np.sum(pull**2 / excess, axis=1) - 0.5 * np.einsum("ij,jk,ik->i", delta, P, delta)
     constant = 0.5 * (np.linalg.slogdet(P)[1] - np.linalg.slogdet(P_ref)[1])
     jitter = 0.5 * ridge * (np.trace(P_ref) + np.trace(B_ref.T @ P_ref @ B_ref) - np.trace(P) - np.trace(B.T @ P @ B))
-    return float(np.sum(least) + len(X) * (constant + jitter))
+    return float(np.sum(least) + len(X) * (constant + jitter)), float(terms + len(X) * (abs(constant) + abs(jitter)))
+
+
+def relative_rounding(model: Gaussian) -> float:
+    """Return the relative error of a precision matrix, and of means that are far from zero, in double precision."""
+    deviation = np.sqrt(np.diag(model.covariance))
+    condition = float(np.linalg.cond(model.covariance / np.outer(deviation, deviation)))
+    far = float(np.max(np.abs(model.mean) / deviation))
+    return (len(model.mean) + 2) * float(np.finfo(float).eps) * condition * (far if far > _FAR else 1.0)
 
 
 def guaranteed_improvement(
@@ -202,10 +214,12 @@ def guaranteed_improvement(
             observed = pattern.blocks[0] if len(pattern.blocks[0]) else observed
         ours, theirs = log_density(X[rows], model, observed, ridge), log_density(X[rows], reference, observed, ridge)
         gain, size = gain + np.sum(ours - theirs), size + np.sum(np.abs(ours) + np.abs(theirs))
+        if not by_blocks:  # entries that are not used may be far from the estimate
+            away = np.nan_to_num(X[rows] - reference.mean)
+            size += float(np.sum(away @ np.linalg.pinv(reference.covariance) * away))
         if by_blocks and hidden:
-            gain += _least_log_ratio(model, reference, X[rows], observed, np.concatenate(hidden), ridge)
-    deviation = np.sqrt(np.diag(reference.covariance))
-    condition = np.linalg.cond(reference.covariance / np.outer(deviation, deviation))
-    unit = (len(columns) + 2) * np.finfo(float).eps * condition
+            least, terms = _least_log_ratio(model, reference, X[rows], observed, np.concatenate(hidden), ridge)
+            gain, size = gain + least, size + terms
+    unit = max(relative_rounding(reference), relative_rounding(model) if by_blocks else 0.0)
     rounding = unit * (size + len(X) * (len(columns) + 2))
     return 0.0 if abs(gain) <= rounding else float(gain - rounding)

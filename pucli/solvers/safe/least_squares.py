@@ -28,6 +28,8 @@ _SWEEPS = 4
 _CONSTANT = 1e-12
 # Singular values of the standardised design below this fraction of the largest count as zero.
 _RANK = 1e-10
+# Terms of a prediction above this, in units of the labels, leave an error of rounding in a risk.
+_LARGE = 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +204,44 @@ def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool
     target = np.concatenate([y, np.zeros(len(design) - len(y))])
     w = lstsq(design, target, cond=_RANK, check_finite=False)[0]
     return _to_original(w, centre, scale, fit_intercept)
+
+
+def rounding_of_values(X: Floats, w: Floats) -> float:
+    """Return the rounding of the terms of X w, 0 unless they are so much larger than labels that it shows in a risk."""
+    largest = float(np.abs(X).max(axis=0) @ np.abs(w[:-1]) + abs(w[-1]))
+    return float(np.finfo(float).eps * largest) if largest > _LARGE else 0.0
+
+
+def fitted_values(X: Floats, w: Floats) -> Floats:
+    """Return X w for coefficients w (D+1,) as they are rounded, without the rounding of a large offset of the rows."""
+    bias = np.longdouble(w[-1]) + (X[0].astype(np.longdouble) * w[:-1]).sum()
+    values: Floats = (X - X[0]) @ w[:-1] + float(bias)
+    return values
+
+
+def risk(X: Floats, y: Floats, w: Floats, lam: float) -> float:
+    """Return ||y - Xw||^2 + lam ||slopes||^2 of coefficients as they are rounded."""
+    away = fitted_values(X, w) - y
+    return float(away @ away + lam * (w[:-1] @ w[:-1]))
+
+
+def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: bool) -> float:
+    """Return `risk` minus its minimum: the part of the residuals that the columns of the design explain."""
+    centre, scale = _standardisation(X, fit_intercept, lam)
+    design = _design(X, centre, scale, lam, fit_intercept)
+    left, singular, _ = svd(design, full_matrices=False, check_finite=False)
+    residual = y - fitted_values(X, w)
+    if lam > 0.0:
+        residual = np.append(residual, -np.sqrt(lam) * w[:-1])
+    explained = left[:, singular > _RANK * singular[0]].T @ residual
+    return float(explained @ explained)
+
+
+def contrast(X: Floats, y: Floats, w: Floats, w_supervised: Floats, lam: float) -> float:
+    """Return risk(w) - risk(w_supervised) for labels y (n,)."""
+    values, before = fitted_values(X, w), fitted_values(X, w_supervised)
+    slopes = (w - w_supervised)[:-1] @ (w + w_supervised)[:-1]
+    return float((values - before) @ (values + before - 2.0 * y) + lam * slopes)
 
 
 def guaranteed_improvement(X: Floats, y: Floats, U: Floats, w: Floats, w_supervised: Floats, lam: float = 0.0) -> float:

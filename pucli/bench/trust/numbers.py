@@ -1,0 +1,18 @@
+"""What solvers state about their fits to generated problems, a like share of every family at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pucli.bench.trust import likelihoods, local_fits, machines, missing_entries, proofs, safe_squares
+from pucli.bench.trust._fits import in_rounds
+from pucli.bench.trust._lines import Line
+
+# Rounds by default and with --full.
+ROUNDS = (1, 50)
+
+
+def lines(full: bool) -> Iterator[Line]:
+    """Yield the line of each family of solvers after each round."""
+    modules = (proofs, likelihoods, safe_squares, missing_entries, machines, local_fits)
+    yield from in_rounds([cases for module in modules for cases in module.cases()], full, ROUNDS[full])
