@@ -345,6 +345,24 @@ def test_bench_full_uses_the_large_sizes_and_keeps_the_default_result(pucli, ben
     assert "Toy of 1000" in (written / "toy-full.md").read_text()
 
 
+def test_a_part_of_a_benchmark_keeps_the_rows_of_other_parts(pucli, benchmark, tmp_path, monkeypatch):
+    module = sys.modules["pucli.bench.toy"]
+
+    def stages(progress=None, *, parts=("a", "b"), earlier=None):
+        kept = {row["name"]: row for row in (earlier or {"rows": []})["rows"]}
+        for part in parts:
+            kept[part] = {"name": part, "seconds": len(kept)}
+            yield {"title": "Toy", "rows": list(kept.values())}
+
+    monkeypatch.setattr(module, "stages", stages, raising=False)
+    monkeypatch.setattr(module, "PARTS", ("a", "b"), raising=False)
+    assert [row["seconds"] for row in pucli("bench", "toy", "--json").document["rows"]] == [0, 1]
+    again = pucli("bench", "toy", "--part", "b", "--json").document
+    assert [(row["name"], row["seconds"]) for row in again["rows"]] == [("a", 0), ("b", 2)]
+    refused = pucli("bench", "toy", "--part", "c")
+    assert (refused.code, "a, b" in refused.err) == (2, True)
+
+
 def test_usmo_has_the_sizes_of_its_targets():
     import inspect
 

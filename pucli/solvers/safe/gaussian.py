@@ -214,12 +214,9 @@ def guaranteed_improvement(
             observed = pattern.blocks[0] if len(pattern.blocks[0]) else observed
         ours, theirs = log_density(X[rows], model, observed, ridge), log_density(X[rows], reference, observed, ridge)
         gain, size = gain + np.sum(ours - theirs), size + np.sum(np.abs(ours) + np.abs(theirs))
-        if not by_blocks:  # entries that are not used may be far from the estimate
-            away = np.nan_to_num(X[rows] - reference.mean)
-            size += float(np.sum(away @ np.linalg.pinv(reference.covariance) * away))
         if by_blocks and hidden:
             least, terms = _least_log_ratio(model, reference, X[rows], observed, np.concatenate(hidden), ridge)
             gain, size = gain + least, size + terms
-    unit = max(relative_rounding(reference), relative_rounding(model) if by_blocks else 0.0)
+    unit = max(relative_rounding(reference), relative_rounding(model))
     rounding = unit * (size + len(X) * (len(columns) + 2))
     return 0.0 if abs(gain) <= rounding else float(gain - rounding)
