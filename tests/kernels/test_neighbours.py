@@ -75,7 +75,7 @@ def test_neighbours_are_kept_for_the_next_fit_to_the_same_rows(monkeypatch, tmp_
     searched = []
 
     class Descent:
-        def __init__(self, X, n_neighbors, random_state):
+        def __init__(self, X, n_neighbors, delta, random_state):
             searched.append(n_neighbors)
             found = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors(X, return_distance=False)
             self.neighbor_graph = found, None
@@ -89,7 +89,7 @@ def test_neighbours_are_kept_for_the_next_fit_to_the_same_rows(monkeypatch, tmp_
         found = neighbours.nearest(X, k)
         assert found.recall == 1.0
         np.testing.assert_array_equal(found.rows, true[:, :k])
-    assert searched == [30]
+    assert searched == [24]
     neighbours.nearest(X + 1e-3, 5)
     assert len(searched) == 2
     for k in range(5):
