@@ -3,7 +3,8 @@
 A sample of the rows chooses widths, ridges and landmarks. The fit on all rows then needs sums of products of kernel
 values alone (`pucli.auto.ridge`), for each fold and each kind of row. Four passes: moments, the sample, the sums, and
 histograms of the held-out scores, from which the prior, the cut and the estimates follow as they do from the scores.
-The trees and the second fit with soft labels need all rows at once, and are left out.
+Boosted trees can be added (`pucli.backends.boosting`). Forests and the second fit with soft labels need all rows at
+once, and are left out.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from pucli.arrays import Bools, Floats, Ints
 from pucli.auto.ensemble import Ensemble, FittedMember
 from pucli.auto.estimates import f1_of
 from pucli.auto.estimator import AutoPU
+from pucli.auto.forests import BoostingKind, TreeSum
 from pucli.auto.members import Views, make_views
 from pucli.auto.ranking import auc, chance_limit, true_auc
 from pucli.auto.ridge import CHOOSING_ROWS, KernelRidge, fit_kernel_ridge, kernel_matrix, pick_landmarks, solve_sums
 from pucli.auto.rows import Standardise, stratified_folds
 from pucli.auto.scar import RandomLabelling, random_labelling
 from pucli.backends.blocks import Block, Columns, Moments, read_rows
+from pucli.backends.boosting import boosted_on_blocks, held_out_scores, held_out_sums, mean_of
 from pucli.backends.training import Runner, checked_columns, saved, words_of
 from pucli.errors import DegenerateModelWarning, UsageError
 from pucli.kernels.intercept import with_intercept
@@ -109,8 +112,10 @@ class BlockAuto:
         return saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data)
 
 
-def auto_on_blocks(runner: Runner, blocks: Sequence[Block], columns: Columns, params: dict[str, Any]) -> BlockAuto:
-    """Train `AutoPU` with kernel ridge regressions alone on blocks of rows.
+def auto_on_blocks(
+    runner: Runner, blocks: Sequence[Block], columns: Columns, params: dict[str, Any], client: Any = None
+) -> BlockAuto:
+    """Train `AutoPU` with kernel ridge regressions, and boosted trees if wanted, on blocks of rows.
 
     Parameters
     ----------
@@ -120,6 +125,8 @@ def auto_on_blocks(runner: Runner, blocks: Sequence[Block], columns: Columns, pa
     columns : Columns
     params : dict
         Constructor parameters of `pucli.auto.AutoPU`; `random_state` is a number.
+    client : distributed.Client, optional
+        Where LightGBM trains boosted trees; None leaves them out.
 
     Raises
     ------
@@ -140,6 +147,9 @@ def auto_on_blocks(runner: Runner, blocks: Sequence[Block], columns: Columns, pa
     sums = runner.total(partial(fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).products
     whole = model.scenario != "case-control"
     fitted, by_fold = _fit_all(members, sums, n_p, known.n, whole, len(some.X))
+    if client is not None:
+        member, models = _boosted(runner, client, blocks, columns, views, n_p, known.n, whole, seed)
+        fitted, by_fold = [*fitted, member], [*by_fold, models]
     ensemble = Ensemble(views, fitted)
     score = partial(score_histograms, columns=columns, ensemble=ensemble, by_fold=by_fold, seed=seed)
     counts = runner.total(score, blocks).counts
@@ -196,22 +206,32 @@ def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[Fi
 
 
 def score_histograms(
-    block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Floats], seed: int
+    block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Any], seed: int
 ) -> Histograms:
-    """Return the histograms of the held-out scores of a block; by_fold: for each member coefficients (r, FOLDS)."""
+    """Return the histograms of the held-out scores of a block.
+
+    by_fold : for each member coefficients (r, FOLDS) without each fold, or, of trees, the models.
+    """
     X, labelled = read_rows(block, columns)
-    fold = fold_of(block, seed)[:, None]
+    fold = fold_of(block, seed)
     scores = np.empty((len(ensemble.members) + 1, len(X)))
     for part in _parts(len(X)):
         seen = ensemble.views.of(X[part])
         for k, (member, coef) in enumerate(zip(ensemble.members, by_fold, strict=True)):
-            by_any = _kernel(member.model, seen[member.view]) @ coef
-            scores[k, part] = member.standardised(np.take_along_axis(by_any, fold[part], axis=1)[:, 0])
+            scores[k, part] = member.standardised(_held_out(member, coef, seen[member.view], fold[part]))
     scores[-1] = scores[:-1].mean(axis=0)
     bins = np.clip((scores - LOWEST) * (BINS / (HIGHEST - LOWEST)), 0, BINS - 1).astype(np.int64)
     return Histograms(
         np.array([[np.bincount(row[kind], minlength=BINS) for kind in (labelled, ~labelled)] for row in bins])
     )
+
+
+def _held_out(member: FittedMember, by_fold: Any, X: np.ndarray, fold: Ints) -> Floats:
+    """Return the scores (n,) of rows in the member's view by the models without their fold (n,)."""
+    if not isinstance(by_fold, np.ndarray):
+        return held_out_scores(by_fold, X, fold)
+    by_any: Floats = _kernel(member.model, X) @ by_fold
+    return np.take_along_axis(by_any, fold[:, None], axis=1)[:, 0]
 
 
 def scores_of(counts: Ints) -> Floats:
@@ -265,7 +285,7 @@ def _choose(some: Sample, views: Views, seed: int) -> list[FittedMember]:
 
 def _fit_all(
     members: Sequence[FittedMember], sums: Floats, n_p: int, n: int, whole: bool, sampled: int
-) -> tuple[list[FittedMember], list[Floats]]:
+) -> tuple[list[FittedMember], list[Any]]:
     """Return the members fitted to all rows, and for each its coefficients (r, FOLDS) without one fold.
 
     sums : as in `Sums`. n_p, n : number of labelled rows and of all. whole : whether all rows are the population.
@@ -293,6 +313,23 @@ def _fit_all(
         fitted.append(replace(member, model=model, parameters=chosen, centre=centre, scale=scale))
         by_fold.append(np.stack(coefs, axis=1))
     return fitted, by_fold
+
+
+def _boosted(
+    runner: Runner, client: Any, blocks: Sequence[Block], columns: Columns, views: Views, n_p: int, n: int, whole: bool,
+    seed: int,
+) -> tuple[FittedMember, list[TreeSum]]:  # fmt: skip
+    """Return boosted trees as a member, and its models without each fold."""
+    folds = partial(fold_of, seed=seed)
+    weights = (0.5 * n / n_p, 0.5 * n / (n - n_p))
+    models = boosted_on_blocks(client, blocks, columns, views, folds, FOLDS, weights, seed)
+    sums = runner.total(
+        partial(held_out_sums, columns=columns, views=views, models=models, fold_of=folds, whole=whole), blocks
+    )
+    scale = 1.0 / sums.deviation if sums.deviation > 1e-6 else 0.0
+    kind = BoostingKind()
+    chosen = {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
+    return FittedMember("boosted-trees", "bins", mean_of(models), chosen, np.nan, sums.total / sums.n, scale), models
 
 
 def _leaderboard(

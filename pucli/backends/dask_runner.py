@@ -6,6 +6,7 @@ nothing else is. Results are added up in groups, in the order of the blocks: the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -69,4 +70,5 @@ def dask_runner(scheduler: str | None, n_workers: int | None = None) -> Iterator
         LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
+        client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output
         yield DaskRunner(client)

@@ -135,7 +135,7 @@ def train_in_blocks(
 
 
 def auto_in_blocks(
-    out: Output, where: Rows, params: dict[str, Any], backend: Backend, model: Path | None
+    out: Output, where: Rows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
 ) -> tuple[Findings, dict[str, Any]]:
     """Train `AutoPU` on the files that match --data; return what was found, and what else the command reports."""
     from pucli.auto.summary import Findings
@@ -146,14 +146,15 @@ def auto_in_blocks(
     blocks, columns = backend.blocks(where)
     started = time.perf_counter()
     with dask_runner(backend.scheduler) as runner:
-        fitted = auto_on_blocks(runner, blocks, columns, params)
+        fitted = auto_on_blocks(runner, blocks, columns, params, runner.client if boosting else None)
         seconds = time.perf_counter() - started
         if model is not None:
             save_model(model, fitted.to_save(str(where.data)))
         files = backend.predict(runner, blocks, fitted)
     n, n_p = sum(block.rows for block in blocks), fitted.labels[fitted.columns.positive]
     found = Findings(fitted.estimator, n_p, n - n_p, fitted.called_positive, fitted.random_labelling)
-    notes = ["trained on blocks: kernel ridge regressions alone, without trees"]
+    members = "and boosted trees, without forests" if boosting else "alone, without trees"
+    notes = [f"trained on blocks: kernel ridge regressions {members}"]
     about = {"data": {"file": str(where.data)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}
     return found, about | {"features": columns.features, "predictions": files}
 

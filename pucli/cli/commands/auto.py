@@ -54,6 +54,9 @@ def command(
             "--scored", help="CSV or Parquet file of all rows, the likeliest positives first.", show_default=False
         ),
     ] = None,
+    boosting: Annotated[
+        bool, typer.Option("--boosting", help="With --backend dask: boosted trees by LightGBM as well.")
+    ] = False,
     n_jobs: opt.Jobs = 1,
 ) -> None:
     """Train and judge a classifier without choosing a method.
@@ -91,8 +94,10 @@ def command(
     if backend.in_blocks:
         if report is not None or scored is not None:
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
-        found, about = auto_in_blocks(out, where, {**params, "scenario": where.scenario}, backend, model)
+        found, about = auto_in_blocks(out, where, {**params, "scenario": where.scenario}, backend, boosting, model)
         names, title = about.pop("features"), str(where.data)
+    elif boosting:
+        raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
         rows = rows_to_learn_from(out, "pu", where.source)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs})
