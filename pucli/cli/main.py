@@ -241,6 +241,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         )
     if isinstance(error, MemoryError):
         return "run", f"out of memory ({error}); use fewer rows, a linear kernel or fewer jobs.", 1
+    if isinstance(error, RuntimeError | OSError | ImportError) and any(words in str(error) for words in _NO_ROOM):
+        return "run", "the system has too little memory left to load a library or to start a thread; free some.", 1
     return (
         "defect",
         f"unexpected {type(error).__name__}: {error}\nThis is a defect in pucli; set PUCLI_DEBUG=1 and run the same "
@@ -249,6 +251,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     )
 
 
+# What the system says where a thread cannot start, or a library cannot be mapped, for lack of memory.
+_NO_ROOM = ("start new thread", "failed to map segment", "Cannot allocate memory", "load shared object")
 _PLACES = {
     errno.EROFS: "The file system is read-only; write elsewhere.",
     errno.EACCES: "Check the permissions, or use another place.",

@@ -9,6 +9,7 @@ from tests.cli.test_every_option import all_options
 
 # What a command needs besides the option.
 ARGUMENTS = {
+    "bench": ["trust"],
     "compare": ["gllc", "blssvm"],
     "evaluate": ["--model", "m.model"],
     "list": ["methods"],
@@ -27,7 +28,7 @@ ARGUMENTS = {
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
     "backend", "confidence", "cv_repeats", "estimator", "folds", "formats", "goal", "greedy", "label_frequency",
-    "labelling", "max_cells", "method", "metric", "n_jobs", "param", "positive", "precision", "prior", "profile",
+    "labelling", "max_cells", "method", "metric", "n_jobs", "param", "part", "positive", "precision", "prior", "profile",
     "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "shard", "share", "top",
 }  # fmt: skip
 ANY = {
@@ -66,3 +67,19 @@ def test_a_value_of_another_kind_is_wrong_usage(pucli, command, option):
 )
 def test_help_is_done(pucli, command):
     assert pucli(command, "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError("no"), RuntimeError("can't start new thread"), ImportError("x.so: failed to map segment from x.so")],
+)
+def test_too_little_memory_is_no_defect(pucli, monkeypatch, error):
+    import pucli.cli.commands.list as command
+
+    def fail(*given, **more):
+        raise error
+
+    monkeypatch.setattr(command, "all_methods", fail, raising=False)
+    monkeypatch.setattr("pucli.methods.all_methods", fail)
+    done = pucli("list", "methods")
+    assert (done.code, "memory" in done.err, "defect" in done.err) == (1, True, False)

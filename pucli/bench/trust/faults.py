@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pucli.bench.trust import _runs
+from pucli.bench.trust import _preload, _runs
 from pucli.bench.trust._lines import Line
 
 # Limits that the child sets on itself before it runs the command line.
@@ -26,6 +26,8 @@ name, value = sys.argv[1:3]
 resource.setrlimit(getattr(resource, name), (int(value), int(value)))
 sys.argv = ["pucli", *sys.argv[3:]]
 sys.exit(main())"""
+# Bytes of address space, fewer than a command needs after its imports.
+LITTLE_MEMORY = (300_000_000, 700_000_000)
 # A clock that runs backwards by an hour at each look.
 _CLOCK = """import time
 _now, _looks = time.time, [0]
@@ -63,12 +65,48 @@ def _system(root: Path) -> Line:
             line.count("a full disk, store", _judged(_command([*store, "disk/r"], root, fill=disk), {1}))
             (disk / "filler").unlink(missing_ok=True)
             line.count("room again, model", _judged(_command([*train, "disk/m.model"], root), {0}))
+            if subprocess.run(["mount", "-o", "remount,ro", str(disk)], capture_output=True).returncode == 0:
+                line.count("a read-only disk, model", _judged(_command([*train, "disk/n.model"], root), {2}))
+                line.count("a read-only disk, store", _judged(_command([*store, "disk/s"], root), {2}))
+    _writes(line, root, train, store)
+    for memory in LITTLE_MEMORY:
+        outcome = _limited("RLIMIT_AS", memory, [*train, "m.model"], root)
+        line.count(f"{memory / 1e6:.0f} MB of memory", _kept(root, outcome, {1}))
+    line.count("a store that is in use", _held(root, [*store, "held"]))
     (root / "clock").mkdir()
     (root / "clock" / "sitecustomize.py").write_text(_CLOCK)
     package = str(Path(__file__).resolve().parents[3])
     clock = {"PYTHONPATH": os.pathsep.join([str(root / "clock"), package])}
     line.count("a clock that runs back", _judged(_runs.finished(_runs.started([*store, "back"], root, clock)), {0}))
     return line
+
+
+def _writes(line: Line, root: Path, train: list[str], store: list[str]) -> None:
+    """Count writes that fail or end early, where a library can be preloaded."""
+    library = _preload.faulty_writes(root)
+    if library is None:
+        line.note = "no C compiler, so that no write was made to fail"
+        return
+    for what, kind, codes in (("writes that fail", "EIO", {1, 2}), ("writes that end early", "short", {0})):
+        faulty = _preload.environment(library, kind, "n.model")
+        (root / "n.model").write_bytes(b"old")
+        problem = _judged(_runs.finished(_runs.started([*train, "n.model"], root, faulty)), codes)
+        if not problem and kind == "EIO" and (root / "n.model").read_bytes() != b"old":
+            problem = "the old file is gone"
+        line.count(f"{what}, model", problem or _judged(_command([*train, "n.model"], root), {0}))
+        place = f"{kind}-store"
+        faulty = _preload.environment(library, kind, f"/{place}/")
+        problem = _judged(_runs.finished(_runs.started([*store, place], root, faulty)), codes)
+        line.count(f"{what}, store", problem or _judged(_command([*store, place], root), {0}))
+
+
+def _held(root: Path, words: list[str]) -> str:
+    """Return what is wrong when a run starts on a store that another process holds."""
+    from pucli.runner.store import Store
+
+    with Store(root / words[-1] / "small"):
+        second = _judged(_command(words, root), {2})
+    return second or _judged(_command(words, root), {0})
 
 
 def _command(words: list[str], root: Path, fill: Path | None = None) -> tuple[int, str]:
