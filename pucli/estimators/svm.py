@@ -33,6 +33,8 @@ LAST_TOLERANCE = 1e-9
 TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
+# A gap below this share of the objective is rounding: more steps would not end.
+NO_DIGITS = np.finfo(float).eps
 # Relative rounding of a sum of kernels.
 SUMS = 4.0 * np.finfo(float).eps
 # A dual variable below this share of its upper bound is zero up to rounding.
@@ -187,7 +189,7 @@ class BSVM(WeightedPU):
             n_iter += steps
             dual = _feasible(near, losses)
             self._certify(losses, dual, X @ -(X.T @ dual), n_iter)
-            if self.converged_ or not reached or n_iter >= self.max_iter:
+            if self.converged_ or not reached or n_iter >= self.max_iter or aim < NO_DIGITS:
                 break
             # the solver's objective leaves out sum_p c_p, so that its relative gap may be far smaller
             aim *= TIGHTER * min(1.0, self.tol * self.objective_ / self.dual_gap_)
@@ -210,7 +212,7 @@ class BSVM(WeightedPU):
             # the kernel matrix of long rows has too few digits for the scores of a short w
             g = X @ -(X.T @ dual) if self.kernel == "linear" else K @ -dual
             self._certify(losses, dual, g, n_iter)
-            if self.converged_ or n_iter >= self.max_iter:
+            if self.converged_ or n_iter >= self.max_iter or aim < NO_DIGITS * self.objective_ / self.lam_:
                 return -dual
             if found.gap <= aim:
                 aim = TIGHTER * min(aim, self.tol * self.objective_ / self.lam_)

@@ -28,8 +28,9 @@ ARGUMENTS = {
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
     "backend", "confidence", "cv_repeats", "estimator", "folds", "formats", "goal", "greedy", "label_frequency",
-    "labelling", "max_cells", "method", "metric", "n_jobs", "param", "part", "positive", "precision", "prior", "profile",
-    "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "shard", "share", "top",
+    "labelling", "max_cells", "method", "metric", "n_jobs", "param", "part", "positive", "precision", "prior",
+    "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "shard", "share",
+    "top",
 }  # fmt: skip
 ANY = {
     "allow_changes", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",

@@ -9,7 +9,7 @@ from pucli.bench.trust._fits import in_rounds
 from pucli.bench.trust._lines import Line
 
 # Rounds by default and with --full.
-ROUNDS = (1, 50)
+ROUNDS = (1, 200)
 
 
 def lines(full: bool) -> Iterator[Line]:
