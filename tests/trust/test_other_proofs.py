@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from pucli.bench.trust import local_fits, machines, missing_entries, safe_squares
+from pucli.bench.trust import _fits, local_fits, machines, missing_entries, safe_squares
 from pucli.bench.trust._fits import REFUSED, Cases, fitted, in_rounds
 from pucli.bench.trust._problems import Problem
 from pucli.estimators import BLSSVM, CPLS, ICLS, NNPU, GaussianMCPL, LaplacianSVM
@@ -80,6 +82,18 @@ def test_rounds_try_a_like_share_of_every_family():
     assert [line.name for line in lines] == ["a", "b"] * 5
     assert tried[:4] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert [line.tried for line in lines[-2:]] == [10, 10]
+
+
+def test_a_fit_that_does_not_end_is_wrong(monkeypatch):
+    monkeypatch.setattr(_fits, "LONGEST", 1)
+
+    def judge(number):
+        while number:
+            time.sleep(0.01)
+        return "plain", ""
+
+    [line] = in_rounds([Cases("a", (2, 2), judge)], False, 1)
+    assert (line.tried, line.failed) == (2, {"1 ": "took more than 1 s"})
 
 
 def test_an_error_without_a_reason_counts():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +15,8 @@ from pucli.bench.trust._lines import Line
 REFUSED = "refused"
 # Characters of the shortest message that can give a reason and a remedy.
 SENTENCE = 40
+# Seconds that a case may take.
+LONGEST = 300
 
 
 class Cases(NamedTuple):
@@ -36,12 +40,35 @@ def in_rounds(all_cases: Sequence[Cases], full: bool, rounds: int) -> Iterator[L
         for place, (cases, line) in enumerate(zip(all_cases, lines, strict=True)):
             tries = cases.tries[full]
             for number in range(tries * turn // rounds, tries * (turn + 1) // rounds):
-                kind, wrong = cases.judge(number)
+                kind, wrong = _in_time(cases, number)
                 refused[place] += wrong == REFUSED
                 line.count(f"{number} {kind}", "" if wrong == REFUSED else wrong)
             said = [cases.note, f"{refused[place]} were refused with a reason" if refused[place] else ""]
             line.note = "; ".join(filter(None, said))
             yield line
+
+
+def _in_time(cases: Cases, number: int) -> tuple[str, str]:
+    """Judge a case; one that takes minutes is wrong, as it would never end."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        return cases.judge(number)
+
+    def stop(*_: object) -> None:
+        raise _TooLongError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LONGEST)
+    try:
+        return cases.judge(number)
+    except _TooLongError:
+        return "", f"took more than {LONGEST} s"
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _TooLongError(BaseException):
+    """Raised by the alarm; no `except Exception` of a method catches it."""
 
 
 def fitted(model: Any, X: Any, y: Any = None, **more: Any) -> str:
