@@ -52,11 +52,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a title and headings."""
+    """A table with a title, headings, and a sentence about it."""
 
     title: str
     header: list[str]
     lines: list[Line]
+    note: str = ""
 
 
 def write_site(
@@ -321,7 +322,12 @@ def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
         written.append(write(out / "datasets" / f"{name}.html", page))
         values = [name, entry.title, best.short, entry.origin, entry.selection, str(len(used))]
         lines.append(Line(f"datasets/{name}.html", values))
-    table = Table("Data sets", ["Data set", "Title", "Best here", "Origin", "Rows and columns", "Settings"], lines)
+    header = ["Data set", "Title", "Best here", "Origin", "Rows and columns", "Settings"]
+    note = (
+        "Best here: in how many settings of its tables each method has the best mean, and in how many this mean "
+        "exceeds that of the next method by more than two standard errors of the difference; the others may be noise."
+    )
+    table = Table("Data sets", header, lines, note)
     return [*written, write(out / "datasets.html", render("list.html", table=table))]
 
 
