@@ -33,7 +33,7 @@ CHOSEN = {
     "top",
 }  # fmt: skip
 ANY = {
-    "allow_changes", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",
+    "allow_changes", "boosting", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",
     "experiment", "folder", "full", "grid", "ids", "json_document", "kinds", "label", "labels", "mirror", "model",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
     "results", "scheduler", "scored", "split", "standardise", "tex", "trials", "tune", "watch",
