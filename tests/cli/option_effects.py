@@ -88,6 +88,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("auto", "backend"): Effect(AUTO, f"{AUTO} --backend dask", refused="only Parquet files are read in blocks"),
     ("auto", "scheduler"): Effect(AUTO, f"{AUTO} --scheduler tcp://localhost:1", refused="add --backend dask"),
     ("auto", "predictions"): Effect(AUTO, f"{AUTO} --predictions out", refused="needs --backend dask"),
+    ("auto", "boosting"): Effect(AUTO, f"{AUTO} --boosting", refused="is for --backend dask"),
     ("predict", "model"): Effect(
         "predict --model own.model --data new.csv", "predict --model other.model --data new.csv"
     ),
