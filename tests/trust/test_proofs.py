@@ -51,20 +51,24 @@ def test_gaps_that_were_wrong(name, number):
 def test_no_guarantee_is_wrong(method):
     for number in [*range(10), 28, 87]:  # the last two: an unlabeled row 1e5 deviations away
         _, X, y = likelihoods.generated(number)
-        assert likelihoods.judged(method, X, y) in ("", "refused")
+        assert likelihoods.judged(method, likelihoods.as_counts(method, X), y) in ("", "refused")
 
 
-def test_a_wrong_guarantee_is_found(monkeypatch):
-    from pucli.estimators import MCPLLDA
+@pytest.mark.parametrize("name", ["mcpl-lda", "mcpl (bernoulli)", "mcpl (poisson)"])
+def test_a_wrong_guarantee_is_found(monkeypatch, name):
+    from pucli.estimators import MCPL
 
-    fit = MCPLLDA._fit
+    fit = MCPL._fit
 
     def lie(self, X, codes):
         fit(self, X, codes)
         self.improvement_ += 1e-3
 
-    monkeypatch.setattr(MCPLLDA, "_fit", lie)
-    found = [likelihoods.judged("mcpl-lda", *likelihoods.generated(number)[1:]) for number in range(8)]
+    monkeypatch.setattr(MCPL, "_fit", lie)
+    found = []
+    for number in range(8):
+        _, X, y = likelihoods.generated(number)
+        found.append(likelihoods.judged(name, likelihoods.as_counts(name, X), y))
     assert any("improvement" in problem for problem in found)
 
 

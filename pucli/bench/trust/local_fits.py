@@ -112,7 +112,7 @@ def _mixture(number: int) -> tuple[str, str]:
     scale = np.where(scale > 0, scale, 1)
     try:
         with np.errstate(all="ignore"):
-            joint = stored_gaussians(model, centre, scale, True).log_joint((rows - centre) / scale)
+            joint = stored_gaussians(model, centre, scale, model.family).log_joint((rows - centre) / scale)
     except np.linalg.LinAlgError:
         return kind, "the covariance is singular" if model.converged_ else ""
     # in the coordinates of the fit
