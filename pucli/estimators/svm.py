@@ -33,8 +33,7 @@ LAST_TOLERANCE = 1e-9
 TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
-# A gap below this share of the objective is rounding: more steps would not end.
-NO_DIGITS = np.finfo(float).eps
+NO_DIGITS = np.finfo(float).eps  # a gap below this share of the objective is rounding
 # Relative rounding of a sum of kernels.
 SUMS = 4.0 * np.finfo(float).eps
 # A dual variable below this share of its upper bound is zero up to rounding.
@@ -207,9 +206,8 @@ class BSVM(WeightedPU):
         while True:
             found = solve_kernel_rows(K, losses, dual, aim, min(most, self.max_iter - n_iter))
             n_iter += found.n_iter
-            # pair steps add rounding to the scores, so the scores are computed again for the certificate
+            # for the certificate, without the rounding of pair steps, nor that of the kernel matrix of long rows
             dual = _feasible(found.dual, losses)
-            # the kernel matrix of long rows has too few digits for the scores of a short w
             g = X @ -(X.T @ dual) if self.kernel == "linear" else K @ -dual
             self._certify(losses, dual, g, n_iter)
             if self.converged_ or n_iter >= self.max_iter or aim < NO_DIGITS * self.objective_ / self.lam_:

@@ -147,16 +147,8 @@ def solve_ramp(
             )
             sigma, new_bias, lower_bound = pairs.dual, pairs.bias, pairs.objective - pairs.gap
             new_f, new_norm = pairs.scores, -float(sigma @ (pairs.scores - new_bias))
-            if kernel.name == "polynomial":  # pair steps on values of very different size leave an error in the scores
-                G = kernel.combination(X, X, sigma)
-                new_bias, gap = bias_and_gap(losses, 0.0, sigma, G)
-                new_f, new_norm = new_bias - G, float(sigma @ G)
-                lower_bound = 0.5 * new_norm + float(loss_values(losses, new_f).sum()) - gap
-            if kernel.name == "linear":
-                new_coef = -sigma @ X
-                new_f, new_norm = X @ new_coef + new_bias, float(new_coef @ new_coef)
-                gap = gap_at(losses, X, sigma, new_coef, new_bias)
-                lower_bound = 0.5 * new_norm + float(loss_values(losses, new_f).sum()) - gap
+            if kernel.name != "rbf":  # pair steps on values of very different size leave an error in the scores
+                new_coef, new_f, new_bias, new_norm, lower_bound = _scored_anew(X, kernel, losses, sigma, new_bias)
         n_iter += 1
         residual = max(majorant - lower_bound, 0.0)
         # where scores are huge, losses that are nearly zero are differences of large numbers
@@ -178,6 +170,23 @@ def solve_ramp(
         converged=residual <= tol * relative_scale(objectives[-1], 0.0, trivial),
         objectives=np.array(objectives),
     )
+
+
+def _scored_anew(
+    X: Floats, kernel: Kernel, losses: RowLosses, sigma: Floats, bias: float
+) -> tuple[Floats | None, Floats, float, float, float]:
+    """Return coefficients with the linear kernel, scores, bias, squared norm and lower bound of dual variables (n,)."""
+    coef = None
+    if kernel.name == "linear":
+        coef = -sigma @ X
+        f, norm = X @ coef + bias, float(coef @ coef)
+        gap = gap_at(losses, X, sigma, coef, bias)
+    else:
+        G = kernel.combination(X, X, sigma)
+        bias, gap = bias_and_gap(losses, 0.0, sigma, G)
+        f, norm = bias - G, float(sigma @ G)
+        gap += kernel.rounding(X, sigma) + kernel.rounding_of_scores(X, sigma, losses.upper - losses.lower)
+    return coef, f, bias, norm, 0.5 * norm + float(loss_values(losses, f).sum()) - gap
 
 
 def _objective(f: Floats, labelled: Bools, c1: float, c2: float, norm: float) -> float:
