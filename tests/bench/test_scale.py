@@ -9,7 +9,7 @@ def test_what_would_take_too_long_is_not_run_and_says_so(monkeypatch):
     pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     ran = []
 
-    def pretended(arguments):
+    def pretended(arguments, most_seconds):
         ran.append(arguments)
         return Cost(4.0 * len(ran) ** 2, 1.0, 100.0)
 
@@ -24,7 +24,7 @@ def test_what_would_take_too_long_is_not_run_and_says_so(monkeypatch):
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
     pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 
-    def interrupted(arguments):
+    def interrupted(arguments, most_seconds=0.0):
         if "gllc" in str(arguments) or "usmo" in str(arguments):
             raise KeyboardInterrupt
         return Cost(1.0, 1.0, 100.0)
@@ -39,6 +39,7 @@ def test_a_process_is_measured_and_its_failure_told():
     cost = scale.measured(["-c", "import numpy as np; x = np.ones(30_000_000)"])
     assert isinstance(cost, Cost) and cost.cpu > 0 and cost.peak > 240
     assert scale.measured(["-c", "raise SystemExit('no such thing')"]) == "no such thing"
+    assert scale.measured(["-c", "while True: pass"], 0.5) == "stopped after 0.5 s"
 
 
 def test_the_rows_are_as_declared(tmp_path):
