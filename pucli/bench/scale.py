@@ -121,11 +121,11 @@ def run(
     }
 
 
-def make_rows(n: int, path: Path) -> None:
-    """Write n rows of two overlapping classes with labels of some positives."""
+def make_rows(n: int, path: Path, seed: int | None = None) -> None:
+    """Write n rows of two overlapping classes with labels of some positives; the seed is n by default."""
     import pandas as pd
 
-    rng = np.random.default_rng(n)
+    rng = np.random.default_rng(n if seed is None else seed)
     positive = rng.random(n) < POSITIVE
     X = rng.normal(size=(n, COLUMNS))
     X[:, :4] += np.where(positive, 0.9, -0.4)[:, None]
