@@ -54,11 +54,14 @@ def judge(outcome: Outcome, case: Case, seconds: float) -> str:
     return ""
 
 
-def try_cases(line: Line, guard: Guard, cases: Sequence[Case], folder: Path, seconds: float = 20.0) -> None:
-    """Run cases, each in an empty folder, and count them."""
+def try_cases(
+    line: Line, guard: Guard, cases: Sequence[Case], folder: Path, numbers: Sequence[int], seconds: float = 20.0
+) -> None:
+    """Run the cases of some numbers, each in an empty folder, and count them."""
     import shutil
 
-    for number, case in enumerate(cases):
+    for number in numbers:
+        case = cases[number]
         place = folder / f"case-{number}"
         place.mkdir()
         for name, content in case.files.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,12 @@ KINDS = (
     ("experiments (YAML)", "hostile_yaml", 120, 1000),
     ("archives", "hostile_archives", 60, 500),
 )
+# Rounds by default and with --full, so that a run that is cut short has tried a like share of every kind.
+ROUNDS = (1, 50)
 
 
-def lines(full: bool) -> list[Line]:
-    """Return a line for each kind of file."""
-    found = []
+def lines(full: bool) -> Iterator[Line]:
+    """Yield the line of each kind of file after each round."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         from pucli.bench.trust.hostile_models import DATA, trained
@@ -34,11 +36,14 @@ def lines(full: bool) -> list[Line]:
         predict = [["predict", "--model", f"{name}.model", "--data", "d.csv", "--out", "p.csv"] for name in bases]
         warm_up = [["train", "--method", "blssvm", "--data", "base.csv", "--label", "y", "-q"], *predict]
         with Guard(warm_up, root) as guard:
+            tasks = []
             for kind, module, few, many in KINDS:
-                cases = importlib.import_module(f"pucli.bench.trust.{module}").cases
-                line = Line(f"hostile {kind}")
+                make = importlib.import_module(f"pucli.bench.trust.{module}").cases
                 (root / module).mkdir()
-                rng = np.random.default_rng(SEED)
-                try_cases(line, guard, cases(rng, bases, many if full else few), root / module)
-                found.append(line)
-    return found
+                cases = make(np.random.default_rng(SEED), bases, many if full else few)
+                tasks.append((Line(f"hostile {kind}"), cases, root / module))
+            for turn in range(ROUNDS[full]):
+                for line, cases, place in tasks:
+                    ends = (len(cases) * part // ROUNDS[full] for part in (turn, turn + 1))
+                    try_cases(line, guard, cases, place, range(*ends))
+                    yield line

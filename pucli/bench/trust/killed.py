@@ -34,13 +34,21 @@ WAYS = (
 
 
 def lines(full: bool) -> Iterator[Line]:
-    """Yield the lines of experiments and of other outputs, each after every case."""
-    rng = np.random.default_rng(SEED)
+    """Yield the lines of experiments and of other outputs in turn, each after every case."""
+    kinds = ((_experiments, RUNS[full]), (_starting, STARTS[full]), (_outputs, OUTPUTS[full]))
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        yield from _outputs(rng, root, OUTPUTS[full])
-        yield from _starting(rng, root, STARTS[full])
-        yield from _experiments(rng, root, RUNS[full])
+        left = []
+        for number, (kind, count) in enumerate(kinds):
+            place = Path(folder) / str(number)
+            place.mkdir()
+            left.append(kind(np.random.default_rng([SEED, number]), place, count))
+        while left:
+            for cases in tuple(left):
+                line = next(cases, None)
+                if line is None:
+                    left.remove(cases)
+                else:
+                    yield line
 
 
 def _experiments(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
