@@ -106,6 +106,7 @@ def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line
     """Press Ctrl-C while worker processes start."""
     line = Line("Ctrl-C while workers start: one line, exit code 130, no process left")
     _runs.write_table(root)
+    _runs.write_experiment(root)
     commands = (
         ["reproduce", "small.yaml", "--quiet", "--results", "started"],
         ["compare", "gllc", "blssvm", "--dataset", "wine", "--repeats", "40"],
