@@ -241,10 +241,12 @@ def linear_objective(X: Floats, losses: Losses, ridge: Any, edges: Any) -> tuple
 
 def kernel(X: Floats, width: float, degree: int | None = None) -> Long:
     """Return the matrix of the Gaussian kernel, or with a `degree` that of (1 + x.y)^degree."""
-    rows: Long = X.astype(np.longdouble) / np.longdouble(width)
     if degree is not None:
+        rows = X.astype(np.longdouble)
         polynomial: Long = (1 + (rows[:, None] * rows[None]).sum(axis=2)) ** degree
         return polynomial
+    # rows far from zero keep their digits in a difference, but not in a division
+    rows = (X.astype(np.longdouble) - X[0]) / np.longdouble(width)
     gaussian: Long = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2) / 2)
     return gaussian
 

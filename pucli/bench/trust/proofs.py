@@ -204,7 +204,7 @@ def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> 
     none = _losses(family, task, np.zeros(len(X), np.longdouble))
     if kernel != "linear" and family.method in _SUMS:
         degree = None if kernel == "rbf" else family.fixed["degree"]
-        objective = sum_objective(objectives.kernel(X, model.width_ if degree is None else 1.0, degree), none, ridge)
+        objective = sum_objective(objectives.kernel(X, model.width_, degree), none, ridge)
         theta = _at_rows(X, model).astype(np.longdouble)
     elif family.method == "ekf-glpual":
         objective = surface_objective(X, none, ridge, edges, np.longdouble(task.weights["lam1"]))
