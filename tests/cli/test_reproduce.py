@@ -349,7 +349,7 @@ def test_a_part_of_a_benchmark_keeps_the_rows_of_other_parts(pucli, benchmark, t
     module = sys.modules["pucli.bench.toy"]
 
     def stages(progress=None, *, parts=("a", "b"), earlier=None):
-        kept = {row["name"]: row for row in (earlier or {"rows": []})["rows"]}
+        kept = {row["name"]: row for row in (earlier() or {"rows": []})["rows"]}
         for part in parts:
             kept[part] = {"name": part, "seconds": len(kept)}
             yield {"title": "Toy", "rows": list(kept.values())}

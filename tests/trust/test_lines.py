@@ -39,6 +39,6 @@ def test_a_table_that_was_cut_short_says_so_and_keeps_the_rows_of_other_parts(mo
     first = list(trust.stages(parts=["faults"]))
     assert [table["rows"][0]["tried"] for table in first] == [1, 2, 2]
     assert "faults" in first[0]["open"] and "faults" not in first[-1]["open"]
-    [cut, *_] = trust.stages(parts=["killed"], earlier=first[-1])
+    [cut, *_] = trust.stages(parts=["killed"], earlier=lambda: first[-1])
     assert [(row["name"], row["tried"]) for row in cut["rows"]] == [("a", 1), ("b", 2), ("all", 3)]
     assert cut["rows"][-1]["note"].startswith("cut short: estimator_checks, hostile, killed, same_bits")

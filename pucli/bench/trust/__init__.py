@@ -6,7 +6,7 @@ Every line gives the number of cases that were tried and that held; the JSON fil
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pucli.bench._timing import Progress, reporter
@@ -27,35 +27,39 @@ def stages(
     progress: Progress | None = None,
     full: bool = False,
     parts: Sequence[str] = PARTS,
-    earlier: Mapping[str, Any] | None = None,
+    earlier: Callable[[], Mapping[str, Any] | None] = lambda: None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the table after each line that ended; the rows of other parts than `parts` are those of an `earlier` table.
+    """Yield the table after each line that ended; `earlier` returns the present table, whose other parts are kept.
 
-    The last row says which parts have not ended.
+    The last row says which parts have not ended. Parts may run side by side.
     """
     report = reporter(progress)
-    known = [row for row in (earlier or {}).get("rows", []) if row.get("part") in PARTS]
-    rows = {row["name"]: row for row in known if row["part"] not in parts}
-    ended = {row["part"] for row in known if row["part"] not in {*parts, *(earlier or {}).get("open", [])}}
+    rows: dict[str, dict[str, Any]] = {}
+    ended: list[str] = []
     for step, part in enumerate(parts):
         module = importlib.import_module(f"pucli.bench.trust.{part}")
         for line in module.lines(full):
             rows[line.name] = {**line.row(), "part": part}
-            yield _table(rows, [name for name in PARTS if name not in ended])
-        ended.add(part)
+            yield _table(rows, ended, parts, earlier() or {})
+        ended.append(part)
         report(step + 1, len(parts))
-    yield _table(rows, [name for name in PARTS if name not in ended])
+    yield _table(rows, ended, parts, earlier() or {})
 
 
-def _table(rows: Mapping[str, dict[str, Any]], left: Sequence[str]) -> dict[str, Any]:
-    """Return the table of some rows, in the order of the parts; `left` has the parts that have not ended."""
+def _table(
+    rows: Mapping[str, dict[str, Any]], ended: Sequence[str], parts: Sequence[str], earlier: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the table of some rows and of other parts of an earlier table, in the order of the parts."""
+    others = {part for part in PARTS if part not in parts}
+    kept = [row for row in earlier.get("rows", []) if row.get("part") in others]
     place = {part: number for number, part in enumerate(PARTS)}
-    found = sorted(rows.values(), key=lambda row: place.get(row["part"], len(PARTS)))
+    found = sorted([*kept, *rows.values()], key=lambda row: place.get(row["part"], len(PARTS)))
+    left = [part for part in PARTS if part not in ended and (part in parts or part in earlier.get("open", PARTS))]
     tried, held = (sum(row[key] for row in found) for key in ("tried", "held"))
     note = f"cut short: {', '.join(left)} did not run to the end" if left else ""
     return {
         "title": "Promises, with the number of cases that were tried and that held",
         "columns": COLUMNS,
         "rows": [*found, {"name": "all", "tried": tried, "held": held, "note": note}],
-        "open": list(left),
+        "open": left,
     }

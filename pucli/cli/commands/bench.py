@@ -84,8 +84,10 @@ def _stages(
         return
     import json
 
-    kept = json.loads(earlier.read_text(encoding="utf-8")) if parts and earlier.exists() else None
-    yield from module.stages(progress=bar, **sizes, parts=parts or module.PARTS, earlier=kept)
+    def present() -> Any:
+        return json.loads(earlier.read_text(encoding="utf-8")) if parts and earlier.exists() else None
+
+    yield from module.stages(progress=bar, **sizes, parts=parts or module.PARTS, earlier=present)
 
 
 def _write(place: tuple[Path, str], found: dict[str, Any], columns: Sequence[str], rows: list[list[Any]]) -> list[Path]:
