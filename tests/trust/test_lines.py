@@ -42,3 +42,13 @@ def test_a_table_that_was_cut_short_says_so_and_keeps_the_rows_of_other_parts(mo
     [cut, *_] = trust.stages(parts=["killed"], earlier=lambda: first[-1])
     assert [(row["name"], row["tried"]) for row in cut["rows"]] == [("a", 1), ("b", 2), ("all", 3)]
     assert cut["rows"][-1]["note"].startswith("cut short: estimator_checks, hostile, killed, same_bits")
+
+
+def test_some_families_run_again_and_the_other_rows_stay():
+    *_, first = trust.stages(parts=["numbers:bound of"])
+    row = {"name": "another", "tried": 3, "held": 3, "note": "", "part": "numbers"}
+    *_, table = trust.stages(
+        parts=["numbers:bound of"], earlier=lambda: {"rows": [row, *first["rows"]], "open": ["numbers"]}
+    )
+    assert [row["name"] for row in table["rows"]] == ["another", "bound of classtering", "all"]
+    assert table["open"] == ["numbers"]

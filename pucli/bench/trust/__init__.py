@@ -31,17 +31,19 @@ def stages(
 ) -> Iterator[dict[str, Any]]:
     """Yield the table after each line that ended; `earlier` returns the present table, whose other parts are kept.
 
-    The last row says which parts have not ended. Parts may run side by side.
+    The last row says which parts have not ended. Parts may run side by side. A part "numbers:WORDS" is the families
+    of solvers with these words in the names of their lines.
     """
     report = reporter(progress)
     rows: dict[str, dict[str, Any]] = {}
     ended: list[str] = []
-    for step, part in enumerate(parts):
+    for step, given in enumerate(parts):
+        part, _, words = given.partition(":")
         module = importlib.import_module(f"pucli.bench.trust.{part}")
-        for line in module.lines(full):
+        for line in module.lines(full, words) if words else module.lines(full):
             rows[line.name] = {**line.row(), "part": part}
             yield _table(rows, ended, parts, earlier() or {})
-        ended.append(part)
+        ended.append(given)
         report(step + 1, len(parts))
     yield _table(rows, ended, parts, earlier() or {})
 
@@ -51,7 +53,7 @@ def _table(
 ) -> dict[str, Any]:
     """Return the table of some rows and of other parts of an earlier table, in the order of the parts."""
     others = {part for part in PARTS if part not in parts}
-    kept = [row for row in earlier.get("rows", []) if row.get("part") in others]
+    kept = [row for row in earlier.get("rows", []) if row.get("part") in others and row["name"] not in rows]
     place = {part: number for number, part in enumerate(PARTS)}
     found = sorted([*kept, *rows.values()], key=lambda row: place.get(row["part"], len(PARTS)))
     left = [part for part in PARTS if part not in ended and (part in parts or part in earlier.get("open", PARTS))]

@@ -12,7 +12,8 @@ from pucli.bench.trust._lines import Line
 ROUNDS = (1, 200)
 
 
-def lines(full: bool) -> Iterator[Line]:
-    """Yield the line of each family of solvers after each round."""
+def lines(full: bool, words: str = "") -> Iterator[Line]:
+    """Yield the line of each family of solvers after each round, of those with `words` in their name."""
     modules = (proofs, likelihoods, safe_squares, missing_entries, machines, local_fits)
-    yield from in_rounds([cases for module in modules for cases in module.cases()], full, ROUNDS[full])
+    chosen = [cases for module in modules for cases in module.cases() if words in cases.name]
+    yield from in_rounds(chosen, full, ROUNDS[full])

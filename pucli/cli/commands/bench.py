@@ -37,7 +37,11 @@ def command(
     ] = False,
     part: Annotated[
         list[str] | None,
-        typer.Option("--part", metavar="NAME", help="A part of `trust`; repeatable. The rows of other parts stay."),
+        typer.Option(
+            "--part",
+            metavar="NAME",
+            help="A part of `trust`, e.g. numbers or numbers:glpual; repeatable. Other rows stay.",
+        ),
     ] = None,
     results: Results = Path("results"),
 ) -> None:
@@ -60,7 +64,7 @@ def command(
         raise UsageError(f"the benchmark {name!r} has only one size; run it without --full.")
     known_parts = getattr(module, "PARTS", ())
     for given in part or ():
-        if given not in known_parts:
+        if given not in known_parts and not ("numbers" in known_parts and given.startswith("numbers:")):
             raise unknown(f"part of the benchmark {name!r}", given, known_parts)
     output_folder("--results", results / "bench")
     place = results / "bench", f"{name}-full" if full else name
