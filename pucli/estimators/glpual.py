@@ -60,7 +60,6 @@ class _GlobalLocal(FeatureModel):
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_form(self.form, self.kernel)
         if self.form == "thesis":
-            mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
             self._fit_thesis(X, labelled)
             return
         graph = mutual_knn(X, self.n_neighbors)
@@ -85,6 +84,7 @@ class _GlobalLocal(FeatureModel):
         check_memory(
             24 * len(X) ** 2, f"the kernel matrix of {len(X)} rows", "leave form=thesis out, or use fewer rows"
         )
+        mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
         K = rbf_from_distances(squared_distances(X), self.width_)
         mu = getattr(self, "mu", None) or THESIS_MU
         n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
