@@ -62,10 +62,13 @@ class _GlobalLocal(FeatureModel):
         if self.form == "thesis":
             self._fit_thesis(X, labelled)
             return
+        in_blocks = self._in_blocks(X) and getattr(self, "solver", "dual") == "dual"
+        if in_blocks:
+            self._check_blocks(X, labelled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
-        if self._in_blocks(X) and getattr(self, "solver", "dual") == "dual":
+        if in_blocks:
             result = self._solve_sums(*self._block_sums(X, labelled, edges))
         else:
             result = self._solve(self._rows(X), labelled, edges)

@@ -71,12 +71,16 @@ class FeatureModel(PUClassifier):
         """Return whether the kernel features are computed in blocks because there are many rows."""
         return self.kernel == "rbf" and len(X) > WHOLE_KERNEL_ROWS
 
-    def _block_sums(self, X: Floats, labelled: Bools, edges: Edges | None = None) -> tuple[RowSums, Floats]:
-        """Return sums over all rows of the kernel features, and the features of labelled rows; keep the landmarks."""
+    def _check_blocks(self, X: Floats, labelled: Bools) -> None:
+        """Raise ValueError if the landmarks need more memory than there is."""
         rank = self.max_rank or LANDMARKS
         needed = 8 * (4 * rank * int(np.count_nonzero(labelled)) + 12 * rank * rank + 6 * BLOCK_ROWS * rank)
         check_memory(needed, f"{rank} landmarks for {len(X)} rows", "give a smaller --param max_rank or fewer --rows")
-        found = landmarks_of(X, self.width_, rank)
+
+    def _block_sums(self, X: Floats, labelled: Bools, edges: Edges | None = None) -> tuple[RowSums, Floats]:
+        """Return sums over all rows of the kernel features, and the features of labelled rows; keep the landmarks."""
+        self._check_blocks(X, labelled)
+        found = landmarks_of(X, self.width_, self.max_rank or LANDMARKS)
         self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
 
         def features(rows: Floats) -> Floats:

@@ -208,11 +208,14 @@ def test_objective_function_is_the_definition():
     assert np.isclose(glpual_objective(w, with_intercept(X), y == 1, edges, model.lam, model.c_p, model.c_u), expected)
 
 
-def test_memory_of_the_thesis_form_is_refused_before_neighbours_are_searched(monkeypatch):
+def test_too_little_memory_is_told_before_neighbours_are_searched(monkeypatch):
     searched = []
     monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
     monkeypatch.setattr("pucli.estimators.glpual.mutual_knn", lambda *given: searched.append(given))
     X, y = problem(0, n=60)
     with pytest.raises(ValueError, match="the kernel matrix of 60 rows takes"):
         GLPUAL(kernel="rbf", form="thesis").fit(X, y)
+    monkeypatch.setattr("pucli.estimators.base.feature_model.WHOLE_KERNEL_ROWS", 50)
+    with pytest.raises(ValueError, match="500 landmarks for 60 rows takes"):
+        GLPUAL(kernel="rbf").fit(X, y)
     assert not searched
