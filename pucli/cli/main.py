@@ -208,6 +208,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report(error: Exception, *, as_json: bool) -> int:
     """Write the message of `error` and return its exit code."""
     kind, message, code = _explain(error)
+    if len(message) > LONGEST and kind != "help":  # a name of a megabyte, say
+        message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
         document = {**found, "error": {"kind": kind, "message": message, "exit_code": code}}
@@ -251,6 +253,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
     )
 
 
+# Characters of a message, and of its end where the middle is left out.
+LONGEST, END = 1900, 300
 # What the system says where a thread cannot start, or a library cannot be mapped, for lack of memory.
 _NO_ROOM = ("start new thread", "failed to map segment", "Cannot allocate memory", "load shared object")
 _PLACES = {

@@ -84,3 +84,11 @@ def test_too_little_memory_is_no_defect(pucli, monkeypatch, error):
     monkeypatch.setattr("pucli.methods.all_methods", fail)
     done = pucli("list", "methods")
     assert (done.code, "memory" in done.err, "defect" in done.err) == (1, True, False)
+
+
+def test_a_message_with_an_endless_name_is_shortened(pucli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("a" * 10**6 + ",b\n1,2\n3,4\n")
+    done = pucli("train", "--method", "blssvm", "--data", "t.csv", "--label", "y")
+    assert (done.code, len(done.err.strip().splitlines())) == (2, 1)
+    assert len(done.err) < 2000 and done.err.startswith("pucli: ") and "[...]" in done.err

@@ -44,13 +44,13 @@ def judge(outcome: Outcome, case: Case, seconds: float) -> str:
     stderr = outcome.err.strip()
     if outcome.code not in case.codes:
         return f"exit code {outcome.code}: {stderr[-200:]}"
+    if len(stderr) > 2000:
+        return f"a message of {len(stderr)} characters"
     raw = RAW.search(stderr)
     if raw is not None:
         return f"raw words {raw[0]!r}: {stderr[-300:]}"
     if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) > case.lines):
         return f"more than {case.lines} lines: {stderr[-200:]!r}"
-    if len(stderr) > 2000:
-        return f"a message of {len(stderr)} characters"
     return ""
 
 
