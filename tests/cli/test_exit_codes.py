@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from pucli.cli.main import command_names
@@ -92,3 +95,14 @@ def test_a_message_with_an_endless_name_is_shortened(pucli, tmp_path, monkeypatc
     done = pucli("train", "--method", "blssvm", "--data", "t.csv", "--label", "y")
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1)
     assert len(done.err) < 2000 and done.err.startswith("pucli: ") and "[...]" in done.err
+
+
+def test_ctrl_c_after_the_end_is_silent():
+    script = """import atexit, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+from pucli.__main__ import main
+sys.argv = ["pucli", "--version"]
+sys.exit(main())"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
