@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 Goal = Annotated[str, typer.Option("--for", help="Objective of the threshold: f1.", show_default=False)]
 Recall = Annotated[
     float | None,
-    typer.Option("--recall", help="Threshold that finds this share of the positives, with 90 % confidence."),
+    typer.Option(
+        "--recall", help="Threshold that finds this share of the positives, with 90 % confidence if labelled at random."
+    ),
 ]
 Precision = Annotated[
     float | None,
@@ -63,8 +65,13 @@ class MovedCut:
         return replace(saved, pipeline=Pipeline(steps))
 
 
-def warn_of_unknown_precision(out: Output, cut: MovedCut, model: Any) -> None:
-    """Warn if a precision is wanted that the training rows of the model do not determine."""
+def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
+    """Warn if a precision or a recall is wanted that the training rows of the model do not determine."""
+    if cut.recall is not None and model.labelling == "sar":
+        out.warn(
+            "the training rows do not determine the recall at this threshold, as the labels are no random sample: in "
+            "`pucli bench labelling` it was mostly lower than wanted."
+        )
     if cut.precision is None:
         return
     found = model.estimates_

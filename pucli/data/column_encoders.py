@@ -209,6 +209,8 @@ class Date:
     fill : float
     indicator : bool
         As for `Number`; the sine and cosine of an empty cell are 0.
+    low, high, rows : float, float, int
+        As for `Number`, in days since 1970-01-01.
     """
 
     name: str
@@ -217,6 +219,9 @@ class Date:
     parts: list[str]
     fill: float
     indicator: bool
+    low: float = 0.0
+    high: float = 0.0
+    rows: int = 0
     reads_text: ClassVar[bool] = True
 
     @property
@@ -236,6 +241,8 @@ class Date:
         if wrong.any():
             what = f"not a date of the format {self.written}, treated as empty"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
+        if self.rows:
+            tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
         found = date_parts(days)
         for position, part in enumerate(self.parts):
             angle = 2 * np.pi * found[part] / _PARTS[part]

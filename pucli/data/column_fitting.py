@@ -41,9 +41,7 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
     if kind == "number" or (kind == "yes/no" and not column.values):
         values = numbers(cells)[0]
         fill = _median(values) if kind == "number" else float(np.nanmean(values) > 0.5)
-        filled = values[np.isfinite(values)]
-        ends = (float(filled.min()), float(filled.max()), len(filled)) if len(filled) else (0.0, 0.0, 0)
-        return Number(name, kind, fill, bool(np.isnan(values).any()), *ends)
+        return Number(name, kind, fill, bool(np.isnan(values).any()), *_ends(values))
     codes, texts = coded(cells)
     if kind == "text":
         return _fit_text(column, codes, texts, max_words)
@@ -64,7 +62,14 @@ def _fit_date(cells: pd.Series, column: Column) -> Date:
     days, _ = dates(cells, column.written)
     present = days[~np.isnan(days)]
     parts = [part for part, values in date_parts(present).items() if len(np.unique(values)) > 1]
-    return Date(column.name, column.kind, column.written, parts, _median(days), len(present) < len(days))
+    empty = len(present) < len(days)
+    return Date(column.name, column.kind, column.written, parts, _median(days), empty, *_ends(days))
+
+
+def _ends(values: np.ndarray) -> tuple[float, float, int]:
+    """Return the least and the largest of the finite values (n,), and their number; zeros if there are none."""
+    filled = values[np.isfinite(values)]
+    return (float(filled.min()), float(filled.max()), len(filled)) if len(filled) else (0.0, 0.0, 0)
 
 
 def _fit_text(column: Column, codes: np.ndarray, texts: Sequence[str], max_words: int) -> ColumnEncoder:

@@ -12,11 +12,23 @@ USUAL_OUTSIDE = 0.02
 
 
 class Range(NamedTuple):
-    """The ends of the training cells of a column of numbers, and their number."""
+    """The ends of the training cells of a column, and their number; of dates, in days since 1970-01-01."""
 
     low: float
     high: float
     rows: int
+    dates: bool = False
+
+    def outside(self, count: int, n: int) -> str:
+        """Say that `count` of n cells lie outside."""
+        if self.dates:
+            first, last = (np.datetime64(int(np.floor(day)), "D") for day in (self.low, self.high))
+            return (
+                f"{count} of {n} dates lie outside those of the training rows, {first} to {last}; there the model is "
+                "untried, and what it learned from dates may not hold"
+            )
+        ends = f"{self.low:.6g} to {self.high:.6g}"
+        return f"{count} of {n} cells lie outside the range of the training rows, {ends}; are they in the same units?"
 
 
 class Tally:
@@ -49,8 +61,7 @@ class Tally:
     def lines(self) -> list[str]:
         """Return one line per column and kind of problem."""
         return [
-            f"column {name!r}: {count} of {n} cells lie outside the range of the training rows, {known.low:.6g} to "
-            f"{known.high:.6g}; are they in the same units?"
+            f"column {name!r}: {known.outside(count, n)}"
             for name, (count, n, known) in self._outside.items()
             if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
         ] + [

@@ -32,10 +32,10 @@ def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
     assert found["recall"].low > recall - 0.2 and found["recall"].high < recall + 0.2
 
 
-def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", **changed):
+def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", **changed):
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
-        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, goal, wanted), scenario=scenario, labelling="scar"
+        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, goal, wanted), scenario=scenario, labelling=labelling
     )
     model.leaderboard_ = []
     return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])
@@ -83,3 +83,10 @@ def test_nothing_is_known_if_a_column_gives_the_label_away():
     found = shown(leaks=("column 'a' is 'web' in 98 % of the labelled and 0 % of the other rows",))
     assert {name for name, estimate in found["estimates"].items() if estimate["known"]} == {"share"}
     assert "cannot be judged" in found["random_labelling"]["verdict"]
+
+
+def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
+    found = shown(goal="recall", wanted=0.9, labelling="sar")
+    assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == {"recall", "auc"}
+    assert "with 90 % confidence" not in found["cut"]["why"] and "not determined" in found["cut"]["why"]
+    assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["cut"]["why"]

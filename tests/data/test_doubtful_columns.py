@@ -1,5 +1,7 @@
 """What is read otherwise than a user may mean is said: identifiers, leaks, units, spellings, other ranges."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,3 +105,21 @@ def test_new_rows_outside_the_range_of_the_training_rows_are_warned_of():
     again.__setstate__(encoder.__getstate__())
     with pytest.warns(UserWarning, match="outside"):
         again.transform(new.assign(a=1000.0))
+
+
+def test_dates_after_those_of_the_training_rows_are_warned_of():
+    days = pd.date_range("2021-01-01", "2024-10-28", 400).strftime("%Y-%m-%d")
+    encoder = TableEncoder().fit(pd.DataFrame({"joined": days, "a": np.arange(400.0) % 7}))
+    assert [type(one).__name__ for one in encoder.encoders_] == ["Date", "Number"]
+    same = pd.DataFrame({"joined": days[::-1], "a": np.arange(400.0) % 7})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(same)
+    later = same.assign(joined=pd.date_range("2025-01-01", periods=400).strftime("%Y-%m-%d"))
+    told = "'joined': 400 of 400 dates lie outside those of the training rows, 2021-01-01 to 2024-10-28"
+    with pytest.warns(UserWarning, match=told):
+        encoder.transform(later)
+    again = TableEncoder()
+    again.__setstate__(encoder.__getstate__())
+    with pytest.warns(UserWarning, match=told):
+        again.transform(later)

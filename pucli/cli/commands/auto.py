@@ -178,7 +178,8 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives, which the rows cannot show."
         if document["labelling"] == "scar"
-        else "The estimates hold only if the labelled rows were chosen by how clearly they are positive."
+        else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
+        "AUC were mostly too high even then (`pucli bench labelling`)."
     )
     out.text()
     headers = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.cut_options import MovedCut, warn_of_doubts, warn_of_unknown_precision, warn_of_unknown_prior
+from pucli.cli.cut_options import MovedCut, warn_of_doubts, warn_of_unknown_goal, warn_of_unknown_prior
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -76,7 +76,7 @@ def command(
     if destination is not None:
         check_writable_format(destination)
     saved = cut.moved(load_model(model))
-    warn_of_unknown_precision(out, cut, saved.pipeline[-1])
+    warn_of_unknown_goal(out, cut, saved.pipeline[-1])
     if cut.share is not None and str(data) != "-":
         saved = cut_at_share(saved, data, cut.share)
     elif cut.share is not None:
