@@ -255,7 +255,7 @@ def scalar(text: str) -> Any:
 
     try:
         value = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, AttributeError):
         return text
     return value if isinstance(value, (bool, type(None))) else text
 

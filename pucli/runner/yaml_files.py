@@ -94,7 +94,7 @@ def read_yaml(path: Path) -> Any:
         raise UsageError(f"{path.name}:{where} {_in_words(error)}.") from None
     except RecursionError:
         raise UsageError(f"{path.name}: its values are nested too deeply or contain themselves.") from None
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError, AttributeError):  # yaml takes any text for a !!timestamp
         raise UsageError(f"{path.name}: not valid YAML.") from None
 
 

@@ -48,3 +48,10 @@ def test_plain_values_come_through(tmp_path):
     file.write_bytes(b"a: \xff")
     with pytest.raises(UsageError, match="not UTF-8"):
         read_yaml(file)
+
+
+def test_a_timestamp_that_is_none_is_refused(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("title: !!timestamp x\n")
+    with pytest.raises(UsageError, match=r"a\.yaml"):
+        read_yaml(path)
