@@ -35,7 +35,7 @@ class Line:
 
     def row(self) -> dict[str, Any]:
         """Return the line as a row of the table."""
-        shown = [f"{case}: {problem}"[:LENGTH] for case, problem in list(self.failed.items())[:SHOWN]]
+        shown = [" ".join(f"{case}: {problem}".split())[:LENGTH] for case, problem in list(self.failed.items())[:SHOWN]]
         more = [f"and {len(self.failed) - SHOWN} more"] if len(self.failed) > SHOWN else []
         note = "; ".join([*([self.note] if self.note else []), *shown, *more])
         held = self.tried - len(self.failed)
