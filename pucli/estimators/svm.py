@@ -39,6 +39,9 @@ SUMS = 4.0 * np.finfo(float).eps
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
 
+# With more features than this, and than rows, least squares take conjugate gradients and form no matrix of the features.
+WIDE = 5000
+
 _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
 
@@ -385,7 +388,7 @@ class BLSSVM(WeightedPU, FeatureModel):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         given = self._row_weights
-        if issparse(X):
+        if issparse(X) or (self.kernel == "linear" and X.shape[1] > max(WIDE, len(X))):
             result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
         elif given is not None:
             if self._in_blocks(X):

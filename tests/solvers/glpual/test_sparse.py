@@ -61,3 +61,16 @@ def test_memory_is_that_of_the_non_zeros():
     tracemalloc.stop()
     assert model.coef_.shape == (m,)
     assert peak < 8 * n * m / 50  # a dense copy of the rows is 1.6 GB
+
+
+def test_very_many_features_need_no_matrix_of_them(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 40)) + 1e3
+    labelled = np.arange(12) < 5
+    whole = BLSSVM(lam=2.0, c_u=0.3).fit(X, labelled)
+    monkeypatch.setattr("pucli.estimators.svm.WIDE", 20)
+    monkeypatch.setattr("pucli.estimators.svm.solve_gllc", None)
+    wide = BLSSVM(lam=2.0, c_u=0.3).fit(X, labelled)
+    assert wide.converged_
+    assert wide.objective_ == pytest.approx(whole.objective_, rel=1e-8)
+    np.testing.assert_allclose(wide.decision_function(X), whole.decision_function(X), atol=1e-6)
