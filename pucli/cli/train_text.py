@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output, number
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from pucli.models import Fitted
 
 COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
+
+# Number of constant features that are named.
+NAMED = 10
 
 # A kernel is exact up to rounding if no more of its diagonal is left out.
 NEARLY_EXACT = 1e-6
@@ -70,7 +74,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
                 "features",
                 f"{document['features']}, {'standardised' if document['standardised'] else 'not standardised'}",
             ),
-            ("constant features", ", ".join(document["constant_features"]) or None),
+            ("constant features", _few(document["constant_features"]) or None),
             ("duplicate rows", document["duplicate_rows"] or None),
             ("missing cells", _missing_cells(document)),
             ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
@@ -163,3 +167,9 @@ def certificate_text(document: dict[str, Any]) -> str:
 def finite(value: Any) -> Any:
     """Return the number if it is finite, otherwise None."""
     return value if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first of the names, and the number of the others."""
+    more = [f"and {len(names) - NAMED} more (--json has all)"] if len(names) > NAMED else []
+    return ", ".join([*names[:NAMED], *more])

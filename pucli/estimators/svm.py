@@ -39,7 +39,7 @@ SUMS = 4.0 * np.finfo(float).eps
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
 
-# With more features than this, and than rows, least squares take conjugate gradients and form no matrix of the features.
+# With more features than this, and than rows, least squares take conjugate gradients and form no matrix of features.
 WIDE = 5000
 
 _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
