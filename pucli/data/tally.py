@@ -9,6 +9,8 @@ import numpy as np
 
 # Share of new numbers outside the range of many training rows that is not worth a warning.
 USUAL_OUTSIDE = 0.02
+# Characters of a cell that are quoted.
+QUOTED = 60
 
 
 class Range(NamedTuple):
@@ -66,6 +68,12 @@ class Tally:
             if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
         ] + [
             f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
-            + (f": {example!r})" if example else ")")
+            + (f": {_quoted(example)})" if example else ")")
             for (name, what), (count, row, example) in self._counts.items()
         ]
+
+
+def _quoted(cell: str) -> str:
+    """Return a cell in quotes, without the end of a long one."""
+    found = repr(cell)
+    return found if len(found) <= QUOTED else f"{found[:QUOTED]}...{found[0]}"

@@ -123,3 +123,11 @@ def test_dates_after_those_of_the_training_rows_are_warned_of():
     again.__setstate__(encoder.__getstate__())
     with pytest.warns(UserWarning, match=told):
         again.transform(later)
+
+
+def test_a_long_cell_is_not_quoted_whole():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)}))
+    cells = [*map(str, range(59)), "1" + 700 * "\0"]
+    with pytest.warns(UserWarning, match="not a number") as caught:
+        encoder.transform(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))
+    assert all(str(one.message).count("\\x00") < 30 for one in caught)
