@@ -155,10 +155,12 @@ class BSVM(WeightedPU):
         self.support_vectors_, self.dual_coef_ = X[pull != 0.0], pull[pull != 0.0]
         if self.kernel == "linear":
             self.coef_ = rows.T @ pull
-            sizes = np.abs(rows)
-            rounding = SUMS * (sizes @ (sizes.T @ np.abs(pull)) + abs(self.intercept_))
+            bias = abs(self.intercept_)
             self._move_intercept(rows, signs, weights, centre)
-            self._add_cost(float(weights @ rounding), self.tol, known=False)
+            if self._row_weights is not None:  # which may multiply the rounding of a score by 1e12
+                sizes = np.abs(rows)
+                rounding = SUMS * (sizes @ (sizes.T @ np.abs(pull)) + bias)
+                self._add_cost(float(weights @ rounding), self.tol, known=False)
         else:
             scores = SUMS * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
