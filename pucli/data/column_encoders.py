@@ -66,6 +66,8 @@ class Number:
         self._refuse_large(values, tally)
         if self.rows:
             tally.add_range(self.name, values, Range(self.low, self.high, self.rows))
+            if self.indicator and self.rows > 1:
+                tally.add_lost(self.name, "are empty, unlike those of the training rows", np.isnan(values))
         if np.isnan(self.fill) and np.isnan(values).any():
             row = int(np.isnan(values).argmax())
             what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"
@@ -243,6 +245,9 @@ class Date:
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         if self.rows:
             tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
+        if "hour" in self.parts:
+            midnight = np.isnan(days) | (days == np.floor(days))
+            tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
         found = date_parts(days)
         for position, part in enumerate(self.parts):
             angle = 2 * np.pi * found[part] / _PARTS[part]
@@ -304,6 +309,7 @@ class Text:
         if texts:
             found[:-1] = vectorizer.transform(texts).toarray()
         out[:, : len(self.words)] = found[codes]
+        tally.add_lost(self.name, "have no word known from the training rows", ~out[:, : len(self.words)].any(axis=1))
         if self.indicator:
             out[:, -1] = codes < 0
         else:

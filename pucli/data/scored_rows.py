@@ -19,6 +19,12 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     from pucli.data.encoding import TableEncoder
 
+# What is said of scores that need no true labels, on the rows that the model was trained on.
+MEMORISED = (
+    "these are the rows that the model was trained on: it has seen who was labelled, so that recall_labelled and puf "
+    "may be far too high. Score other rows, or see `held out` of `pucli train`."
+)
+
 
 class ScoredRows(NamedTuple):
     """Labelled rows of a file.
@@ -78,7 +84,8 @@ def scored_rows(
         positive = about.get("words", {}).get("1")
     y, words = labelled_positives(labels, positive)
     if empty_is_unlabeled:
-        return ScoredRows(X, y, warnings=warnings)
+        seen = [MEMORISED] if _same_rows(X, y, about)[0] else []
+        return ScoredRows(X, y, warnings=[*warnings, *seen])
     rows = _known(path, column, X, y, ~labels.empty, "empty")
     return rows._replace(warnings=[*warnings, *_doubts(labels, words["1"], rows.y, _same_rows(X, y, about))])
 
@@ -98,7 +105,7 @@ def _doubts(labels: LabelColumn, marked: str, y: Ints, same: tuple[bool, bool]) 
     if same_labels:
         doubts.append(
             "these are the rows and the labels that the model was trained on, where a row that is not "
-            f"{marked!r} is unlabeled, not negative: only --labels pu suits them."
+            f"{marked!r} is unlabeled, not negative: only --labels pu suits them, and its scores would be too high."
         )
     elif same_rows:
         doubts.append("these are the rows that the model was trained on; scores of new rows may be lower.")

@@ -9,6 +9,9 @@ import numpy as np
 
 # Share of new numbers outside the range of many training rows that is not worth a warning.
 USUAL_OUTSIDE = 0.02
+# A column has lost its meaning if so many cells, all or nearly all of them, have none, or if all of them lie within
+# this share of the range of the training cells.
+LEAST_LOST, NEARLY_ALL, NARROW = 30, 0.95, 0.01
 # Characters of a cell that are quoted.
 QUOTED = 60
 
@@ -46,6 +49,8 @@ class Tally:
         self.offset = 0  # rows in the previous blocks
         self._counts: dict[tuple[str, str], list[Any]] = {}
         self._outside: dict[str, tuple[int, int, Range]] = {}
+        self._ends: dict[str, tuple[float, float]] = {}
+        self._lost: dict[tuple[str, str], tuple[int, int]] = {}
 
     def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
         """Count the true entries of `cells` (n,) for the column `name`; `example` is the first such cell."""
@@ -59,17 +64,47 @@ class Tally:
         count, n, _ = self._outside.get(name, (0, 0, known))
         outside = np.count_nonzero((values < known.low) | (values > known.high))
         self._outside[name] = (count + int(outside), n + len(values), known)
+        found = values[np.isfinite(values)]
+        if len(found):
+            low, high = self._ends.get(name, (np.inf, -np.inf))
+            self._ends[name] = (min(low, float(found.min())), max(high, float(found.max())))
+
+    def add_lost(self, name: str, what: str, cells: np.ndarray) -> None:
+        """Count the true entries of `cells` (n,), which tell nothing; they are told of if nearly all are true."""
+        count, n = self._lost.get((name, what), (0, 0))
+        self._lost[name, what] = (count + int(cells.sum()), n + len(cells))
 
     def lines(self) -> list[str]:
         """Return one line per column and kind of problem."""
+        return (
+            [*self._narrow(), *self._without_meaning()]
+            + [
+                f"column {name!r}: {known.outside(count, n)}"
+                for name, (count, n, known) in self._outside.items()
+                if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
+            ]
+            + [
+                f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
+                + (f": {_quoted(example)})" if example else ")")
+                for (name, what), (count, row, example) in self._counts.items()
+            ]
+        )
+
+    def _narrow(self) -> list[str]:
         return [
-            f"column {name!r}: {known.outside(count, n)}"
-            for name, (count, n, known) in self._outside.items()
-            if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
-        ] + [
-            f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
-            + (f": {_quoted(example)})" if example else ")")
-            for (name, what), (count, row, example) in self._counts.items()
+            f"column {name!r}: all cells lie within a hundredth of the range of the training rows, at {low:.6g} to "
+            f"{high:.6g} of {known.low:.6g} to {known.high:.6g}; are they in the same units?"
+            for name, (low, high) in self._ends.items()
+            for _, n, known in [self._outside[name]]
+            if n >= LEAST_LOST and not known.dates and known.low <= low and high <= known.high
+            if 0.0 < high - low < NARROW * (known.high - known.low)
+        ]
+
+    def _without_meaning(self) -> list[str]:
+        return [
+            f"column {name!r}: {count} of {n} cells {what}"
+            for (name, what), (count, n) in self._lost.items()
+            if n >= LEAST_LOST and count >= NEARLY_ALL * n
         ]
 
 

@@ -131,3 +131,30 @@ def test_a_long_cell_is_not_quoted_whole():
     with pytest.warns(UserWarning, match="not a number") as caught:
         encoder.transform(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))
     assert all(str(one.message).count("\\x00") < 30 for one in caught)
+
+
+def test_columns_that_have_lost_their_meaning_are_warned_of():
+    rng = np.random.default_rng(0)
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, 200) * 60, unit="s")
+    words = np.array(["likes rivers", "paints large walls", "rivers and walls", "sings at night about rivers"])
+    frame = pd.DataFrame(
+        {
+            "at": times.strftime("%Y-%m-%d %H:%M:%S"),
+            "note": [f"{words[i % 4]} {rng.integers(0, 10**6)}" for i in range(200)],
+            "size": rng.normal(size=200),
+            "test": np.where(rng.random(200) < 0.3, np.nan, rng.normal(size=200)),
+        }
+    )
+    encoder = TableEncoder().fit(frame)
+    assert [type(one).__name__ for one in encoder.encoders_] == ["Date", "Text", "Number", "Number"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(frame)
+    for changed, told in (
+        ({"at": times.strftime("%Y-%m-%d")}, "'at': 200 of 200 cells have no time of day"),
+        ({"note": [f"mag Berge {i}" for i in range(200)]}, "'note': 200 of 200 cells have no word known"),
+        ({"size": frame["size"] / 1000}, "'size': all cells lie within a hundredth of the range .* same units"),
+        ({"test": np.nan}, "'test': 200 of 200 cells are empty, unlike"),
+    ):
+        with pytest.warns(UserWarning, match=told):
+            encoder.transform(frame.assign(**changed))
