@@ -309,7 +309,8 @@ class Text:
         if texts:
             found[:-1] = vectorizer.transform(texts).toarray()
         out[:, : len(self.words)] = found[codes]
-        tally.add_lost(self.name, "have no word known from the training rows", ~out[:, : len(self.words)].any(axis=1))
+        without = np.abs(out[:, : len(self.words)]).sum(axis=1) == 0.0
+        tally.add_lost(self.name, "have no word known from the training rows", without)
         if self.indicator:
             out[:, -1] = codes < 0
         else:
