@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
+
+INTERRUPTED = 130
 
 
 def main() -> int:
@@ -17,9 +21,19 @@ def main() -> int:
         code = run()
     except KeyboardInterrupt:
         print("pucli: interrupted.", file=sys.stderr)
-        code = 130
+        code = INTERRUPTED
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if code == INTERRUPTED and _threads_at_work():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # their compiled code would crash while Python frees what it works on
     return code
+
+
+def _threads_at_work() -> bool:
+    """Return whether a pool of threads was interrupted."""
+    pools = sys.modules.get("multiprocessing.dummy")
+    return pools is not None and any(isinstance(one, pools.DummyProcess) for one in threading.enumerate())
 
 
 if __name__ == "__main__":
