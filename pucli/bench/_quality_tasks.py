@@ -7,6 +7,7 @@ columns are one-hot encoded, and missing numbers are replaced by the median. The
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,6 +118,21 @@ def tasks(half: str = "all") -> list[Task]:
     if half not in halves:
         raise UsageError(f"no half {half!r} of the tasks; there are {', '.join(halves)}.")
     return list(halves[half])
+
+
+def at_hand(half: str, folder: Path | None) -> tuple[Path, list[Task]]:
+    """Return the folder of the files, by default the one that PUCLI_QUALITY_DATA names, and the tasks with a file.
+
+    Raises
+    ------
+    UsageError
+        The folder has none of the files.
+    """
+    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
+    found = [task for task in tasks(half) if (folder / task.file).is_file()]
+    if not found:
+        raise UsageError(f"{folder}: none of the files of the tasks is there; set PUCLI_QUALITY_DATA to their folder.")
+    return folder, found
 
 
 def load(task: Task, folder: Path, most: int = MOST_ROWS) -> Rows:

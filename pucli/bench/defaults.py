@@ -12,7 +12,6 @@ ekf-glpual, whose features include all products of two, gets at most 40 features
 from __future__ import annotations
 
 import inspect
-import os
 import time
 import warnings
 from collections import Counter
@@ -21,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.bench._quality_tasks import MOST_ROWS, Rows, load, tasks
+from pucli.bench._quality_tasks import MOST_ROWS, Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
 from pucli.data.splits import make_split, split_stream
-from pucli.errors import EstimatedPriorWarning, UsageError
+from pucli.errors import EstimatedPriorWarning
 from pucli.held_out import held_out
 from pucli.methods import METHODS, estimator_class
 from pucli.models import seeded
@@ -61,22 +60,17 @@ def run(
     """
     from threadpoolctl import threadpool_limits
 
-    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
-    at_hand = [task for task in tasks() if (folder / task.file).is_file()]
-    if not at_hand:
-        raise UsageError(
-            f"{folder}: the folder has none of the files of the tasks; set PUCLI_QUALITY_DATA to their folder."
-        )
+    folder, present = at_hand("all", folder)
     names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
     report = reporter(progress)
     cells = []
     with threadpool_limits(1):
-        for done, task in enumerate(at_hand, start=1):
+        for done, task in enumerate(present, start=1):
             rows = load(task, folder)
             for name in names:
                 cells += [_cell(name, task.name, rows, seed) for seed in SEEDS[: 1 + draws(name)]]
-            report(done, len(at_hand))
-    title = f"Defaults on {len(at_hand)} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
+            report(done, len(present))
+    title = f"Defaults on {len(present)} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
     return {
         "title": f"{title}; the target is {TARGET} tasks where positives are found or a warning given",
         "columns": list(COLUMNS),

@@ -9,7 +9,6 @@ surface is tried where there are at most `SURFACE` features.
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.bench._quality_tasks import Rows, load, tasks
+from pucli.bench._quality_tasks import Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
 from pucli.data.splits import make_split, split_stream
-from pucli.errors import UsageError
 
 FREQUENCIES = (0.25, 0.5)
 SURFACE = 12
@@ -41,19 +39,16 @@ def run(
     """Return the table of `pucli bench members`; the files are those of `pucli bench quality`."""
     import pandas as pd
 
-    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
-    at_hand = [task for task in tasks(half) if (folder / task.file).is_file()]
-    if not at_hand:
-        raise UsageError(f"{folder}: none of the files of the tasks is there; set PUCLI_QUALITY_DATA to their folder.")
+    folder, present = at_hand(half, folder)
     report, cells = reporter(progress), []
-    for done, task in enumerate(at_hand, start=1):
+    for done, task in enumerate(present, start=1):
         rows = load(task, folder)
         for frequency in FREQUENCIES:
             for repeat in range(repeats):
                 about = {"task": task.name, "labelled": frequency, "repeat": repeat}
                 cells += [{**about, **cell} for cell in _cells(task.name, rows, frequency, repeat)]
-        report(done, len(at_hand))
-    title = f"Members of the ensemble, {len(at_hand)} tasks ({half}); AUC of the test rows"
+        report(done, len(present))
+    title = f"Members of the ensemble, {len(present)} tasks ({half}); AUC of the test rows"
     return {"title": title, "columns": list(COLUMNS), "rows": _table(pd.DataFrame(cells)), "cells": cells}
 
 

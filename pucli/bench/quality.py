@@ -9,7 +9,6 @@ baselines alone run beside auto. `pucli bench labelling` tries models of labels 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,10 +19,9 @@ import numpy as np
 from pucli.bench._quality_labelling import LABELLINGS, labelled_split, told
 from pucli.bench._quality_methods import BASELINES, OF_LABELLING, Prediction, Problem, installed, predict
 from pucli.bench._quality_table import COLUMNS, Cell, table
-from pucli.bench._quality_tasks import Rows, Task, load, tasks
+from pucli.bench._quality_tasks import Rows, Task, at_hand, load, tasks
 from pucli.bench._timing import Progress
 from pucli.data.splits import split_stream
-from pucli.errors import UsageError
 
 FREQUENCIES = (0.25, 0.5)
 FULL = {"repeats": 5}
@@ -44,15 +42,10 @@ def run(
 
     The files lie in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
     """
-    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
-    at_hand = [task for task in tasks(half) if (folder / task.file).is_file()]
-    if not at_hand:
-        raise UsageError(
-            f"{folder}: none of the files of the quality tasks is there; set PUCLI_QUALITY_DATA to their folder."
-        )
+    folder, present = at_hand(half, folder)
     chosen = methods or [name for name in installed() if name not in OF_LABELLING]
     cells: list[Cell] = []
-    jobs = [(task, labelling) for task in at_hand for labelling in labellings]
+    jobs = [(task, labelling) for task in present for labelling in labellings]
     for done, (task, labelling) in enumerate(jobs, start=1):
         rows = load(task, folder)
         names = chosen if labelling == "case-control" or methods else [name for name in chosen if name in BASELINES]
@@ -61,8 +54,8 @@ def run(
                 cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
         if progress is not None:
             progress(done, len(jobs))
-    left_out = [task.name for task in tasks(half) if task not in at_hand]
-    title = f"{len(at_hand)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
+    left_out = [task.name for task in tasks(half) if task not in present]
+    title = f"{len(present)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
     return {
         "title": title + (f"; without {', '.join(left_out)}, whose files are missing" if left_out else ""),
         "columns": list(COLUMNS),

@@ -8,7 +8,6 @@ the default, --full takes all.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from pathlib import Path
@@ -16,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from pucli.bench._quality_tasks import Rows, load, tasks
+from pucli.bench._quality_tasks import Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
 from pucli.data.splits import make_split, split_stream
-from pucli.errors import UsageError
 
 FREQUENCIES = (0.25, 0.5)
 MOST_FEATURES = 150
@@ -42,17 +40,14 @@ def run(progress: Progress | None = None, *, half: str = "look-once", folder: Pa
     """Return the table of `pucli bench tuning`; the files are those of `pucli bench quality`."""
     import pandas as pd
 
-    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
-    at_hand = [task for task in tasks(half) if (folder / task.file).is_file()]
-    if not at_hand:
-        raise UsageError(f"{folder}: none of the files of the tasks is there; set PUCLI_QUALITY_DATA to their folder.")
+    folder, present = at_hand(half, folder)
     report, cells = reporter(progress), []
-    for done, task in enumerate(at_hand, start=1):
+    for done, task in enumerate(present, start=1):
         rows = load(task, folder)
         if rows.X.shape[1] <= MOST_FEATURES:
             for frequency in FREQUENCIES:
                 cells += [{"task": task.name, **cell} for cell in _cells(task.name, rows, frequency)]
-        report(done, len(at_hand))
+        report(done, len(present))
     frame = pd.DataFrame(cells)
     count = frame.task.nunique()
     title = f"Rules that choose parameters, {count} tasks ({half}); mean F1 of the test rows"
