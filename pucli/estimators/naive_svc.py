@@ -14,12 +14,13 @@ from pucli.arrays import Bools, Floats
 from pucli.estimators.base.parameters import POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.pu import PUClassifier
-from pucli.estimators.svm import hinge_losses, rbf_gamma
+from pucli.estimators.svm import rbf_gamma
 from pucli.kernels.functions import Kernel
 from pucli.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.result import Certificate
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.svm.biased import svm_gap
+from pucli.solvers.svm.hinge import hinge_losses
 
 OUT_OF_FOLD = 5
 # Above this many rows libsvm is not used: its time grows with their square, and it cannot be interrupted.

@@ -16,14 +16,14 @@ from pucli.estimators.base.scales import Rule, balanced, median_distance, ridge_
 from pucli.estimators.base.weighted import WeightedPU
 from pucli.kernels.functions import Kernel
 from pucli.kernels.graph import NO_EDGES
-from pucli.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.glpual.sums import solve_squares_from_sums
 from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
-from pucli.solvers.rows.linear import keeps_w, solve_linear
-from pucli.solvers.rows.losses import RowLosses, bias_and_gap, restore_total
+from pucli.solvers.rows.linear import keeps_w
+from pucli.solvers.rows.losses import RowLosses, bias_and_gap
 from pucli.solvers.svm.biased import best_intercept, svm_gap
+from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
 from pucli.solvers.svm.squares import solve_weighted_squares
 
 # libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
@@ -36,9 +36,6 @@ PAIRS_BEFORE_FEATURES = 20
 NO_DIGITS = np.finfo(float).eps  # a gap below this share of the objective is rounding
 # Relative rounding of a sum of kernels.
 SUMS = 4.0 * np.finfo(float).eps
-# A dual variable below this share of its upper bound is zero up to rounding.
-NO_SUPPORT = 1e-13
-
 # With more features than this, and than rows, least squares take conjugate gradients and form no matrix of features.
 WIDE = 5000
 
@@ -192,9 +189,9 @@ class BSVM(WeightedPU):
         """Fit the linear kernel by Newton steps on w; return each row's weight in g (n,)."""
         losses, aim, n_iter, dual = hinge_losses(signs, weights / self.lam_), self.tol, 0, np.zeros(len(X))
         while True:
-            near, steps, reached = _by_newton(X, losses, dual, aim, self.max_iter - n_iter)
+            near, steps, reached = by_newton(X, losses, dual, aim, self.max_iter - n_iter)
             n_iter += steps
-            dual = _feasible(near, losses)
+            dual = feasible(near, losses)
             self._certify(losses, dual, X @ -(X.T @ dual), n_iter)
             if self.converged_ or not reached or n_iter >= self.max_iter or aim < NO_DIGITS:
                 break
@@ -215,7 +212,7 @@ class BSVM(WeightedPU):
             found = solve_kernel_rows(K, losses, dual, aim, min(most, self.max_iter - n_iter))
             n_iter += found.n_iter
             # for the certificate, without the rounding of pair steps, nor that of the kernel matrix of long rows
-            dual = _feasible(found.dual, losses)
+            dual = feasible(found.dual, losses)
             g = X @ -(X.T @ dual) if self.kernel == "linear" else K @ -dual
             self._certify(losses, dual, g, n_iter)
             if self.converged_ or n_iter >= self.max_iter or aim < NO_DIGITS * self.objective_ / self.lam_:
@@ -224,7 +221,7 @@ class BSVM(WeightedPU):
                 aim = TIGHTER * min(aim, self.tol * self.objective_ / self.lam_)
             elif most < self.max_iter:
                 most = self.max_iter
-                dual, steps = _by_features(K, losses, dual, self.tol, self.max_iter - n_iter)
+                dual, steps = by_features(K, losses, dual, self.tol, self.max_iter - n_iter)
                 n_iter += steps
             else:
                 return -dual
@@ -266,41 +263,6 @@ class BSVM(WeightedPU):
         result: Floats = Kernel("rbf", self.width_).combination(X, self.support_vectors_, self.dual_coef_)
         result += self.intercept_
         return result
-
-
-def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
-    """Return weights_i [1 - signs_i f]_+ for each row."""
-    lower, upper = np.where(signs > 0, -weights, 0.0), np.where(signs > 0, 0.0, weights)
-    return RowLosses(lower, upper, upper, signs, signs)
-
-
-def _by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Return dual variables near the solution and the number of steps, or `dual` (n,) and 0 if K has high rank.
-
-    With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it.
-    """
-    scale = float(K.diagonal().max())
-    if scale == 0.0:
-        return dual, 0
-    L = pivoted_cholesky(K / scale).L
-    if not keeps_w(*L.shape):
-        return dual, 0
-    return _by_newton(np.sqrt(scale) * L, losses, dual, tol, max_iter)[:2]
-
-
-def _by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
-    """Return dual variables, the number of Newton steps, and whether `tol` was reached; `dual` (n,) if steps fail."""
-    try:
-        found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
-    except np.linalg.LinAlgError:  # a system that is not positive definite: columns of very different sizes
-        return dual, 0, False
-    return found.dual, found.n_iter, found.converged
-
-
-def _feasible(dual: Floats, losses: RowLosses) -> Floats:
-    """Return dual (n,) with its sum restored to zero and negligible entries set to zero."""
-    dual = restore_total(dual.copy(), losses, 0.0)
-    return np.where(np.abs(dual) > NO_SUPPORT * (losses.upper - losses.lower), dual, 0.0)
 
 
 def rbf_gamma(width: float) -> float:
