@@ -59,7 +59,7 @@ class AutoPU(PUClassifier):
     wanted : float, default=None
         Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
         unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence if
-        `labelling` is "scar" and rightly so.
+        the labelled rows are a random sample of the positives.
     members : sequence of Member, default=None
         Members of the ensemble; None means `pucli.auto.offered.all_members`.
     pos_label : label or None, default=None

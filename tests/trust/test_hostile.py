@@ -22,7 +22,6 @@ def test_the_judge():
     assert "exit code -9" in judge(GOOD._replace(code=-9), case, 20)
     assert "more than" in judge(GOOD._replace(seconds=21.0), case, 20)
     assert "raw words" in judge(GOOD._replace(err="pucli: m: damaged (BadZipFile: no)"), case, 20)
-    assert judge(GOOD._replace(err="warning: 9 columns\n" + GOOD.err), case, 20) == ""
     assert "more than 1 lines" in judge(GOOD._replace(err="pucli: one\ntwo\n"), case, 20)
 
 

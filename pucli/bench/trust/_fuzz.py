@@ -49,8 +49,7 @@ def judge(outcome: Outcome, case: Case, seconds: float) -> str:
     raw = RAW.search(stderr)
     if raw is not None:
         return f"raw words {raw[0]!r}: {stderr[-300:]}"
-    told = [text for text in stderr.splitlines() if not text.startswith("warning: ")]
-    if outcome.code != 0 and (not "".join(told).startswith("pucli: ") or len(told) > case.lines):
+    if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) > case.lines):
         return f"more than {case.lines} lines: {stderr[-200:]!r}"
     return ""
 
