@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pucli.report.build import gather
+from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.pace import Pace
 from pucli.runner.plan import describe
+from pucli.runner.store import StoredRow, StoredRows
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def status(
     table: dict[tuple[str, str], dict[str, Any]] = {}
     reasons: dict[str, list[str]] = {}
     flags: Counter[str] = Counter()
-    pace, seconds, expected = Pace(found.rows), 0.0, []
+    pace, seconds, expected = Pace(_declared(found.rows, cells)), 0.0, []
     for cell in cells.values():
         line = table.setdefault(
             (cell.dataset, cell.method),
@@ -156,3 +158,13 @@ def status(
         failures=[Failure(reason, where) for reason, where in sorted(reasons.items(), key=lambda item: -len(item[1]))],
         flags=dict(flags.most_common()),
     )
+
+
+def _declared(rows: StoredRows, cells: Mapping[str, Cell]) -> dict[str, StoredRow]:
+    """Return the rows of some cells with what was declared for them, which cells.csv does not hold."""
+    found = {}
+    for key, row in rows.items():
+        if key in cells:
+            found[key] = row.copy()
+            found[key]["declared"] = dict(cells[key].declared)
+    return found

@@ -5,6 +5,8 @@ import sys
 import pytest
 import yaml
 
+from tests.helpers import ROOT
+
 MODULE = """
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -53,6 +55,17 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert sum(len(failure["cells"]) for failure in document["failures"]) == document["failed"] > 0
 
 
+def test_the_cells_of_a_table_tell_it_where_there_is_no_store(pucli, fragile, tmp_path):
+    pucli("reproduce", fragile, "--max-cells", 7)
+    stored = pucli("status", fragile, "--json").document
+    (tmp_path / "results" / "some" / "store.sqlite").unlink()
+    found = pucli("status", fragile, "--json").document
+    assert {name: found[name] for name in ("done", "failed", "left", "failures")} == {
+        name: stored[name] for name in ("done", "failed", "left", "failures")
+    }
+    assert found["seconds_left"] == pytest.approx(stored["seconds_left"])
+
+
 def test_nothing_has_run(pucli, fragile):
     done = pucli("status", fragile)
     assert done.code == 2 and "no cell of some has been run" in done.err
@@ -97,3 +110,10 @@ def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypat
     assert (again.code, again.document["run"]["ran"], again.document["run"]["failed"]) == (0, 2, 0)
     assert "2 of 2 cells done" in pucli("status", "all.yaml", "--results", "r").out
     sys.modules.pop("barred", None)
+
+
+@pytest.mark.parametrize("name", ["table-3.1", "wang-figures"])
+def test_committed_tables_tell_what_is_done(pucli, name):
+    done = pucli("status", name, "--results", ROOT / "results")
+    assert done.code == 0, done.err
+    assert f"{name}, profile full: " in done.out
