@@ -17,7 +17,7 @@ from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
 from pucli.runner.pace import Pace, TimeLeft
 from pucli.runner.plan import describe, part_of, plan, results_folder
-from pucli.runner.store import Store, StoredRows
+from pucli.runner.store import STORE, Store, StoredRows, read_rows
 
 
 class Interrupted(PucliError):
@@ -238,14 +238,7 @@ def merge_stores(
     UsageError
         A folder has no store of this experiment.
     """
-    from pucli.runner.store import STORE
-
-    sources = []
-    for folder in map(Path, folders):
-        source = next((path for path in (folder / experiment.name, folder) if (path / STORE).is_file()), None)
-        if source is None:
-            raise UsageError(f"{folder}: no store of {experiment.name}; give the --results folder of the other run.")
-        sources.append(source)
+    sources = _stores(experiment, folders)
     cells = plan(experiment, profile)
     taken = 0
     with Store(results_folder(experiment, results_dir)) as store:
@@ -254,6 +247,30 @@ def merge_stores(
             missing = [cell for cell in cells if cell.key not in known or known[cell.key]["status"] != "done"]
             taken += store.adopt(source, missing)
     return taken
+
+
+def cells_of_other_profiles(experiment: Experiment, folders: Iterable[str | Path], profile: str) -> int:
+    """Return how many finished cells of other results folders `merge_stores` leaves out: those not of the profile.
+
+    Parameters
+    ----------
+    experiment, folders, profile : Experiment, iterable of path, str
+        As for `merge_stores`.
+    """
+    planned = {cell.key for cell in plan(experiment, profile)}
+    rows = [row for source in _stores(experiment, folders) for row in read_rows(source).values()]
+    return len({row["key"] for row in rows if row["status"] == "done" and row["key"] not in planned})
+
+
+def _stores(experiment: Experiment, folders: Iterable[str | Path]) -> list[Path]:
+    """Return the folders of the experiment's stores; raise UsageError for one without."""
+    found = []
+    for folder in map(Path, folders):
+        source = next((path for path in (folder / experiment.name, folder) if (path / STORE).is_file()), None)
+        if source is None:
+            raise UsageError(f"{folder}: no store of {experiment.name}; give the --results folder of the other run.")
+        found.append(source)
+    return found
 
 
 class _Progress:

@@ -35,6 +35,7 @@ def command(
     from pucli.cli.report_text import print_report
     from pucli.report import collect
     from pucli.runner import check_committed, load_experiment, merge_stores, results_folder
+    from pucli.runner.run import cells_of_other_profiles
 
     declared = load_experiment(experiment, datasets=catalogue)
     opt.output_folder("--results", results)
@@ -42,6 +43,12 @@ def command(
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     taken = merge_stores(declared, folders, profile=profile, results_dir=results)
     out.remark(f"{taken} cells imported from {', '.join(map(str, folders))}")
+    left_out = cells_of_other_profiles(declared, folders, profile)
+    if left_out:
+        out.warn(
+            f"{left_out} finished cells are not of profile {profile} and were not imported; --profile names "
+            "the one that the parts were run with."
+        )
     report = collect(declared, profile=profile, results_dir=results)
     out.document({"imported": taken, "verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
