@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pucli.arrays import Bools, Floats, Ints
 from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
+from pucli.estimators.base.singular import told_of_singular_system
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
     Gaussian,
@@ -142,6 +143,13 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
         rows = self._monotone(rows)
         rows = rows[~np.isnan(rows).all(axis=1)]
+        with told_of_singular_system(self):
+            self._fit_rows(rows)
+        self._warn_unless_converged()
+        return self
+
+    def _fit_rows(self, rows: Floats) -> None:
+        """Fit to rows (n, D) with a monotone pattern, none of them empty, and set the attributes."""
         pattern = monotone_pattern(np.isnan(rows))
         self.n_complete_ = len(pattern.rows[-1]) if not np.isnan(rows).all(axis=0).any() else 0
         if self.n_complete_ == 0:
@@ -170,9 +178,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         gap = np.nan if len(pattern.blocks) > 2 else gap if gap > ROUNDING * size else 0.0
         certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=1, converged=converged)
         self._keep_certificate(certificate)
-        self._warn_unless_converged()
         self.gap_ = self.dual_gap_
-        return self
 
     def _monotone(self, X: Floats) -> Floats:
         """Return X without the entries that a monotone pattern has no place for; warn if there are any."""
