@@ -18,7 +18,7 @@ from pucli.bench.trust._problems import Problem, partly_labelled, problem
 from pucli.bench.trust.likelihoods import stored_gaussians
 
 SEED = 27
-COUNTS, SLOW = (100, 10_000), (20, 500)
+COUNTS, SLOW = (100, 10_000), (20, 10_000)
 # Rounding of an objective, as a share of the size of its terms; scores have that of theirs, too.
 ROUNDING, OF_SCORES = 1e-10, 64 * np.finfo(float).eps
 NETWORKS: dict[str, dict[str, Any]] = {"nnpu": {}, "upu": {"loss": "sigmoid"}}

@@ -23,7 +23,7 @@ from pucli.bench.trust._problems import Problem, problem
 SEED = 21
 COUNTS = (100, 10_000)
 # Of problems that take a second each, and of problems with many rows, fewer are tried.
-SLOW, FEW = (20, 500), (6, 300)
+SLOW, FEW = (20, 10_000), (6, 300)
 MANY_ROWS = (4001, 4400)
 # Share of the rows whose weight is zero, where rows have weights of their own.
 NO_WEIGHT = 0.05
