@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers
+from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
 from pucli.data.tally import Range, Tally
 
 if TYPE_CHECKING:
@@ -213,6 +213,8 @@ class Date:
         As for `Number`; the sine and cosine of an empty cell are 0.
     low, high, rows : float, float, int
         As for `Number`, in days since 1970-01-01.
+    zoned : float
+        Share of the training dates with a time zone; -1 if it is not known.
     """
 
     name: str
@@ -224,6 +226,7 @@ class Date:
     low: float = 0.0
     high: float = 0.0
     rows: int = 0
+    zoned: float = -1.0
     reads_text: ClassVar[bool] = True
 
     @property
@@ -245,6 +248,7 @@ class Date:
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         if self.rows:
             tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
+        self._count_zones(cells, ~np.isnan(days), tally)
         if "hour" in self.parts:
             midnight = np.isnan(days) | (days == np.floor(days))
             tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
@@ -254,6 +258,20 @@ class Date:
             out[:, 1 + 2 * position] = np.nan_to_num(np.sin(angle))
             out[:, 2 + 2 * position] = np.nan_to_num(np.cos(angle))
         _write_filled(self.name, days, self.fill, self.indicator, out, tally)
+
+    def _count_zones(self, cells: pd.Series, there: np.ndarray, tally: Tally) -> None:
+        """Count the dates with a time zone if none had one in training, and those without if all had one."""
+        if self.zoned not in (0.0, 1.0):
+            return
+        has = zoned(cells)
+        wrong = there & (has if self.zoned == 0.0 else ~has)
+        if wrong.any():
+            what = (
+                "with a time zone, although none had one in training; read in UTC, their hours may be shifted"
+                if self.zoned == 0.0
+                else "without a time zone, although all had one in training; read as UTC, their hours may be shifted"
+            )
+            tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
 
 
 def date_parts(days: np.ndarray) -> dict[str, np.ndarray]:

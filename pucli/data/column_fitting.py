@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.data.column_encoders import Category, ColumnEncoder, Date, Number, Text, Unused, YesNo, date_parts
 from pucli.data.columns import Column, yes_value
-from pucli.data.frames import coded, dates, numbers, parsed_numbers
+from pucli.data.frames import coded, dates, numbers, parsed_numbers, zoned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,8 @@ def _fit_date(cells: pd.Series, column: Column) -> Date:
     present = days[~np.isnan(days)]
     parts = [part for part, values in date_parts(present).items() if len(np.unique(values)) > 1]
     empty = len(present) < len(days)
-    return Date(column.name, column.kind, column.written, parts, _median(days), empty, *_ends(days))
+    share = float(np.mean(zoned(cells)[~np.isnan(days)])) if len(present) else -1.0
+    return Date(column.name, column.kind, column.written, parts, _median(days), empty, *_ends(days), zoned=share)
 
 
 def _ends(values: np.ndarray) -> tuple[float, float, int]:

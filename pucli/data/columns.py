@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.frames import DATE_FORMATS, TableError, cell_text, coded, numbers, parsed_dates, parsed_numbers
+from pucli.data.frames import (
+    DATE_FORMATS,
+    TableError,
+    cell_text,
+    coded,
+    numbers,
+    parsed_dates,
+    parsed_numbers,
+    zoned_texts,
+)
 from pucli.errors import unknown
 
 if TYPE_CHECKING:
@@ -240,7 +249,9 @@ def _date_format(texts: Sequence[str]) -> str:
 
 
 def _ambiguous(texts: Sequence[str], written: str) -> str:
-    """Return a warning if day and month could be exchanged, otherwise ""."""
+    """Return a warning if day and month could be exchanged or only some dates have a time zone, otherwise ""."""
+    if len(set(zoned_texts(texts).tolist())) > 1:
+        return "has dates with a time zone and dates without one, which are read as UTC; write all of them alike"
     other = written.replace("%d/%m", "%m/%d")
     if other != written and not np.isnan(parsed_dates(texts, other)).any():
         return "is read with the day first, but could have the month first; write such dates as 2024-12-31"

@@ -36,6 +36,7 @@ DATE_FORMATS = (
 """Date formats; the first format that fits every cell is used."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|[+-]\d{2}(:?\d{2})?)$")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -171,6 +172,23 @@ def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
     codes, texts = coded(column)
     days = np.append(parsed_dates(texts, written), np.nan)[codes]
     return days, np.isnan(days) & (codes >= 0)
+
+
+def zoned(column: pd.Series) -> np.ndarray:
+    """Return which cells (n,) of a column of dates carry a time zone, such as "+02:00" or "Z"."""
+    import pandas as pd
+
+    if getattr(column.dtype, "kind", "O") == "M":
+        kind = column.dtype.pyarrow_dtype if isinstance(column.dtype, pd.ArrowDtype) else column.dtype
+        return column.notna().to_numpy() & (getattr(kind, "tz", None) is not None)
+    codes, texts = coded(column)
+    found: np.ndarray = np.append(zoned_texts(texts), False)[codes]
+    return found
+
+
+def zoned_texts(texts: Sequence[str]) -> np.ndarray:
+    """Return which dates written as text (k,) end with a time zone."""
+    return np.array([_ZONE.search(text) is not None for text in texts], dtype=bool)
 
 
 def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:

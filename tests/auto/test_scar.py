@@ -36,3 +36,9 @@ def test_labelling_that_depends_on_a_feature_is_rejected() -> None:
 def test_an_unlikely_verdict_says_what_to_do() -> None:
     assert "--labelling sar" in RandomLabelling(0.005, 0, 5.0).verdict
     assert "--labelling" not in RandomLabelling(0.5, 0, 1.0).verdict
+
+
+def test_a_verdict_says_from_which_p_value_on_labels_count_as_biased() -> None:
+    assert "(p = 0.03; it would be at 0.01 or less)" in RandomLabelling(0.03, 0, 2.0).verdict
+    assert "(p = 0.015;" in RandomLabelling(0.015, 0, 2.0).verdict
+    assert "at most 0.01" in RandomLabelling(0.005, 0, 5.0).verdict

@@ -158,3 +158,33 @@ def test_columns_that_have_lost_their_meaning_are_warned_of():
     ):
         with pytest.warns(UserWarning, match=told):
             encoder.transform(frame.assign(**changed))
+
+
+def test_dates_with_and_without_a_time_zone_are_warned_of():
+    times = pd.date_range("2024-01-01 05:00", periods=60, freq="7h")
+    local, zoned = times.strftime("%Y-%m-%d %H:%M"), times.strftime("%Y-%m-%d %H:%M+02:00")
+    for trained, new, words in ((local, zoned, "with a time zone"), (zoned, times, "without a time zone")):
+        encoder = TableEncoder().fit(pd.DataFrame({"seen": trained}))
+        with pytest.warns(UserWarning, match=f"column 'seen': 60 cells {words}, although .* hours may be shifted"):
+            encoder.transform(pd.DataFrame({"seen": new}))
+    # of two zones, the same moments are the same rows
+    encoder = TableEncoder().fit(pd.DataFrame({"seen": zoned}))
+    moments = times.tz_localize("UTC") - pd.Timedelta(hours=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = encoder.transform(pd.DataFrame({"seen": moments.tz_convert("America/New_York")}))
+    assert np.array_equal(found, encoder.transform(pd.DataFrame({"seen": zoned})))
+    mixed = [*local[:30], *zoned[30:]]
+    assert "without one, which are read as UTC" in column(mixed).warning
+
+
+def test_models_saved_without_time_zones_say_nothing_of_them():
+    times = pd.date_range("2024-01-01 05:00", periods=60, freq="7h")
+    encoder = TableEncoder().fit(pd.DataFrame({"seen": times}))
+    state = encoder.__getstate__()
+    del state["encoders_"][0]["zoned"]
+    older = TableEncoder()
+    older.__setstate__(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        older.transform(pd.DataFrame({"seen": times.tz_localize("Europe/Berlin")}))

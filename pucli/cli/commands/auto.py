@@ -64,7 +64,8 @@ def command(
     Needs no class prior and no method: an ensemble is chosen on the given rows alone. The prior, the share of the
     positives that are found (recall) and the rest are estimated, with 90 % intervals, from rows held out in turn. They
     hold if the labelled rows are a random sample of all positives. With --scenario single-training-set the labels were
-    given within one sample; otherwise the unlabeled rows are a sample of their own.
+    given within one sample, and the prior is the share of positives among all rows; otherwise the unlabeled rows are a
+    sample of their own, and the prior is the share among them, as `pucli prior` and --param prior mean it.
 
     --scored writes for each row, from models trained without it, what `pucli predict` writes for new rows: its number,
     the columns of --id, the label, the score and the probability, and what the probability would be with the prior at

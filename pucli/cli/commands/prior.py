@@ -40,6 +40,9 @@ def command(
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
 
+    This is the share that `--param prior` takes, in both scenarios. `pucli auto --scenario single-training-set` prints
+    that among all rows, which is larger.
+
     bbe (best bin of held-out scores) is the most exact one; km2 (kernel mean embedding) and tice (tree induction) are
     too high where positives and negatives overlap. The value is recommended only where its interval is narrow and the
     estimators agree. With a declared data set, split case-control, the true share is printed beside the estimates.
