@@ -213,7 +213,7 @@ _ALL = [
         estimator="pucli.estimators.gaussian_mcpl:GaussianMCPL",
         kind="density",
         source="Bertazzi 2018, eq. 6.7-6.9",
-        version=2,
+        version=3,
     ),
     Method(
         name="classtering",

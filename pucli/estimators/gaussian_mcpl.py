@@ -71,17 +71,18 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     improvement_ : float
         In nats. The log-likelihood of the completed rows is at least this much above that of the complete-case
         estimate, whatever the missing entries are. It is > 0 (Theorem 6.3), except for blocks="all", for which it may
-        be -inf (no bound). A bound on rounding is subtracted, and a gain within it is reported as 0. The bound on
-        rounding is for missing entries that fit the estimate as well as the observed ones; for others, the computed
-        gain changes by about 1e-16 times the condition number of the correlations for each unit of squared Mahalanobis
-        distance.
-    used_blocks_ : {"all", "one"}
-        The estimate that was chosen.
+        be negative or -inf (no bound). A bound on rounding is subtracted; where rounding hides the gain, the estimate
+        of the complete rows is returned instead, with 0, except for blocks="all". The bound on rounding is for missing
+        entries that fit the estimate as well as the observed ones; for others, the computed gain changes by about 1e-16
+        times the condition number of the correlations for each unit of squared Mahalanobis distance.
+    used_blocks_ : {"all", "one", "none"}
+        The estimate that was chosen, "none" for that of the complete rows.
     objective_ : float
         Log-likelihood of the observed entries at the estimate, maximal for "all".
     dual_gap_ : float
         0 if the estimate is the saddle point in closed form (one block), otherwise NaN. `gap_` is the same. Where the
-        covariance is nearly singular or means are far from zero, what rounding may cost.
+        covariance is nearly singular or means are far from zero, what rounding may cost, and for that of the complete
+        rows what it misses.
     n_iter_, converged_
         1, and whether rounding leaves at least two digits of `objective_`.
     supervised_only_ : bool
@@ -171,11 +172,19 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             if bound > self.improvement_ or used_blocks == self.blocks:
                 self.mean_, self.covariance_ = model
                 self.improvement_, self.used_blocks_ = bound, used_blocks
-        values = self._log_density(rows)
+        values, missed = self._log_density(rows), 0.0
+        if self.supervised_only_:
+            self.improvement_ = 0.0
+        elif self.improvement_ <= 0.0 and self.blocks != "all":
+            self.mean_, self.covariance_ = complete
+            self.improvement_, self.used_blocks_ = 0.0, "none"
+            found = float(np.sum(values))
+            values = self._log_density(rows)
+            missed = max(found - float(np.sum(values)), 0.0)
         size = float(np.abs(values).sum()) + rows.size
         gap = relative_rounding(Gaussian(self.mean_, self.covariance_)) * size
         converged = gap <= NEARLY_SINGULAR * size
-        gap = np.nan if len(pattern.blocks) > 2 else gap if gap > ROUNDING * size else 0.0
+        gap = np.nan if len(pattern.blocks) > 2 else missed + (gap if gap > ROUNDING * size else 0.0)
         certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=1, converged=converged)
         self._keep_certificate(certificate)
         self.gap_ = self.dual_gap_

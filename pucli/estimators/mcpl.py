@@ -12,12 +12,15 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
 from pucli.arrays import AnyArray, Floats, Ints
-from pucli.estimators.base.generative import GenerativeClassifier, spread
+from pucli.estimators.base.generative import GenerativeClassifier, Model, spread
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, one_of
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.mcpl import contrastive_pessimistic
+from pucli.solvers.safe.models import Parameters
 
 _LARGEST = 4000  # largest (K-1)(p+1) for which the Newton equations are solved densely
+# Rounding of stored means, in standardised features, from which the guarantee allows for it.
+_SHIFTED = 1e-10
 FAMILIES = ("gaussian-shared", "gaussian-full", "gaussian-diagonal", "gaussian-fixed", "bernoulli", "poisson")
 
 
@@ -152,8 +155,29 @@ class MCPL(GenerativeClassifier):
             self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
             certificate = fit
         self._keep_certificate(certificate)
-        self.gap_ = self.dual_gap_
         self._keep(parameters, supervised_model)
+        if self.improvement_ > 0.0:
+            self._allow_for_rounded_means(X, parameters, supervised_model, certificate.supervised)
+        self.gap_ = self.dual_gap_
+
+    def _allow_for_rounded_means(self, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
+        """Lower the guarantee by what rounding `means_` may cost; X (n, d) and `parameters` are standardised.
+
+        Means that are many deviations from zero are stored with few digits. A class with a shifted mean has the
+        density that it has without the shift at rows that are shifted back.
+        """
+        d = X.shape[1]
+        shift = (self.means_ - self.centre_) @ self.transform_ - parameters.mean[:, :d]
+        if np.abs(shift).max() < _SHIFTED:
+            return
+        own = model.log_joint(parameters, X)
+        shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
+        lost = float(np.abs(own - shifted).max(axis=1).sum())
+        self.improvement_ -= lost
+        self.dual_gap_ += lost
+        if self.improvement_ <= 0.0:
+            self.improvement_, self.dual_gap_, self.objective_ = 0.0, max(self.objective_, 0.0) + lost, 0.0
+            self._keep(supervised, model)
 
     def _fell_back(self) -> bool:
         return self.improvement_ == 0.0 and not self.supervised_only_

@@ -179,7 +179,7 @@ def guaranteed_improvement(
 
     A bound on its rounding is subtracted: the relative error of a precision matrix (the condition number of the
     reference's correlations times that of double precision) times the size of the terms and of the quadratic forms of
-    hidden entries that resemble observed ones. A gain within this bound is 0.
+    hidden entries that resemble observed ones.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def guaranteed_improvement(
     Returns
     -------
     float
-        Minus infinity if there is no bound.
+        Negative where rounding hides the gain, minus infinity if there is no bound.
     """
     gain = size = 0.0
     last = pattern.rows[-1]
@@ -213,8 +213,10 @@ def guaranteed_improvement(
             continue
         observed = np.concatenate(pattern.blocks[: b + 1])
         hidden = pattern.blocks[b + 1 : -1]
-        if not by_blocks:
-            observed = pattern.blocks[0] if len(pattern.blocks[0]) else observed
+        if not by_blocks and len(pattern.blocks[0]):
+            # the densities of the other observed columns are equal, up to their rounding
+            size += sum(np.sum(np.abs(log_density(X[rows], fit, observed, ridge))) for fit in (model, reference))
+            observed = pattern.blocks[0]
         ours, theirs = log_density(X[rows], model, observed, ridge), log_density(X[rows], reference, observed, ridge)
         gain, size = gain + np.sum(ours - theirs), size + np.sum(np.abs(ours) + np.abs(theirs))
         if by_blocks and hidden:
@@ -222,4 +224,4 @@ def guaranteed_improvement(
             gain, size = gain + least, size + terms
     unit = max(relative_rounding(reference), relative_rounding(model))
     rounding = unit * (size + len(X) * (len(columns) + 2))
-    return 0.0 if abs(gain) <= rounding else float(gain - rounding)
+    return float(gain - rounding)
