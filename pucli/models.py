@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats
+from pucli.data.fingerprints import row_hashes, row_marks
 from pucli.errors import RunError, UsageError
 from pucli.methods import estimator_class, get_method
 from pucli.metrics import compute, pu_counts
@@ -109,7 +110,7 @@ class Fitted:
             "kind": get_method(self.method).kind,
             "label_column": rows.label_column,
             "words": rows.words,
-            "data": rows.about,
+            "data": {**rows.about, **row_marks(row_hashes(rows.X, rows.labelled))},
             "id_columns": list(rows.id_columns),
             "leaks": list(rows.leaks),
             "doubt": self.doubt,

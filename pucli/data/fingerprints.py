@@ -1,14 +1,22 @@
-"""Hashes by which rows are known again."""
+"""Hashes by which rows are known again: of a table as a whole, and of single rows."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Floats
+from pucli.arrays import AnyArray, Bools, Floats
 
 FINGERPRINT_ROWS = 10_000
+# Hashes of rows that a model file keeps, of four bytes each: the smallest ones, which are a sample of the rows.
+MOST_HASHES = 20_000
+# Fewer known rows than this number and this share are no news; nor are as many as chance brings, see `known_rows`.
+FEWEST, LEAST_SHARE, DEVIATIONS = 3, 0.01, 4.0
+_ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
 def fingerprints(X: Floats, y: AnyArray) -> dict[str, str]:
@@ -21,3 +29,93 @@ def fingerprints(X: Floats, y: AnyArray) -> dict[str, str]:
         "rows_sha256": hashlib.sha256(shape + np.ascontiguousarray(cells, dtype=np.float64).tobytes()).hexdigest(),
         "labels_sha256": hashlib.sha256(np.ascontiguousarray(y, dtype=np.int64).tobytes()).hexdigest(),
     }
+
+
+def row_hashes(X: Any, labelled: Bools) -> AnyArray:
+    """Return a hash (n,) of each row of X (n, m), dense or sparse; its lowest bit tells whether the row is labelled."""
+    total = np.zeros(X.shape[0], dtype=np.uint64)
+    weights = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _ODD) | np.uint64(1)
+    if isinstance(X, np.ndarray):
+        for column, weight in zip(X.T, weights, strict=True):
+            total += _bits(column) * weight
+    else:
+        rows = X.tocsr()
+        numbers = np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr))
+        np.add.at(total, numbers, _bits(rows.data) * weights[rows.indices])
+    found = (_mixed(total) >> np.uint64(32)).astype(np.uint32)
+    return (found & ~np.uint32(1)) | labelled.astype(np.uint32)
+
+
+def _bits(values: AnyArray) -> AnyArray:
+    """Return numbers (n,) as integers that differ in their lower bits; 0 for both zeros."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _mixed(values: AnyArray) -> AnyArray:
+    values = (values ^ (values >> np.uint64(30))) * _MIX
+    mixed: AnyArray = values ^ (values >> np.uint64(27)) ^ (values << np.uint64(31))
+    return mixed
+
+
+def row_marks(hashes: AnyArray) -> dict[str, Any]:
+    """Return what a model file keeps of the hashes (n,) of its training rows, as JSON values.
+
+    The smallest `MOST_HASHES` different ones, and the share of the rows that occur more than once, by which new rows
+    that are alike by chance are told from training rows.
+    """
+    _, counts = np.unique(hashes >> np.uint32(1), return_counts=True)
+    repeated = float(counts[counts > 1].sum() / max(len(hashes), 1))
+    kept = np.unique(hashes)[:MOST_HASHES].astype("<u4")
+    return {"row_hashes": base64.b64encode(kept.tobytes()).decode(), "repeated_rows": repeated}
+
+
+class KnownRows(NamedTuple):
+    """Rows of a table that a model was trained on.
+
+    known, total : their number and that of all rows.
+    exact : whether the number is not an estimate.
+    same_labels : whether their labels are also those of the training rows.
+    """
+
+    known: int
+    total: int
+    exact: bool
+    same_labels: bool
+
+    @property
+    def all(self) -> bool:
+        """Whether the model was trained on every row."""
+        return self.known == self.total
+
+    def __str__(self) -> str:
+        """Say how many of the rows are meant, up to "that the model was trained on"."""
+        if self.all:
+            return "these are the rows"
+        return f"{'' if self.exact else 'about '}{self.known} of {self.total} rows are rows"
+
+
+def known_rows(hashes: AnyArray, marks: Mapping[str, Any]) -> KnownRows | None:
+    """Find rows on which a model was trained; None if there are no more than chance or mere accidents would bring.
+
+    Parameters
+    ----------
+    hashes : (n,) array
+        From `row_hashes`.
+    marks : mapping
+        From `row_marks`; of a model saved without them, nothing is known.
+    """
+    try:
+        kept = np.frombuffer(base64.b64decode(marks["row_hashes"], validate=True), dtype="<u4").astype(np.uint32)
+        chance = min(max(float(marks["repeated_rows"]), 0.0), 1.0)
+    except (KeyError, TypeError, ValueError):
+        return None
+    exact = len(kept) < MOST_HASHES
+    looked = hashes if exact else hashes[hashes <= kept.max() | np.uint32(1)]
+    here = np.isin(looked >> np.uint32(1), kept >> np.uint32(1))
+    count, n = int(here.sum()), len(looked)
+    usual = n * chance + DEVIATIONS * np.sqrt(n * chance * (1.0 - chance))
+    if count < max(min(FEWEST, len(hashes)), LEAST_SHARE * n) or (chance > 0.0 and count <= usual):
+        return None
+    agree = bool(np.isin(looked[here], kept).all())
+    return KnownRows(round(len(hashes) * count / n), len(hashes), exact, agree)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.arrays import Bools, Floats, Ints
-from pucli.data.fingerprints import fingerprints
+from pucli.data.fingerprints import KnownRows, fingerprints, known_rows, row_hashes
 from pucli.data.label_column import LabelColumn, labelled_positives
 from pucli.data.labels import NOT_LABELLED
 from pucli.data.own_file import apply_file
@@ -19,11 +19,13 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     from pucli.data.encoding import TableEncoder
 
-# What is said of scores that need no true labels, on the rows that the model was trained on.
+# What is said of scores that need no true labels, on rows that the model was trained on.
 MEMORISED = (
-    "these are the rows that the model was trained on: it has seen who was labelled, so that recall_labelled and puf "
-    "may be far too high. Score other rows, or see `held out` of `pucli train`."
+    "that the model was trained on: it has seen who was labelled, so that recall_labelled and puf may be far too high. "
+    "Score other rows, or see `held out` of `pucli train`."
 )
+# So many known rows whose labels are all those of training are not so by accident.
+SAME_LABELS = 30
 
 
 class ScoredRows(NamedTuple):
@@ -78,37 +80,52 @@ def scored_rows(
     """
     X, labels, _, _, warnings = apply_file(path, encoder, column)
     assert labels is not None
+    trained = about.get("data", {})
     if about.get("kind") != "pu":
-        return _classes(path, column, X, labels, about)._replace(warnings=warnings)
+        rows = _classes(path, column, X, labels, about)
+        y, _ = partly_labelled(labels)
+        seen = _trained_on(X, y, y != UNLABELED, trained)
+        return rows._replace(warnings=[*warnings, *([_lower(seen)] if seen else [])])
     if positive is None and about.get("label_column"):
         positive = about.get("words", {}).get("1")
     y, words = labelled_positives(labels, positive)
     if empty_is_unlabeled:
-        seen = [MEMORISED] if _same_rows(X, y, about)[0] else []
-        return ScoredRows(X, y, warnings=[*warnings, *seen])
-    rows = _known(path, column, X, y, ~labels.empty, "empty")
-    return rows._replace(warnings=[*warnings, *_doubts(labels, words["1"], rows.y, _same_rows(X, y, about))])
+        seen = _trained_on(X, y, np.ones(len(y), dtype=bool), trained)
+        return ScoredRows(X, y, warnings=[*warnings, *([f"{seen} {MEMORISED}"] if seen else [])])
+    kept = ~labels.empty
+    rows = _known(path, column, X, y, kept, "empty")
+    seen = _trained_on(X, y, kept, trained)
+    return rows._replace(warnings=[*warnings, *_doubts(labels, words["1"], rows.y, seen)])
 
 
-def _same_rows(X: Floats, y: Ints, about: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Return whether rows X (n, m) are those that the model was trained on, and whether their labels y (n,) are."""
-    trained, here = about.get("data", {}), fingerprints(X, y)
-    rows = trained.get("rows_sha256") == here["rows_sha256"]
-    return rows, rows and trained.get("labels_sha256") == here["labels_sha256"]
+def _trained_on(X: Floats, y: Ints, kept: Bools, trained: Mapping[str, Any]) -> KnownRows | None:
+    """Return which of the `kept` rows of X (n, m) with labels y (n,) the model was trained on, None if none."""
+    whole = fingerprints(X, y)
+    n = int(kept.sum())
+    if trained.get("rows_sha256") == whole["rows_sha256"] and "rows_drawn" not in trained:
+        return KnownRows(n, n, exact=True, same_labels=trained.get("labels_sha256") == whole["labels_sha256"])
+    found = known_rows(row_hashes(X[kept], y[kept] == 1), trained)
+    return found._replace(same_labels=False) if found and found.known < SAME_LABELS else found
 
 
-def _doubts(labels: LabelColumn, marked: str, y: Ints, same: tuple[bool, bool]) -> list[str]:
+def _lower(seen: KnownRows) -> str:
+    rest = "" if seen.all else "; score the other rows alone"
+    return f"{seen} that the model was trained on; scores of new rows may be lower{rest}."
+
+
+def _doubts(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -> list[str]:
     """Return reasons why labels that are taken for the true classes may not be."""
     doubts = []
-    same_rows, same_labels = same
     unlabeled = [word for word in labels.present if word != marked and word.casefold() in NOT_LABELLED]
-    if same_labels:
+    same_labels = seen is not None and seen.same_labels
+    if seen is not None and same_labels:
+        which = "these are the rows and the labels" if seen.all else f"{seen} and labels"
         doubts.append(
-            "these are the rows and the labels that the model was trained on, where a row that is not "
-            f"{marked!r} is unlabeled, not negative: only --labels pu suits them, and its scores would be too high."
+            f"{which} that the model was trained on, where a row that is not {marked!r} is unlabeled, not negative: "
+            "only --labels pu suits them, and its scores would be too high."
         )
-    elif same_rows:
-        doubts.append("these are the rows that the model was trained on; scores of new rows may be lower.")
+    elif seen is not None:
+        doubts.append(_lower(seen))
     if unlabeled and not same_labels:
         doubts.append(
             f"{labels.where} has the class {unlabeled[0]!r}, which is counted as negative here; if it means that the "

@@ -43,8 +43,39 @@ def test_the_rows_of_training_with_true_labels_are_told(pucli, marked, customers
 
 def test_new_rows_with_true_labels_cause_no_warning(pucli, marked, customers):
     marked("yes", "")
-    pd.read_csv(customers.true).iloc[::2].to_csv("half.csv", index=False)
+    table = pd.read_csv(customers.true).iloc[::2]
+    table["age"] += 0.001
+    table.to_csv("half.csv", index=False)
     assert evaluated(pucli, "half.csv", "really") == ""
+
+
+@pytest.mark.parametrize("method", ["svc-naive", "auto"])
+def test_rows_of_training_among_others_are_counted(pucli, marked, customers, method):
+    marked("yes", "")
+    if method == "auto":
+        words = ("--data", "marked.csv", "--label", "bought", "--positive", "yes", "--model", "m.model")
+        assert pucli("auto", *words).code == 0
+    known, marks = pd.read_csv(customers.true).sample(frac=1.0, random_state=0), pd.read_csv("marked.csv")
+    new = known.assign(age=known["age"] + 0.001)
+    mixed = pd.concat([new.iloc[:70], known.iloc[:50], new.iloc[70:]])
+    mixed.to_csv("mixed.csv", index=False)
+    said = "50 of 200 rows are rows that the model was trained on; scores of new rows may be lower"
+    assert said in evaluated(pucli, "mixed.csv", "really")
+    mixed["bought"] = marks["bought"].reindex(mixed.index).where(mixed["age"].isin(known["age"]))
+    mixed.drop(columns="really").to_csv("marks.csv", index=False)
+    assert "50 of 200 rows are rows that the model was trained on: it has" in evaluated(
+        pucli, "marks.csv", "bought", "--labels", "pu"
+    )
+    mixed.drop(columns="really").fillna({"bought": "no"}).to_csv("taken.csv", index=False)
+    assert "50 of 200 rows are rows and labels that the model was trained on, where" in evaluated(
+        pucli, "taken.csv", "bought"
+    )
+
+
+def test_the_rows_of_training_in_another_order_are_told(pucli, marked, customers):
+    marked("yes", "")
+    pd.read_csv(customers.true).iloc[::-1].to_csv("turned.csv", index=False)
+    assert "these are the rows that the model was trained on" in evaluated(pucli, "turned.csv", "really")
 
 
 @pytest.mark.parametrize("word", ["unlabeled", "U", "Unknown", "?"])

@@ -1,0 +1,56 @@
+"""Rows that a model was trained on are known again."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from pucli.data.fingerprints import MOST_HASHES, known_rows, row_hashes, row_marks
+
+
+def numbers(n, m=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, m)).round(2)
+
+
+def test_sparse_and_dense_rows_have_the_same_hashes():
+    X = numbers(200, 40) * (np.random.default_rng(1).random((200, 40)) < 0.2)
+    marked = X[:, 0] > 0
+    assert np.array_equal(row_hashes(X, marked), row_hashes(csr_array(X), marked))
+    assert np.array_equal(row_hashes(X, marked), row_hashes(np.where(X == 0, -0.0, X), marked))
+
+
+@pytest.mark.parametrize("values", [np.arange(2), np.arange(50), np.arange(-3, 4) / 10])
+def test_different_rows_have_different_hashes(values):
+    grid = np.stack(np.meshgrid(*[values] * (12 if len(values) == 2 else 3)), axis=-1).reshape(
+        -1, 12 if len(values) == 2 else 3
+    )
+    hashes = row_hashes(grid.astype(float), np.zeros(len(grid), dtype=bool))
+    expected = len(grid) ** 2 / 2 / 2**31
+    assert len(grid) - len(np.unique(hashes)) <= expected + 5 * expected**0.5 + 1
+
+
+@pytest.mark.parametrize("trained", [500, 3 * MOST_HASHES])
+def test_known_rows_are_counted_or_estimated(trained):
+    X, new = numbers(trained, 5), numbers(2000, 5, seed=1)
+    marks = row_marks(row_hashes(X, X[:, 0] > 1))
+    some = np.concatenate([X[:400], new])
+    found = known_rows(row_hashes(some, some[:, 0] > 1), marks)
+    assert found is not None and found.same_labels and found.total == 2400
+    assert found.exact == (trained < MOST_HASHES)
+    assert found.known == 400 if found.exact else 250 < found.known < 550
+    assert not known_rows(row_hashes(some, some[:, 1] > 1), marks).same_labels
+    assert known_rows(row_hashes(new, new[:, 0] > 1), marks) is None
+
+
+def test_rows_that_are_alike_by_chance_are_not_taken_for_training_rows():
+    draw = np.random.default_rng(2)
+    X, new = (draw.integers(0, 4, (1000, 4)).astype(float) for _ in range(2))
+    unlabeled = np.zeros(1000, dtype=bool)
+    assert np.isin(row_hashes(new, unlabeled), row_hashes(X, unlabeled)).mean() > 0.9
+    assert known_rows(row_hashes(new, unlabeled), row_marks(row_hashes(X, unlabeled))) is None
+
+
+@pytest.mark.parametrize(
+    "marks", [{}, {"row_hashes": 3}, {"row_hashes": "?", "repeated_rows": 0}, {"row_hashes": "AAA="}]
+)
+def test_marks_that_cannot_be_read_tell_nothing(marks):
+    assert known_rows(row_hashes(numbers(10), np.zeros(10, dtype=bool)), marks) is None
