@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.arrays import Floats, Ints
 from pucli.auto.ensemble import Ensemble, FittedMember
 from pucli.auto.estimates import f1_of
 from pucli.auto.estimator import AutoPU
@@ -29,6 +29,7 @@ from pucli.auto.rows import Standardise, stratified_folds
 from pucli.auto.scar import RandomLabelling, random_labelling
 from pucli.backends.blocks import Block, Columns, Moments, read_rows
 from pucli.backends.boosting import boosted_on_blocks, held_out_scores, held_out_sums, mean_of
+from pucli.backends.sampled import Checked, Sample, Shares, checked, sample, sample_shares, uniform
 from pucli.backends.training import Runner, checked_columns, saved, words_of
 from pucli.errors import DegenerateModelWarning, UsageError
 from pucli.kernels.intercept import with_intercept
@@ -37,24 +38,10 @@ from pucli.seeding import stream
 
 KINDS = (("raw", "gaussian"), ("raw", "laplace"), ("ranks", "gaussian"), ("ranks", "laplace"))
 FOLDS = 3
-# Expected number of rows of each kind in the sample.
-SAMPLE_LABELLED, SAMPLE_UNLABELED = 4000, 20_000
 # Histograms of standardised scores, and how many scores are taken from one.
 BINS, LOWEST, HIGHEST, MOST_SCORES = 16_000, -8.0, 8.0, 100_000
 # Rows whose kernel values are computed at once: 64 MB with 400 landmarks.
 CHUNK = 20_000
-_MASK = np.uint64(0x9E3779B97F4A7C15)
-
-
-class Sample(NamedTuple):
-    """Rows X (n, m) and which of them are labelled (n,)."""
-
-    X: Floats
-    labelled: Bools
-
-    def plus(self, other: Sample) -> Sample:
-        """Return both."""
-        return Sample(np.concatenate([self.X, other.X]), np.concatenate([self.labelled, other.labelled]))
 
 
 class Sums(NamedTuple):
@@ -91,6 +78,8 @@ class BlockAuto:
         Number of unlabeled rows whose held-out score is above the cut, up to the width of a bin.
     random_labelling : RandomLabelling
         Test on the sample.
+    checked : Checked
+        Of the columns.
     """
 
     estimator: AutoPU
@@ -98,6 +87,7 @@ class BlockAuto:
     labels: dict[str, int]
     called_positive: int
     random_labelling: RandomLabelling
+    checked: Checked
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return the score above the cut of each row of X (n, m), its probability and the range of that."""
@@ -109,7 +99,7 @@ class BlockAuto:
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
         pipeline = make_pipeline(self.estimator, standardise=False)
-        return saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data)
+        return saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
 
 
 def auto_on_blocks(
@@ -140,7 +130,7 @@ def auto_on_blocks(
     if min(n_p, known.n - n_p) < 2:
         raise UsageError(f"label column {columns.label!r}: at least 2 labelled and 2 unlabeled rows are needed.")
     model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
-    shares = (min(1.0, SAMPLE_LABELLED / n_p), min(1.0, SAMPLE_UNLABELED / (known.n - n_p)))
+    shares = sample_shares(n_p, known.n - n_p)
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=seed), blocks)
     views = _views(some, shares, known)
     members = _choose(some, views, seed)
@@ -161,31 +151,12 @@ def auto_on_blocks(
     _warn_of_chance(counts[-1], n_p, known.n - n_p)
     test = random_labelling(some.X, some.labelled, hidden, stream(seed, "random labelling"))
     above = int(unlabeled[_middles() > model.cut_].sum())
-    return BlockAuto(model, columns, known.labels, above, test)
-
-
-def uniform(block: Block, seed: int) -> Floats:
-    """Return a number from [0, 1) for each row of a block (n,), which depends on the row's number and the seed alone.
-
-    The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-    """
-    z = (np.arange(block.first, block.first + block.rows, dtype=np.uint64) + np.uint64(seed + 1)) * _MASK
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    result: Floats = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return result
+    return BlockAuto(model, columns, known.labels, above, test, checked(some, known, columns))
 
 
 def fold_of(block: Block, seed: int) -> Ints:
     """Return the fold of each row of a block (n,)."""
     return (uniform(block, seed + 1) * FOLDS).astype(np.int64)
-
-
-def sample(block: Block, columns: Columns, shares: tuple[float, float], seed: int) -> Sample:
-    """Return a sample of the rows of a block, with these shares of the labelled and of the unlabeled ones."""
-    X, labelled = read_rows(block, columns)
-    kept = uniform(block, seed) < np.where(labelled, *shares)
-    return Sample(X[kept], labelled[kept])
 
 
 def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Sums:
@@ -257,9 +228,9 @@ def _kernel(model: KernelRidge, X: Floats) -> Floats:
     return with_intercept(kernel_matrix(model.kernel, model.width, X, model.landmarks))
 
 
-def _views(some: Sample, shares: tuple[float, float], known: Moments) -> Views:
+def _views(some: Sample, shares: Shares, known: Moments) -> Views:
     """Return the views: scales of all rows, ranks of a sample in which both kinds have their share."""
-    thin = min(1.0, shares[1] / shares[0])
+    thin = min(1.0, shares.unlabeled / shares.labelled)
     labelled = some.X[some.labelled]
     kept = labelled[: max(1, round(thin * len(labelled)))]
     views = make_views(np.concatenate([kept, some.X[~some.labelled]]))

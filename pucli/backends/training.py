@@ -1,14 +1,16 @@
 """BLS-SVM trained on blocks of rows, wherever a runner computes them.
 
 The model needs sums over the rows alone (`pucli.solvers.glpual.sums`), so the client holds a few small matrices and
-never the rows. Three passes: moments for the standardisation, sums for the fit, a histogram of the scores for the
-prior and the cut. A grid is chosen from with two more: held-out blocks are all sums less those of the fold.
+never the rows. Four passes: moments for the standardisation, a sample for the checks of the columns, sums for the fit,
+a histogram of the scores for the prior and the cut. A grid is chosen from with two more: held-out blocks are all sums
+less those of the fold.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -30,9 +32,10 @@ from pucli.backends.blocks import (
     rows_at,
     score_histogram,
 )
-from pucli.data.encoding import TableEncoder
-from pucli.errors import UsageError
+from pucli.backends.sampled import Checked, checked, sample, sample_shares
+from pucli.errors import DegenerateModelWarning, UsageError
 from pucli.estimators.base.feature_model import LANDMARKS
+from pucli.estimators.base.pu import degeneracy
 from pucli.estimators.base.scales import MEASURED_ROWS, median_distance
 from pucli.estimators.svm import BLSSVM
 from pucli.kernels.low_rank import LANDMARK_ROWS, landmarks_of
@@ -96,6 +99,8 @@ class BlockModel:
     prior, cut : float
         Share of positives among the unlabeled rows by the best bin of the training scores, and the score above which
         that share of them lies.
+    checked : Checked
+        Of the columns.
     """
 
     estimator: BLSSVM
@@ -105,6 +110,7 @@ class BlockModel:
     standardised: bool
     prior: float
     cut: float
+    checked: Checked
 
     @property
     def coef(self) -> Floats:
@@ -122,7 +128,7 @@ class BlockModel:
             scaler = pipeline[0]
             scaler.mean_, scaler.scale_, scaler.constant_ = self.features[:3]
             scaler.n_features_in_ = len(self.columns.features)
-        return saved(METHOD, pipeline, self.columns, words_of(self.labels, self.columns), data)
+        return saved(METHOD, pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
 
 
 def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
@@ -132,19 +138,22 @@ def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
     return [rest, columns.positive]
 
 
-def saved(method: str, pipeline: Pipeline, columns: Columns, words: Sequence[str], data: str) -> SavedModel:
+def saved(
+    method: str, pipeline: Pipeline, columns: Columns, words: Sequence[str], data: str, checked: Checked
+) -> SavedModel:
     """Return a model of numeric columns as a model file holds it."""
     names = list(columns.features)
     metadata = {
         "kind": "pu",
         "label_column": columns.label,
         "words": dict(zip("01", words, strict=True)),
-        "data": {"file": data, "label": columns.label, "positive": columns.positive},
+        "data": {"file": data, "label": columns.label, "positive": columns.positive, **checked.marks},
         "id_columns": [],
+        "leaks": list(checked.leaks),
         "denominator": "unlabeled",
         "preprocessing": "standardise" if len(pipeline) > 1 else "none",
     }
-    return SavedModel(pipeline, method, names, metadata, encoder=TableEncoder.of_numbers(names))
+    return SavedModel(pipeline, method, names, metadata, encoder=checked.encoder(names))
 
 
 def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -> tuple[Moments, Columns, int]:
@@ -203,7 +212,9 @@ def train_on_blocks(
         model._validate_params()
     except ValueError as error:
         raise UsageError(f"{METHOD}: {error}") from error
-    known, columns, _ = checked_columns(runner, blocks, columns)
+    known, columns, n_p = checked_columns(runner, blocks, columns)
+    shares = sample_shares(n_p, known.n - n_p)
+    some = runner.total(partial(sample, columns=columns, shares=shares, seed=0), blocks)
     model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
     features = _row_map(runner, blocks, columns, known, model, standardise)
     sum_up = partial(row_sums, columns=columns, features=features)
@@ -219,7 +230,9 @@ def train_on_blocks(
     if not standardise and model.kernel == "linear":
         model.intercept_ -= float(features.mean @ model.coef_)
         features = features._replace(mean=np.zeros(len(features.mean)))
-    return _with_cut(runner, blocks, BlockModel(model, features, columns, known.labels, standardise, np.nan, np.nan))
+    about = checked(some, known, columns)
+    unfinished = BlockModel(model, features, columns, known.labels, standardise, np.nan, np.nan, about)
+    return _with_cut(runner, blocks, unfinished)
 
 
 def _greater(labels: Mapping[str, int]) -> str:
@@ -313,8 +326,11 @@ def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> Blo
     zero = round(-LOWEST_SCORE / (HIGHEST_SCORE - LOWEST_SCORE) * SCORE_BINS)
     model.estimator.positive_share_ = float(found.unlabeled[zero:].sum() / found.unlabeled.sum())
     model.estimator.labelled_recall_ = float(found.labelled[zero:].sum() / found.labelled.sum())
+    useless = degeneracy(model.estimator.positive_share_, model.estimator.labelled_recall_)
+    if useless:
+        warnings.warn(f"{METHOD} {useless}", DegenerateModelWarning, stacklevel=3)
     prior, cut = prior_and_cut(found)
-    return BlockModel(model.estimator, model.features, model.columns, model.labels, model.standardised, prior, cut)
+    return replace(model, prior=prior, cut=cut)
 
 
 def prior_and_cut(scores: ScoreHistogram) -> tuple[float, float]:

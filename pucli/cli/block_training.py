@@ -131,7 +131,20 @@ def train_in_blocks(
         if model is not None:
             save_model(model, fitted.to_save(str(where.data)))
         files = backend.predict(runner, blocks, fitted)
+    _say_of_columns(out, where, fitted)
     _report(out, fitted, blocks, seconds, model, files)
+
+
+def _say_of_columns(out: Output, where: Rows, fitted: BlockModel | BlockAuto) -> None:
+    """Warn of suspicious columns; say which class was taken for the labelled positives if none is named."""
+    from pucli.backends.training import words_of
+    from pucli.cli.columns import say_which_class
+
+    for line in fitted.checked.warnings:
+        out.warn(line)
+    if where.positive is None:
+        rest, marked = words_of(fitted.labels, fitted.columns)
+        say_which_class(out, marked, rest, fitted.columns.label, fitted.labels[marked])
 
 
 def auto_in_blocks(
@@ -152,7 +165,10 @@ def auto_in_blocks(
             save_model(model, fitted.to_save(str(where.data)))
         files = backend.predict(runner, blocks, fitted)
     n, n_p = sum(block.rows for block in blocks), fitted.labels[fitted.columns.positive]
-    found = Findings(fitted.estimator, n_p, n - n_p, fitted.called_positive, fitted.random_labelling)
+    _say_of_columns(out, where, fitted)
+    found = Findings(
+        fitted.estimator, n_p, n - n_p, fitted.called_positive, fitted.random_labelling, fitted.checked.leaks
+    )
     members = "and boosted trees, without forests" if boosting else "alone, without trees"
     notes = [f"trained on blocks: kernel ridge regressions {members}"]
     about = {"data": {"file": str(where.data)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}

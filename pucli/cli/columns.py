@@ -32,14 +32,13 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
     for line in rows.warnings:
         out.warn(line)
     if kind == "pu" and source.data is not None and source.positive is None:
-        _say_which_class(out, rows)
+        say_which_class(out, rows.words["1"], rows.words["0"], rows.label_column, rows.n_labelled)
     return rows
 
 
-def _say_which_class(out: Output, rows: TrainingRows) -> None:
+def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:
     """Print which class was taken for the labelled positives; warn where two numbers are not 0 and 1, or -1 and 1."""
-    marked, rest = rows.words["1"], rows.words["0"]
-    text = f"labelled positives: the {rows.n_labelled} rows whose {rows.label_column!r} is {marked!r}"
+    text = f"labelled positives: the {n_labelled} rows whose {column!r} is {marked!r}"
     try:
         usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}
     except ValueError:

@@ -58,16 +58,21 @@ def _mixed(values: AnyArray) -> AnyArray:
     return mixed
 
 
-def row_marks(hashes: AnyArray) -> dict[str, Any]:
+def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:
     """Return what a model file keeps of the hashes (n,) of its training rows, as JSON values.
 
     The smallest `MOST_HASHES` different ones, and the share of the rows that occur more than once, by which new rows
-    that are alike by chance are told from training rows.
+    that are alike by chance are told from training rows. Not `complete`: the hashes are the smallest of more rows.
     """
     _, counts = np.unique(hashes >> np.uint32(1), return_counts=True)
     repeated = float(counts[counts > 1].sum() / max(len(hashes), 1))
-    kept = np.unique(hashes)[:MOST_HASHES].astype("<u4")
-    return {"row_hashes": base64.b64encode(kept.tobytes()).decode(), "repeated_rows": repeated}
+    different = np.unique(hashes)
+    kept = different[:MOST_HASHES].astype("<u4")
+    return {
+        "row_hashes": base64.b64encode(kept.tobytes()).decode(),
+        "hashes_complete": complete and len(kept) == len(different),
+        "repeated_rows": repeated,
+    }
 
 
 class KnownRows(NamedTuple):
@@ -110,8 +115,8 @@ def known_rows(hashes: AnyArray, marks: Mapping[str, Any]) -> KnownRows | None:
         chance = min(max(float(marks["repeated_rows"]), 0.0), 1.0)
     except (KeyError, TypeError, ValueError):
         return None
-    exact = len(kept) < MOST_HASHES
-    looked = hashes if exact else hashes[hashes <= kept.max() | np.uint32(1)]
+    exact = marks.get("hashes_complete") is True
+    looked = hashes if exact or not len(kept) else hashes[hashes <= kept.max() | np.uint32(1)]
     here = np.isin(looked >> np.uint32(1), kept >> np.uint32(1))
     count, n = int(here.sum()), len(looked)
     usual = n * chance + DEVIATIONS * np.sqrt(n * chance * (1.0 - chance))
