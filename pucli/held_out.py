@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg  # noqa: F401  a library that is loaded later escapes the limit on threads
@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from pucli.arrays import AnyArray, Bools, Floats
+from pucli.arrays import Bools, Floats, Ints
 from pucli.auto.ranking import CHANCE, chance_limit
 from pucli.estimators.base.scales import half_ridge_of_means, ridge_of_means
 from pucli.models import decision_values
@@ -79,8 +79,47 @@ class HeldOut:
         return ""
 
 
+class HeldOutScores(NamedTuple):
+    """Scores of rows by models that were trained without them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (k,)
+        Numbers of the rows.
+    labelled : ndarray of shape (k,)
+    fold : ndarray of shape (k,)
+        The fold in which a row was held out.
+    scores : ndarray of shape (k,)
+    prior : float or None
+        The class prior of the model, of which every fold makes use; None if the method has none.
+    """
+
+    rows: Ints
+    labelled: Bools
+    fold: Ints
+    scores: Floats
+    prior: float | None
+
+
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | None:
     """Cross-validate a fitted PU pipeline with the parameters it has.
+
+    Parameters
+    ----------
+    pipeline, X, labelled, seed
+        As in `held_out_scores`.
+
+    Returns
+    -------
+    HeldOut or None
+        None where `held_out_scores` returns None.
+    """
+    found = held_out_scores(pipeline, X, labelled, seed)
+    return None if found is None else judged(found)
+
+
+def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOutScores | None:
+    """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 
     Where the model estimated its class prior, all folds take that estimate, and where its objective is an average over
     rows, the ridge that it chose by rule. With estimates and rules of each fold, the results would be those of other
@@ -97,39 +136,96 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
 
     Returns
     -------
-    HeldOut or None
+    HeldOutScores or None
         None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or weights were set
         for more than `MOST_WEIGHTED` rows, which no sample could do with.
     """
-    rows = _drawn(labelled, seed)
-    if len(rows) < len(labelled) and _sets_weights(pipeline[-1]):
-        if len(labelled) > MOST_WEIGHTED:
-            return None
-        rows = np.arange(len(labelled))
+    rows = _usable(pipeline[-1], labelled, seed)
+    if rows is None:
+        return None
     X, s = X[rows], labelled[rows]
-    n_labelled = int(s.sum())
-    if min(n_labelled, len(s) - n_labelled) < FOLDS:
+    if min(int(s.sum()), int((~s).sum())) < FOLDS:
         return None
     known = _prior(pipeline[-1])
     kept = _kept(pipeline[-1], known)
-    found = []
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, s):
-        model = clone(pipeline)
-        model[-1].set_params(**kept)
-        try:
-            with warnings.catch_warnings(), threadpool_limits(limits=1):
-                warnings.simplefilter("ignore")
-                values = decision_values(model.fit(X[train], s[train].astype(int)), X[test])
-        except ValueError:
-            return None
+    fold, scores = np.empty(len(s), dtype=np.int64), np.empty(len(s))
+    for k, (train, test) in enumerate(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(s, s)):
+        values = _scores(pipeline, kept, X[train], s[train].astype(int), X[test])
         if values is None:
             return None
-        marked = s[test]
-        found.append((np.mean(values[marked] > 0), np.mean(values[~marked] > 0), float(roc_auc_score(marked, values))))
-    folds = np.array(found, dtype=float)
+        fold[test], scores[test] = k, values
+    return HeldOutScores(rows, s, fold, scores, known)
+
+
+def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int) -> tuple[Floats, Bools] | None:
+    """Score labelled rows of two classes by cross-validation of a fitted semi-supervised pipeline.
+
+    Parameters
+    ----------
+    pipeline : fitted pipeline
+        Only its parameters are used.
+    X : ndarray of shape (n, m)
+    y : ndarray of shape (n,)
+        Classes, and the mark of unlabeled rows, which every fold trains on.
+    labelled : ndarray of shape (n,)
+    seed : int
+
+    Returns
+    -------
+    tuple of two ndarray of shape (k,), or None
+        Scores of labelled rows, and which are of the last class; None as in `held_out_scores`.
+    """
+    rows = _usable(pipeline[-1], labelled, seed)
+    if rows is None:
+        return None
+    X, y, known = X[rows], y[rows], np.flatnonzero(labelled[rows])
+    classes, counts = np.unique(y[known], return_counts=True)
+    if len(classes) != 2 or counts.min() < FOLDS:
+        return None
+    scores = np.empty(len(known))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for _, test in folds.split(known, y[known]):
+        train = np.setdiff1d(np.arange(len(rows)), known[test])
+        values = _scores(pipeline, {}, X[train], y[train], X[known[test]])
+        if values is None:
+            return None
+        scores[test] = values
+    return scores, y[known] == classes[-1]
+
+
+def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
+    """Return the numbers of the rows to cross-validate on, None if weights were set for too many of them."""
+    rows = drawn(labelled, seed)
+    if len(rows) == len(labelled) or not _sets_weights(estimator):
+        return rows
+    return np.arange(len(labelled)) if len(labelled) <= MOST_WEIGHTED else None
+
+
+def _scores(pipeline: Any, kept: dict[str, float], X: Floats, y: Ints, test: Floats) -> Floats | None:
+    """Return the scores of rows `test` by a model of rows X with labels y, None if it cannot be fitted or has none."""
+    model = clone(pipeline)
+    model[-1].set_params(**kept)
+    try:
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore")
+            return decision_values(model.fit(X, y), test)
+    except ValueError:
+        return None
+
+
+def judged(found: HeldOutScores) -> HeldOut:
+    """Return what held-out scores say, as means over the folds and their standard deviations."""
+    results = []
+    for k in range(FOLDS):
+        scores, marked = found.scores[found.fold == k], found.labelled[found.fold == k]
+        area = float(roc_auc_score(marked, scores))
+        results.append((np.mean(scores[marked] > 0), np.mean(scores[~marked] > 0), area))
+    folds = np.array(results, dtype=float)
+    n_labelled = int(found.labelled.sum())
     recall, share, area = folds.mean(axis=0).tolist()
     recall_sd, share_sd, area_sd = folds.std(axis=0, ddof=1).tolist()
-    return HeldOut(recall, share, area, n_labelled, len(s) - n_labelled, recall_sd, share_sd, area_sd, known)
+    n_unlabeled = len(found.labelled) - n_labelled
+    return HeldOut(recall, share, area, n_labelled, n_unlabeled, recall_sd, share_sd, area_sd, found.prior)
 
 
 def _prior(estimator: Any) -> float | None:
@@ -156,7 +252,8 @@ def _sets_weights(estimator: Any) -> bool:
     return any(given[name] != default[name] for name in WEIGHTS if name in given)
 
 
-def _drawn(labelled: Bools, seed: int) -> AnyArray:
+def drawn(labelled: Bools, seed: int) -> Ints:
+    """Return the numbers of at most `MOST_LABELLED` labelled and `MOST_UNLABELED` unlabeled rows, in order."""
     random = stream(seed, "held-out rows")
     parts = [
         random.permutation(np.flatnonzero(kind))[:most]

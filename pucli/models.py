@@ -6,7 +6,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,8 @@ class Fitted:
         Time of the fit.
     doubt : str
         Why the model may be useless, for those who apply it; "" if nothing speaks for it.
+    probability : dict
+        Probabilities by score for a method that has none of its own (`pucli.probability`); empty if unknown.
     """
 
     method: str
@@ -74,6 +76,7 @@ class Fitted:
     standardised: bool
     seconds: float
     doubt: str = ""
+    probability: dict[str, Any] = field(default_factory=dict)
 
     @property
     def estimator(self) -> Any:
@@ -114,6 +117,7 @@ class Fitted:
             "id_columns": list(rows.id_columns),
             "leaks": list(rows.leaks),
             "doubt": self.doubt,
+            "probability": self.probability,
             "denominator": rows.denominator,
             "preprocessing": "standardise" if self.standardised else "none",
         }

@@ -193,6 +193,7 @@ _METADATA: dict[str, tuple[type, ...]] = {
     "id_columns": (list,),
     "leaks": (list,),
     "doubt": (str,),
+    "probability": (dict,),
     "denominator": (str,),
     "preprocessing": (str,),
 }
@@ -208,6 +209,20 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
         raise ValueError("words")
     if metadata.get("denominator", "all") not in ("all", "unlabeled"):
         raise ValueError("denominator")
+    if curves := metadata.get("probability"):
+        _check_curves(curves)
+
+
+def _check_curves(curves: dict[str, Any]) -> None:
+    """Raise ValueError unless these are probabilities by ascending score and a prior with its interval."""
+    scores = np.array(curves["scores"], dtype=float)
+    found = np.array([curves[name] for name in ("probability", "low", "high")], dtype=float)
+    priors = np.array([curves[name] for name in ("prior_low", "prior", "prior_high")], dtype=float)
+    if scores.ndim != 1 or found.shape != (3, len(scores)) or not len(scores) or not np.isfinite(scores).all():
+        raise ValueError("probability")
+    every = np.concatenate([found.ravel(), priors])
+    if not ((every >= 0.0) & (every <= 1.0)).all() or (np.diff(scores) < 0.0).any() or (np.diff(priors) < 0.0).any():
+        raise ValueError("probability")
 
 
 def _try_out(model: SavedModel) -> None:

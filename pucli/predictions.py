@@ -55,8 +55,8 @@ def predicted_blocks(
     predictions : pandas.DataFrame
         Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
         "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
-        class of several), "probability_low" and "probability_high" (of a model of `pucli auto`: the same with the prior
-        at each end of its interval; 0 and 1 if a column gave the label away in training) and "cluster".
+        class of several), "probability_low" and "probability_high" (the same with an estimated prior at each end of its
+        interval; 0 and 1 if a column gave the label away in training) and "cluster".
 
     Raises
     ------
@@ -147,13 +147,23 @@ def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
         shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
         found["probability"] = shares[:, -1] if shares.shape[1] == 2 else shares.max(axis=1)
         if hasattr(pipeline[-1], "probability_range"):
-            leaky = bool(saved.metadata.get("leaks"))
-            low, high = pipeline[-1].probability_range(found["probability"])
-            found["probability_low"] = np.zeros(len(low)) if leaky else low
-            found["probability_high"] = np.ones(len(high)) if leaky else high
+            found |= _range(saved, *pipeline[-1].probability_range(found["probability"]))
+    elif scores is not None and (curves := saved.metadata.get("probability")):
+        found["probability"] = np.interp(scores, curves["scores"], curves["probability"])
+        if curves["prior_low"] < curves["prior_high"]:
+            found |= _range(saved, *(np.interp(scores, curves["scores"], curves[end]) for end in ("low", "high")))
     if groups is not None:
         found["cluster"] = groups
     return found
+
+
+def _range(saved: SavedModel, low: Floats, high: Floats) -> dict[str, AnyArray]:
+    """Return the range of the probabilities; if a column gave the label away in training, nothing is known of them."""
+    leaky = bool(saved.metadata.get("leaks"))
+    return {
+        "probability_low": np.zeros(len(low)) if leaky else low,
+        "probability_high": np.ones(len(high)) if leaky else high,
+    }
 
 
 def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from pucli.arrays import Floats
+from pucli.arrays import Floats, Ints
+from pucli.auto.prior import MOST_SCORES
 from pucli.backends.blocks import (
     HIGHEST_SCORE,
     LOWEST_SCORE,
@@ -41,6 +42,7 @@ from pucli.estimators.svm import BLSSVM
 from pucli.kernels.low_rank import LANDMARK_ROWS, landmarks_of
 from pucli.methods import get_method
 from pucli.persistence import SavedModel, make_pipeline
+from pucli.probability import ProbabilityCurve, curve_of, prior_of
 from pucli.solvers.glpual.sums import RowSums, solve_squares_from_sums
 from pucli.solvers.prior.best_bin import CONFIDENCE, DELTA, GAMMA
 from pucli.tuning.grids import expand
@@ -101,6 +103,8 @@ class BlockModel:
         that share of them lies.
     checked : Checked
         Of the columns.
+    curve : ProbabilityCurve or None
+        Probabilities by score.
     """
 
     estimator: BLSSVM
@@ -111,6 +115,7 @@ class BlockModel:
     prior: float
     cut: float
     checked: Checked
+    curve: ProbabilityCurve | None = None
 
     @property
     def coef(self) -> Floats:
@@ -118,8 +123,9 @@ class BlockModel:
         return np.append(self.estimator.coef_, self.estimator.intercept_)
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
-        """Return the score of each row of X (n, m)."""
-        return {"score": self.features(X) @ self.coef}
+        """Return the score of each row of X (n, m), its probability and the range of that."""
+        scores = self.features(X) @ self.coef
+        return {"score": scores} | ({} if self.curve is None else self.curve.of(scores))
 
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
@@ -128,7 +134,10 @@ class BlockModel:
             scaler = pipeline[0]
             scaler.mean_, scaler.scale_, scaler.constant_ = self.features[:3]
             scaler.n_features_in_ = len(self.columns.features)
-        return saved(METHOD, pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
+        found = saved(METHOD, pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
+        if self.curve is not None:
+            found.metadata["probability"] = self.curve.record()
+        return found
 
 
 def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
@@ -330,7 +339,17 @@ def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> Blo
     if useless:
         warnings.warn(f"{METHOD} {useless}", DegenerateModelWarning, stacklevel=3)
     prior, cut = prior_and_cut(found)
-    return replace(model, prior=prior, cut=cut)
+    positive, unlabeled = _drawn(found.labelled), _drawn(found.unlabeled)
+    curve = curve_of(positive, unlabeled, prior_of(positive, unlabeled, prior))
+    return replace(model, prior=prior, cut=cut, curve=curve)
+
+
+def _drawn(counts: Ints) -> Floats:
+    """Return at most `MOST_SCORES` ascending scores, at even shares of the rows counted in each bin."""
+    n = min(int(counts.sum()), MOST_SCORES)
+    bins = np.searchsorted(np.cumsum(counts) / counts.sum(), (np.arange(n) + 0.5) / n)
+    step = float((HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS)
+    return np.asarray(LOWEST_SCORE + step * (bins + 0.5), dtype=np.float64)
 
 
 def prior_and_cut(scores: ScoreHistogram) -> tuple[float, float]:

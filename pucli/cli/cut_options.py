@@ -10,6 +10,7 @@ import typer
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
+    from pucli.auto.estimates import Estimate
     from pucli.cli.output import Output
     from pucli.persistence import SavedModel
 
@@ -105,10 +106,26 @@ def warn_of_doubts(out: Output, saved: SavedModel) -> None:
 
 def warn_of_unknown_prior(out: Output, model: Any) -> None:
     """Warn if the probabilities of a model of `pucli auto` rest on a prior that its rows do not determine."""
-    prior = getattr(model, "estimates_", {}).get("prior")
-    if prior is not None and not prior.known:
+    if (prior := getattr(model, "estimates_", {}).get("prior")) is not None:
+        _warn_of_prior(out, prior, model.ranks_)
+
+
+def warn_of_probability(out: Output, saved: SavedModel) -> None:
+    """Warn if the probabilities of a PU model rest on an unknown prior, and say why it has none."""
+    from pucli.auto.estimates import Estimate
+
+    warn_of_unknown_prior(out, saved.estimator)
+    if curves := saved.metadata.get("probability"):
+        prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
+        _warn_of_prior(out, prior, not saved.metadata.get("doubt"))
+    elif not hasattr(saved.estimator, "predict_proba"):
+        out.remark("no probability is written: it takes held-out scores of two classes, which training did not have")
+
+
+def _warn_of_prior(out: Output, prior: Estimate, ranks: bool) -> None:
+    if not prior.known:
         out.warn(
             f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
             f"from {prior.low:.2g} to {prior.high:.2g} (for which are probability_low and probability_high). Their "
-            + ("order can be used." if model.ranks_ else "order is no better than chance.")
+            + ("order can be used." if ranks else "order is no better than chance.")
         )

@@ -83,6 +83,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
             ("prior estimated", None if "prior" in document["params"] else document["prior"]),
             ("called positive", _called_positive(document)),
             ("held out", _held_out(document["held_out"])),
+            ("probability", _probability(document["probability"], document["held_out"] is not None)),
             ("objective", finite(document["objective"])),
             ("certificate", None if fitted.rows.y is None else certificate_text(document)),
             ("guarantee", document["guarantee"]),
@@ -135,6 +136,17 @@ def _held_out(checked: dict[str, Any] | None) -> str | None:
         f"{share:.3g} ± {share_sd:.2g} % of the unlabeled rows, {recall:.3g} ± {recall_sd:.2g} % of the labelled ones; "
         f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} (± is the standard deviation over the folds)"
     )
+
+
+def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None:
+    """Return what the probabilities of `pucli predict` rest on, in words."""
+    if priors is None:
+        return None
+    if not has_prior:
+        return "a logistic curve of the held-out scores of labelled rows"
+    value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
+    known = "as given" if low == high else f"90 % interval {low:.2g} to {high:.2g}"
+    return f"from the held-out scores, with a prior of {value:.2g} ({known})"
 
 
 def _missing_cells(document: dict[str, Any]) -> str | None:

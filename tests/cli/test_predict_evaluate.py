@@ -12,6 +12,8 @@ import pytest
 from pucli.metrics import METRICS
 from tests.cli.helpers import LABELLED, refused, small_table, train, write
 
+PROBABILITIES = ("probability", "probability_low", "probability_high")
+
 
 @pytest.fixture
 def model(pucli, customers):
@@ -23,7 +25,7 @@ def model(pucli, customers):
 def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
     assert pucli("predict", "--model", model, "--data", customers.new, "--out", "scored.csv").code == 0
     scored = pd.read_csv(tmp_path / "scored.csv")
-    assert list(scored.columns) == ["row", "prediction", "score"]
+    assert list(scored.columns) == ["row", "prediction", "score", *PROBABILITIES]
     assert list(scored["row"]) == list(range(1, 151))
     assert set(scored["prediction"]) == {"yes", "not yes"}  # the words of the file
     predicted = scored["prediction"] == "yes"
@@ -67,7 +69,7 @@ def test_predictions_have_the_labels_of_the_file(pucli, tmp_path):
 
 def test_predict_prints_csv(pucli, customers, model):
     rows = list(csv.reader(pucli("predict", "--model", model, "--data", customers.new).out.splitlines()))
-    assert rows[0] == ["row", "prediction", "score"]
+    assert rows[0] == ["row", "prediction", "score", *PROBABILITIES]
     assert len(rows) == 151
 
 

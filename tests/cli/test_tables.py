@@ -70,7 +70,8 @@ def test_identifiers_are_copied_and_both_formats_have_the_same_content(pucli, tr
         source = "new" + name[name.index(".") :]
         assert pucli("predict", "--model", "m.model", "--data", source, "--out", name).code == 0
     one, two = pd.read_csv("one.csv", dtype={"key": str}), pd.read_parquet("two.parquet")
-    assert list(one) == list(two) == ["row", "key", "prediction", "score"]
+    expected = ["row", "key", "prediction", "score", "probability", "probability_low", "probability_high"]
+    assert list(one) == list(two) == expected
     assert one["key"].tolist() == two["key"].tolist() == new["key"].tolist()
     assert one["score"].tolist() == two["score"].tolist()
     top = pucli("predict", "--model", "m.model", "--data", "new.csv", "--top", 5, "--json").document["predictions"]

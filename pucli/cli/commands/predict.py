@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.cut_options import MovedCut, warn_of_doubts, warn_of_unknown_goal, warn_of_unknown_prior
+from pucli.cli.cut_options import MovedCut, warn_of_doubts, warn_of_probability, warn_of_unknown_goal
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -56,11 +56,11 @@ def command(
     """Predict the label of every row of a file.
 
     The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A higher
-    score means a more likely positive; rows with a score above 0 are predicted positive. A method that estimates
-    probabilities adds that of the positive class or, for more than two classes, of the predicted class; classtering
-    adds the cluster. A model of `pucli auto` adds what the probability would be with the prior at either end of its
-    interval: probability_low and probability_high. A density model gives the log-likelihood of each row; gaussian-mcpl
-    also fills each missing cell with its expected value.
+    score means a more likely positive; rows with a score above 0 are predicted positive. The probability is that of the
+    positive class or, for more than two classes, of the predicted class; for a method that has only scores, it rests on
+    the held-out scores of training. If the prior was estimated, probability_low and probability_high are the
+    probability with the prior at either end of its interval. classtering adds the cluster. A density model gives the
+    log-likelihood of each row; gaussian-mcpl also fills each missing cell with its expected value.
 
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
     is that of the rows of the file, which is read twice; from stdin, that of the training rows.
@@ -128,8 +128,8 @@ def _labels(
         out.text(f"{written} rows written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
-        warn_of_unknown_prior(out, saved.pipeline[-1])
         warn_of_doubts(out, saved)
+    warn_of_probability(out, saved)
     among = "" if top is None else f"; these are the {written} likeliest of {counts.total()} rows"
     out.remark(", ".join(f"{count} rows predicted {label}" for label, count in said.items()) + among)
 

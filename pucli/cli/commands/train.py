@@ -82,9 +82,9 @@ def command(
     opt.warn_of_prior(out, method, params)
     if model is not None:
         fitted.save(model)
-    checked = _held_out(entry, fitted, where.seed)
-    if model is not None and checked is not None and checked.warning:
-        replace(fitted, doubt=checked.warning).save(model)
+    fitted, checked = _judged(entry, fitted, where.seed)
+    if model is not None and fitted.probability:
+        fitted.save(model)
     _report(out, fitted, where, notes, model, checked)
     if checked is None:
         _say_not_judged(out, entry)
@@ -171,20 +171,31 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
         return fit(method, params, rows, standardise=standardise, report=report)
 
 
-def _held_out(entry: Method, fitted: Fitted, seed: int) -> HeldOut | None:
-    """Cross-validate a PU model on some of the rows; `auto` does so itself."""
-    if entry.kind != "pu" or entry.name == "auto" or fitted.rows.y is None:
-        return None
-    from pucli.held_out import held_out
+def _judged(entry: Method, fitted: Fitted, seed: int) -> tuple[Fitted, HeldOut | None]:
+    """Cross-validate a model without probabilities on some of the rows, for its doubts and its probabilities."""
+    rows = fitted.rows
+    if rows.y is None or hasattr(fitted.estimator, "predict_proba"):
+        return fitted, None
+    from pucli.held_out import held_out_classes, held_out_scores, judged
+    from pucli.probability import class_curve, probability_curve
 
-    return held_out(fitted.pipeline, fitted.rows.X, fitted.rows.y == 1, seed)
+    if entry.kind != "pu":
+        found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed)
+        return fitted if found is None else replace(fitted, probability=class_curve(*found).record()), None
+    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed)
+    if scores is None:
+        return fitted, None
+    checked, given = judged(scores), fitted.params.get("prior")
+    one_sample = (rows.n_labelled, len(rows.y) - rows.n_labelled) if rows.denominator == "all" else None
+    curve = probability_curve(scores, rows.X, given if isinstance(given, float) else None, one_sample, seed)
+    return replace(fitted, doubt=checked.warning, probability=curve.record()), checked
 
 
 def _say_not_judged(out: Output, entry: Method) -> None:
     if entry.kind == "pu" and entry.name != "auto":
         out.remark(
-            "The model was not judged on held-out rows: there are too few rows of a kind, or weights are set for more "
-            "than 5,000 rows."
+            "The model was not judged on held-out rows, and `pucli predict` gives no probability: there are too few "
+            "rows of a kind, or weights are set for more than 5,000 rows."
         )
 
 
@@ -199,6 +210,8 @@ def _report(
         out.warn(f"{checked.warning}. --tune chooses parameters; `pucli auto` chooses everything.")
     document = {**document_of(fitted), "model": model, "notes": notes}
     document["held_out"] = None if checked is None else asdict(checked)
+    priors = {name: value for name, value in fitted.probability.items() if name.startswith("prior")}
+    document["probability"] = priors or None
     out.document(document)
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")
