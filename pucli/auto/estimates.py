@@ -17,8 +17,8 @@ from pucli.auto.ranking import auc, true_auc
 
 # Standard deviation of the recall's error from choosing the models and the cut on the same labelled rows.
 LASTING_ERROR = 0.06
-# An estimate with a wider interval counts as unknown.
-WIDE = 0.3
+# An estimate with a wider interval counts as unknown, and so does one whose ends are more than FOLD times apart.
+WIDE, FOLD = 0.3, 4.0
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
 OVERLAP = 0.92
@@ -35,9 +35,14 @@ class Estimate:
     high: float
 
     @property
-    def known(self) -> bool:
-        """Whether the interval is narrow enough to be of use."""
+    def narrow(self) -> bool:
+        """Whether the interval is narrow enough to be of use where the value is not small."""
         return self.high - self.low <= WIDE
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval is narrow enough to be of use, whatever the value."""
+        return self.narrow and self.high <= FOLD * self.low
 
 
 def estimates(
@@ -45,9 +50,10 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
+    prior = prior.with_overlap(float(auc(positive, population)))
     draws = ends = [_draws(positive, population, cut, prior.draws, rng)]
     if value["auc"] < OVERLAP:
-        prior = replace(prior, low=0.5 / len(population))
+        prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))
         # what follows from the prior may lie anywhere between what follows from its ends
         same = np.ones(len(prior.draws))
         ends = [_draws(positive, population, cut, end * same, rng) for end in (prior.low, prior.high)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -186,9 +187,10 @@ class AutoPU(PUClassifier):
             held_out = scores.mean(axis=0)
             trees = [member.view == "bins" for member in first.members]
             grouped = scores[trees][:, population] if any(trees) else None
-            self._conclude(held_out[labelled], held_out[population], grouped, seed)
+            share = float(labelled[population].mean())
+            self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
             if self.labelling == "sar":
-                self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed)
+                self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
             soft = self.calibration_.of(held_out)
             again = refit(members, first, X, labelled, folds, scores, soft, seed, self.n_jobs)
             self.ensemble_ = first if again is None else again
@@ -233,17 +235,19 @@ class AutoPU(PUClassifier):
         population: np.ndarray,
         grouped: np.ndarray | None,
         seed: int,
+        share: float,
         if_random: np.ndarray | None = None,
     ) -> None:
         """Set the prior, the cut, the probabilities and the estimates.
 
-        positive, population : (p,) and (n,) held-out scores. grouped : as in `estimate_prior`. if_random : (n,)
-        probabilities under random labelling, if the labelling is not random.
+        positive, population : (p,) and (n,) held-out scores. grouped : as in `estimate_prior`. share : that of labelled
+        rows in the population. if_random : (n,) probabilities under random labelling, if the labelling is not random.
         """
         self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
         self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
         if if_random is not None:
             self.prior_estimate_ = widened(self.prior_estimate_, if_random, stream(seed, "labelling"))
+        self.prior_estimate_ = replace(self.prior_estimate_, labelled=share)
         self.prior_ = self.prior_estimate_.value
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))
@@ -252,11 +256,13 @@ class AutoPU(PUClassifier):
         )
         self._cut_for(self.goal, self.wanted)
 
-    def _conclude_if_biased(self, population: np.ndarray, grouped: np.ndarray | None, count: int, seed: int) -> None:
+    def _conclude_if_biased(
+        self, population: np.ndarray, grouped: np.ndarray | None, count: int, seed: int, share: float
+    ) -> None:
         """Conclude again, with `count` scores of positives as they would be if labelled at random."""
         if_random = self.calibration_.of(population)
         positive = positive_scores(population, probabilities_if_biased(if_random), count)
-        self._conclude(positive, population, grouped, seed, if_random)
+        self._conclude(positive, population, grouped, seed, share, if_random)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
         """Set the cut and its estimates."""

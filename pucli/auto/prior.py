@@ -10,10 +10,11 @@ classes are apart, the population's scores form two groups, and the share of the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pucli.auto.ranking import true_auc
 from pucli.solvers.prior.best_bin import best_bin
 
 
@@ -48,16 +49,40 @@ RECALL = 0.9
 # rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
 BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
 NORMAL_90 = 1.6448536269514722
+# Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
+# (as in `pucli.solvers.prior.estimate`), and how often the lower end is computed with the AUC at the last one.
+OVERLAP_UNSEEN, PASSES = 0.75, 2
 
 
 @dataclass
 class PriorEstimate:
-    """The prior with its 90 % interval. draws : (bootstraps,) draws of the prior, for estimates that depend on it."""
+    """The prior with its 90 % interval.
+
+    draws : (bootstraps,) draws of the prior, for estimates that depend on it. labelled : share of the population that
+    is labelled, 0 in the case-control setting; the prior cannot be below it.
+    """
 
     value: float
     low: float
     high: float
     draws: np.ndarray
+    labelled: float = 0.0
+
+    def with_overlap(self, ranking: float) -> PriorEstimate:
+        """Return the estimate with a lower end that allows for classes that overlap, given the PU-AUC.
+
+        Where they overlap, negatives are taken for positives, so that the estimate is too high by an amount that grows
+        with 1 - AUC of positives against negatives. That AUC itself depends on the prior: it is taken at the lower end.
+        """
+        deviation = (self.value - self.low) / NORMAL_90
+        low = self.value
+        for _ in range(PASSES):
+            unseen = OVERLAP_UNSEEN * (1.0 - float(true_auc(ranking, low)))
+            low = min(low, self.value - NORMAL_90 * float(np.hypot(deviation, unseen)))
+            low = max(low, min(self.labelled, self.value), 0.0)
+        longer = max((self.value - low) / max(self.value - self.low, 1e-12), 1.0)
+        draws = self.value + np.where(self.draws < self.value, longer, 1.0) * (self.draws - self.value)
+        return replace(self, low=low, draws=np.maximum(draws, max(self.labelled, 1e-12)))
 
 
 def resampled(

@@ -52,12 +52,14 @@ class Findings(NamedTuple):
         """Whether each estimate is narrow enough to be of use, and so is what it rests on."""
         found = self.model.estimates_
         useful = self.sound and found["share"].value > 0.0
+        # an AUC changes little between small priors
+        rests = {name: found["prior"].narrow if name == "auc" else found["prior"].known for name in FROM_PRIOR}
         return {
             name: name == "share"
             or (
                 useful
                 and one.known
-                and (found["prior"].known or name not in FROM_PRIOR)
+                and rests.get(name, True)
                 and not (self.model.labelling == "sar" and name in UNSURE_IF_BIASED)
             )
             for name, one in found.items()

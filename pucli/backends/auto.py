@@ -145,7 +145,8 @@ def auto_on_blocks(
     counts = runner.total(score, blocks).counts
     positive, unlabeled = counts[-1]
     model.ensemble_ = ensemble
-    model._conclude(scores_of(positive), scores_of(unlabeled + positive if whole else unlabeled), None, seed)
+    share = n_p / known.n if whole else 0.0
+    model._conclude(scores_of(positive), scores_of(unlabeled + positive if whole else unlabeled), None, seed, share)
     hidden = float(np.clip((model.prior_ * known.n - n_p) / (known.n - n_p), 0.0, 1.0)) if whole else model.prior_
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     _warn_of_chance(counts[-1], n_p, known.n - n_p)

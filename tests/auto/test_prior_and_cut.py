@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pucli.auto.calibration import make_calibration
 from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut
-from pucli.auto.estimates import estimates
-from pucli.auto.prior import estimate_prior, two_groups
+from pucli.auto.estimates import Estimate, estimates
+from pucli.auto.prior import PriorEstimate, estimate_prior, two_groups
 from pucli.auto.ranking import auc, true_auc
 from pucli.errors import UsageError
 from pucli.solvers.prior.best_bin import best_bin
@@ -219,9 +221,36 @@ def test_classes_that_overlap_everywhere_bound_the_prior_from_above_only() -> No
     assert prior.low > 0.1
     assert found["prior"].low < 0.001
     assert not any(found[name].known for name in ("prior", "precision", "f1"))
-    apart = rng.normal(4.0, 1, 60)
-    population[:200] += 4.0
+    apart = rng.normal(6.0, 1, 60)
+    population[:400] += 6.0
     prior = estimate_prior(apart, population, np.random.default_rng(0))
-    found = estimates(apart, population, 2.0, prior, np.random.default_rng(0))
-    assert found["prior"].low == prior.low > 0.04
+    found = estimates(apart, population, 3.0, prior, np.random.default_rng(0))
+    assert 0.2 < found["prior"].low < prior.low < 0.4 < found["prior"].high
     assert found["prior"].known and found["auc"].known
+
+
+def test_the_lower_end_of_the_prior_is_lower_the_more_the_classes_overlap() -> None:
+    draws = np.array([0.2, 0.25, 0.3, 0.35, 0.4])
+    prior = PriorEstimate(0.3, 0.2, 0.4, draws, labelled=0.1)
+    ends = [prior.with_overlap(0.7 * auc + 0.15).low for auc in (1.0, 0.97, 0.93)]
+    assert 0.2 >= ends[0] > ends[1] > ends[2] > 0.1
+    far = prior.with_overlap(0.5)
+    assert far.low == 0.1 and far.high == 0.4  # labelled rows are positive
+    assert (far.draws[2:] == draws[2:]).all() and (far.draws[:2] < draws[:2]).all() and far.draws.min() >= 0.1
+
+
+def test_the_prior_is_not_below_the_labelled_share() -> None:
+    rng = np.random.default_rng(3)
+    positive = rng.normal(0.5, 1, 60)
+    population = np.append(positive, rng.normal(0.0, 1, 300))
+    prior = replace(estimate_prior(positive, population, np.random.default_rng(0)), labelled=60 / 360)
+    assert estimates(positive, population, 0.0, prior, rng)["prior"].low >= min(60 / 360, prior.value)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "narrow", "known"),
+    [(0.4, 0.6, True, True), (0.3, 0.7, False, False), (0.03, 0.25, True, False), (0.01, 0.03, True, True)],
+)
+def test_an_estimate_is_known_if_its_ends_are_near_for_its_size(low, high, narrow, known) -> None:
+    found = Estimate((low + high) / 2, low, high)
+    assert (found.narrow, found.known) == (narrow, known)

@@ -46,6 +46,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
     [
         ({}, set()),
         ({"prior": Estimate(0.3, 0.0, 0.6)}, {"prior", "precision", "f1", "auc"}),
+        ({"prior": Estimate(0.1, 0.02, 0.2)}, {"prior", "precision", "f1"}),
         ({"share": Estimate(0.0, 0.0, 0.0)}, {"prior", "recall", "precision", "f1", "auc"}),
         ({"recall": Estimate(0.5, 0.2, 0.8)}, {"recall"}),
     ],

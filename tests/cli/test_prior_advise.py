@@ -57,7 +57,7 @@ def test_prior_of_a_file(pucli, tmp_path):
 
 
 def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.2)
+    path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.3)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "bbe")
     assert done.code == 0
     assert "80 % from" in done.out and "bbe" in done.out and "tice" not in done.out
@@ -78,6 +78,12 @@ def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_pa
     assert done.code == 0
     assert "do not determine the prior" in done.err
     assert "--param prior" not in done.err + done.out
+
+
+def test_a_small_prior_with_ends_far_apart_is_warned_of(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.05)
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
+    assert "--param prior=0.0" in done.err and "anything from 0 to 0.1" in done.err
 
 
 def test_prior_of_a_declared_set_is_shown_with_the_true_share(pucli):

@@ -178,7 +178,8 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives, which the rows cannot "
-        "show. Where the classes overlap, prior and AUC are more often too high than too low."
+        "show. Where the classes overlap, prior and AUC are more often too high than too low. The prior is the share "
+        f"of positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows."
         if document["labelling"] == "scar"
         else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
         "AUC were mostly too high even then (`pucli bench labelling`)."

@@ -20,6 +20,9 @@ pucli prior --dataset wifi --label-frequency 0.25
 pucli prior --dataset wifi --estimator tice --replicates 200 --json
 """
 
+# An interval whose ends are more than this many times apart is warned of.
+FOLD = 4.0
+
 
 def command(
     out: Output,
@@ -111,6 +114,11 @@ def _print(
     out.remark("The estimates hold only if the labelled rows are a random sample of the positives.")
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
+        if first.high > FOLD * first.low:
+            out.warn(
+                f"for a share this small the interval is wide: anything from {number(first.low, 2)} to "
+                f"{number(first.high, 2)}. See what both ends give before you rely on a method that takes the prior."
+            )
         return
     reasons = _reasons(report, replicates)
     out.warn(
