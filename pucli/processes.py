@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
@@ -46,11 +47,12 @@ def in_workers(
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     as_done = "generator" if ordered else "generator_unordered"
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as=as_done)
-        with interrupts_held_back():
-            results = parallel(delayed(_in_worker)(work, job, os.getpid()) for job in jobs)
+    results: Any = iter(())
     try:
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as=as_done)
+            with interrupts_held_back():  # Ctrl-C is raised at its end
+                results = parallel(delayed(_in_worker)(work, job, os.getpid()) for job in jobs)
         yield from results
     except TerminatedWorkerError:
         raise RunError(
@@ -58,8 +60,8 @@ def in_workers(
             f"processes (--n-jobs){' to continue' if kept else ''}."
         ) from None
     finally:
-        with contextlib.suppress(Exception):
-            results.close()
+        with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
+            results.close()  # which says that tasks are lost
 
 
 def _in_worker(work: Callable[..., Any], job: tuple[Any, ...], parent: int) -> Any:
