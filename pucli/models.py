@@ -109,6 +109,8 @@ class Fitted:
     def to_save(self) -> SavedModel:
         """Return the model with everything needed to apply it."""
         rows = self.rows
+        if rows.encoder is not None and rows.y is not None:
+            rows.encoder.remember(rows.X, ~rows.labelled)
         metadata = {
             "kind": get_method(self.method).kind,
             "label_column": rows.label_column,

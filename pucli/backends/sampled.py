@@ -92,6 +92,7 @@ class Checked:
         Ends of the columns.
     n : int
         Number of rows.
+    some : Sample
     """
 
     warnings: tuple[str, ...]
@@ -100,12 +101,14 @@ class Checked:
     low: Floats
     high: Floats
     n: int
+    some: Sample = field(repr=False)
 
     def encoder(self, names: Sequence[str]) -> TableEncoder:
         """Return the encoder of these numeric columns, which knows their ends."""
         found = TableEncoder.of_numbers(names)
         ends = zip(names, self.low.tolist(), self.high.tolist(), strict=True)
         found.encoders_ = [Number(name, "number", float("nan"), False, low, high, self.n) for name, low, high in ends]
+        found.remember(self.some.X, ~self.some.labelled)
         return found
 
 
@@ -127,4 +130,4 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     used = [replace(one, kind="number") if one.kind == "identifier" else one for one in kinds]
     telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labelled, used).items())
     marks = row_marks(some.hashes, complete=known.n <= MOST_HASHES)
-    return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n)
+    return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n, some)

@@ -20,7 +20,7 @@ from pucli.data.column_encoders import ColumnEncoder, Number, Unused, encoder_of
 from pucli.data.column_fitting import fit_column
 from pucli.data.columns import Column, column_kinds
 from pucli.data.frames import TableError, as_frame
-from pucli.data.tally import Tally
+from pucli.data.tally import Tally, Usual
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -140,9 +140,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if stop > start:
                 encoder.encode(frame[encoder.name], Z[:, start:stop], counted)
             start = stop
+        usual = getattr(self, "usual_", None)
+        if usual is not None:
+            named = [(encoder.name, feature) for encoder in self.encoders_ for feature in encoder.features]
+            counted.add_usual(named, Z, Usual(*usual))
         if tally is None and (lines := counted.lines()):
             warnings.warn("; ".join(lines), stacklevel=2)
         return Z
+
+    def remember(self, Z: Any, unlabeled: np.ndarray) -> None:
+        """Remember how the features of the training rows are distributed; `transform` reports rows unlike them.
+
+        Parameters
+        ----------
+        Z : array of shape (n, k)
+            Encoded training rows.
+        unlabeled : array of bool, shape (n,)
+            Those that are not labelled positives.
+        """
+        self.usual_: tuple[np.ndarray, ...] | None = None if self.sparse_ else tuple(Usual.of(Z, unlabeled))
 
     def _same_sparse(self, X: Any) -> Any:
         if not (self.sparse_ and scipy.sparse.issparse(X)):

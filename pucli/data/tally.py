@@ -12,6 +12,11 @@ USUAL_OUTSIDE = 0.02
 # A column has lost its meaning if so many cells, all or nearly all of them, have none, or if all of them lie within
 # this share of the range of the training cells.
 LEAST_LOST, NEARLY_ALL, NARROW = 30, 0.95, 0.01
+# A column is unlike that of training if, among at least so many rows, the shares of the cells up to some value differ
+# by so much. At most so many rows of a block and cells of them are looked at.
+LEAST_COMPARED, UNLIKE, COMPARED, CELLS = 50, 0.4, 1024, 2**21
+# Features of dates in which new rows are usually unlike those of training.
+IN_SEASON = ("days", "month ", "weekday ")
 # Characters of a cell that are quoted.
 QUOTED = 60
 
@@ -36,6 +41,41 @@ class Range(NamedTuple):
         return f"{count} of {n} cells lie outside the range of the training rows, {ends}; are they in the same units?"
 
 
+class Usual(NamedTuple):
+    """Some values of each of k features and the shares of the training rows up to them, all (k, 5).
+
+    New rows may be like the unlabeled rows of training, or like all of them, of which many may be labelled.
+
+    points : values.
+    shares : of the unlabeled rows.
+    shares_of_all : of all rows.
+    """
+
+    points: np.ndarray
+    shares: np.ndarray
+    shares_of_all: np.ndarray
+
+    @classmethod
+    def of(cls, Z: np.ndarray, unlabeled: np.ndarray) -> Usual:
+        """Return this of encoded rows Z (n, k), of which an evenly spaced part is looked at; unlabeled : (n,) bool."""
+        every = _every(Z, 10 * COMPARED)
+        some, alike = Z[::every], unlabeled[::every]
+        rows = some[alike] if alike.any() else some
+        points = np.quantile(rows, (0.1, 0.3, 0.5, 0.7, 0.9), axis=0, method="lower").T
+        return cls(points, *(_counts_up_to(part, points) / len(part) for part in (rows, some)))
+
+
+def _every(Z: np.ndarray, most: int) -> int:
+    """Return the step that takes at most about so many rows of Z (n, k)."""
+    rows = min(most, max(2 * LEAST_COMPARED, CELLS // max(Z.shape[1], 1)))
+    return -(-len(Z) // rows) or 1
+
+
+def _counts_up_to(Z: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return how many cells of each column of Z (n, k) are at most each of its points (k, 5)."""
+    return np.stack([(column >= Z).sum(axis=0) for column in points.T], axis=1)
+
+
 class Tally:
     """Counter of cells in new rows that did not occur in training, over any number of blocks of rows.
 
@@ -51,6 +91,9 @@ class Tally:
         self._outside: dict[str, tuple[int, int, Range]] = {}
         self._ends: dict[str, tuple[float, float]] = {}
         self._lost: dict[tuple[str, str], tuple[int, int]] = {}
+        self._up_to: np.ndarray | float = 0.0
+        self._compared = 0
+        self._usual: tuple[list[tuple[str, str]], Usual] | None = None
 
     def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
         """Count the true entries of `cells` (n,) for the column `name`; `example` is the first such cell."""
@@ -74,21 +117,63 @@ class Tally:
         count, n = self._lost.get((name, what), (0, 0))
         self._lost[name, what] = (count + int(cells.sum()), n + len(cells))
 
+    def add_usual(self, names: list[tuple[str, str]], Z: np.ndarray, usual: Usual) -> None:
+        """Compare encoded rows Z (n, k) with those of training; names : (k) of the column and of the feature."""
+        some = Z[:: _every(Z, COMPARED)]
+        self._up_to = self._up_to + _counts_up_to(some, usual.points)
+        self._compared += len(some)
+        self._usual = (names, usual)
+
     def lines(self) -> list[str]:
         """Return one line per column and kind of problem."""
-        return (
-            [*self._narrow(), *self._without_meaning()]
-            + [
-                f"column {name!r}: {known.outside(count, n)}"
-                for name, (count, n, known) in self._outside.items()
-                if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
-            ]
-            + [
-                f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
-                + (f": {_quoted(example)})" if example else ")")
-                for (name, what), (count, row, example) in self._counts.items()
-            ]
-        )
+        told = [*self._narrow(), *self._without_meaning(), *self._beyond()]
+        named = {line.partition(": ")[0] for line in told}
+        half = 0.5 * max((n for _, n, _ in self._outside.values()), default=0)
+        named |= {f"column {name!r}" for (name, _), (count, _, _) in self._counts.items() if count > half > 0}
+        return told + [line for line in self._unlike() if line.partition(": ")[0] not in named] + self._unseen()
+
+    def _beyond(self) -> list[str]:
+        return [
+            f"column {name!r}: {known.outside(count, n)}"
+            for name, (count, n, known) in self._outside.items()
+            if count > max(2.0, n * max(USUAL_OUTSIDE, 10.0 / known.rows))
+        ]
+
+    def _unseen(self) -> list[str]:
+        return [
+            f"column {name!r}: {count} cell{'s' * (count > 1)} {what} (first in {self.place(row)}"
+            + (f": {_quoted(example)})" if example else ")")
+            for (name, what), (count, row, example) in self._counts.items()
+        ]
+
+    def _unlike(self) -> list[str]:
+        """Return a line for each column of which a feature is distributed unlike that of the training rows."""
+        if self._usual is None or self._compared < LEAST_COMPARED:
+            return []
+        names, usual = self._usual
+        here = np.asarray(self._up_to) / self._compared
+        gaps = np.minimum(np.abs(here - usual.shares), np.abs(here - usual.shares_of_all))
+        worst = gaps.argmax(axis=1)
+        lines: dict[str, str] = {}
+        for j in np.argsort(-gaps.max(axis=1), kind="stable").tolist():
+            k, (column, feature) = int(worst[j]), names[j]
+            if feature == column and usual.points[j, 0] < 0.0 <= self._ends.get(column, (-1.0,))[0]:
+                share = f"{100.0 * usual.shares[j, 0]:.0f} % or more of those of the training rows are"
+                lines[column] = f"column {column!r}: no cell is negative, although {share}; is the sign lost?"
+                continue
+            new, trained = 100.0 * here[j, k], 100.0 * usual.shares[j, k]
+            if gaps[j, k] <= UNLIKE or feature.startswith(tuple(f"{column} {part}" for part in IN_SEASON)):
+                continue
+            if feature.startswith(f"{column} hour "):
+                what = "its times of day are unlike those of the training rows; are they of the same time zone?"
+            elif feature != column and usual.points[j, k] == 0.0:
+                shares = f"{100.0 - new:.0f} % of these rows and of {100.0 - trained:.0f} % of the training rows"
+                what = f"{feature!r} is true of {shares}; does it mean the same in both?"
+            else:
+                shares = f"{new:.0f} % of these cells and {trained:.0f} % of those of the training rows"
+                what = f"{shares} are {usual.points[j, k]:.4g} or less; are they in the same units?"
+            lines.setdefault(column, f"column {column!r}: {what}")
+        return list(lines.values())
 
     def _narrow(self) -> list[str]:
         return [

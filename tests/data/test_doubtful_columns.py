@@ -188,3 +188,54 @@ def test_models_saved_without_time_zones_say_nothing_of_them():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         older.transform(pd.DataFrame({"seen": times.tz_localize("Europe/Berlin")}))
+
+
+def remembered(frame, unlabeled=None):
+    encoder = TableEncoder().fit(frame)
+    encoder.remember(encoder.transform(frame), np.ones(len(frame), dtype=bool) if unlabeled is None else unlabeled)
+    return encoder
+
+
+def told(encoder, frame):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        encoder.transform(frame)
+    return " ".join(str(one.message) for one in caught)
+
+
+def people(seed, n=600):
+    draw = np.random.default_rng(seed)
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(draw.integers(0, 365 * 24 * 60, n), unit="min")
+    return pd.DataFrame(
+        {
+            "weight": draw.normal(75, 12, n).clip(30, 140).round(1),
+            "balance": draw.normal(300, 600, n).round(),
+            "plan": draw.choice(["gold", "free", "basic"], n),
+            "seen": times.strftime("%Y-%m-%d %H:%M"),
+        }
+    )
+
+
+def test_new_rows_that_are_distributed_otherwise_are_warned_of():
+    encoder = remembered(people(0))
+    new = people(1)
+    assert told(encoder, new) == ""
+    pounds = told(encoder, new.assign(weight=new["weight"] * 0.7))
+    assert "column 'weight': " in pounds and " or less; are they in the same units?" in pounds
+    assert "'balance': no cell is negative, although 10 % or more" in told(
+        encoder, new.assign(balance=abs(new["balance"]))
+    )
+    assert "'plan=gold' is true of 100 % of these rows" in told(encoder, new.assign(plan="gold"))
+    clock = new["seen"].str[:11] + "0" + new["seen"].str[12:]
+    assert "its times of day are unlike" in told(encoder, new.assign(seen=clock))
+    # rows of one month alone, and few rows, are no news
+    assert told(encoder, new[new["seen"].str[5:7] == "07"]) == ""
+    assert told(encoder, new.assign(plan="gold")[:20]) == ""
+
+
+def test_new_rows_may_be_like_the_unlabeled_rows_or_like_all_rows():
+    table = pd.concat([people(0, 300).assign(weight=lambda rows: rows["weight"] + 60), people(1, 300)])
+    encoder = remembered(table, np.arange(600) >= 300)
+    assert told(encoder, table) == ""
+    assert told(encoder, people(2)) == ""
+    assert "'weight'" in told(encoder, people(2).assign(weight=table["weight"].to_numpy()[:300].repeat(2)))
