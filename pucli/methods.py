@@ -54,7 +54,7 @@ _ALL = [
         grid={"lam": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
         regularisation={"lam": -1, "width": -1, "c_p": 1, "c_u": 1},
         refine=("lam", "width", "c_p", "c_u"),
-        version=4,
+        version=5,
     ),
     Method(
         name="blssvm",

@@ -154,10 +154,11 @@ class BSVM(WeightedPU):
             self.coef_ = rows.T @ pull
             bias = abs(self.intercept_)
             self._move_intercept(rows, signs, weights, centre)
-            if self._row_weights is not None:  # which may multiply the rounding of a score by 1e12
-                sizes = np.abs(rows)
-                rounding = SUMS * (sizes @ (sizes.T @ np.abs(pull)) + bias)
-                self._add_cost(float(weights @ rounding), self.tol, known=False)
+            sizes = np.abs(rows)
+            # weights of rows may multiply the rounding of w in a score by 1e12
+            reach = np.abs(self.coef_) if self._row_weights is None else sizes.T @ np.abs(pull)
+            rounding = SUMS * (sizes @ reach + bias)
+            self._add_cost(float(weights @ rounding), self.tol, known=False)
         else:
             scores = SUMS * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)

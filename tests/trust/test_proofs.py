@@ -23,6 +23,8 @@ MENDED = [
     ("bsvm (rbf)", 7),  # offset: kernel values from inner products
     ("bsvm (linear)", 193),  # scale: scores by the kernel matrix
     ("bsvm (linear)", 50),  # scale: worse than a constant
+    ("bsvm (linear)", 8959),  # all: rounding of the scores
+    ("bsvm (linear)", 9105),
     ("glpual (linear)", 8),  # far row: sums of squares
     ("gllc (linear)", 24),
     ("blssvm (linear)", 8),
