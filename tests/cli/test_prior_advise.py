@@ -56,6 +56,18 @@ def test_prior_of_a_file(pucli, tmp_path):
     assert "share_in_test_set" not in document  # nobody knows it
 
 
+@pytest.mark.parametrize("command", ["train", "tune"])
+def test_a_given_prior_that_the_rows_contradict_is_warned_of(pucli, tmp_path, command):
+    path = table(tmp_path / "rows.csv", n=400, labelled=100, prior=0.15)
+    words = (command, "--method", "upu", "--data", path, *WORDS, "--param", "loss=squared")
+    rest = ("--grid", "lam=1", "--cv-repeats", 1) if command == "tune" else ()
+    far = pucli(*words, "--param", "prior=0.7", *rest)
+    assert far.code == 0
+    assert "prior=0.7 was given, but these rows point to one near 0.1" in far.err
+    assert "if the labelled rows are a random sample" in far.err
+    assert "point to one near" not in pucli(*words, "--param", "prior=0.2", *rest).err
+
+
 def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.3)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "bbe")

@@ -11,7 +11,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend
 from pucli.cli.output import Output
-from pucli.cli.vain import warn_of_scenario, warn_of_unused
+from pucli.cli.vain import warn_of_far_prior, warn_of_scenario, warn_of_unused
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def command(
         notes += remarks
     fitted = _fit(out, method, params, rows, standardise)
     opt.warn_of_prior(out, method, params)
+    warn_of_far_prior(out, given, rows, where.seed)
     if model is not None:
         fitted.save(model)
     fitted, checked = _judged(entry, fitted, where.seed)

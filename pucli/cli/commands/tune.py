@@ -10,7 +10,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.output import Output, Stopped, number
-from pucli.cli.vain import warn_of_unused
+from pucli.cli.vain import warn_of_far_prior, warn_of_unused
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def command(
     warn_of_unused(out, method, [*fixed, *(wanted or ())], {**params, **chosen_grid})
     rows = rows_to_learn_from(out, "pu", where.source)
     opt.warn_of_prior(out, method, {**params, **chosen_grid})
+    warn_of_far_prior(out, fixed, rows, where.seed)
     how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}
     interrupted = False
     try:

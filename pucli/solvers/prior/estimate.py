@@ -37,6 +37,10 @@ PASSES = 2
 WIDEST, LARGEST_DISAGREEMENT = 0.3, 0.15
 
 
+# A given prior contradicts the rows if it lies so far outside an interval of this confidence.
+FAR_OUTSIDE, PLAIN_CONFIDENCE = 0.1, 0.99
+
+
 class PriorEstimate(NamedTuple):
     """An estimate of the share of positives among the unlabeled rows.
 
@@ -174,6 +178,24 @@ def estimate_priors(
     values = [estimate.prior for estimate in found]
     separation = scored.separation(scored.prior) if scored is not None and replicates else np.nan
     return PriorReport(tuple(found), max(values) - min(values), separation)
+
+
+def contradicted(
+    prior: float, X: AnyArray, labelled: AnyArray, *, random_state: RandomState = None
+) -> PriorEstimate | None:
+    """Return the estimate of best bins if a given prior lies 0.1 or more outside its 99 % interval, otherwise None.
+
+    The estimate holds if the labelled rows are a random sample of the positives.
+
+    Parameters
+    ----------
+    prior : float
+        The share of positives among the unlabeled rows that is assumed.
+    X, labelled, random_state
+        As for `estimate_priors`.
+    """
+    found = estimate_prior(X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state)
+    return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
 
 
 class _Scored(NamedTuple):
