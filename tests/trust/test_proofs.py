@@ -25,6 +25,7 @@ MENDED = [
     ("bsvm (linear)", 50),  # scale: worse than a constant
     ("bsvm (linear)", 8959),  # all: rounding of the scores
     ("bsvm (linear)", 9105),
+    ("cpb-glpual (linear)", 9449),  # all: rounding of differences of scores
     ("glpual (linear)", 8),  # far row: sums of squares
     ("gllc (linear)", 24),
     ("blssvm (linear)", 8),

@@ -11,7 +11,7 @@ and Rangarajan 2003). Local minima differ in which labelled rows are below f = -
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -39,6 +39,8 @@ ROUNDING_SHARE = 0.01
 WORSE = 1.0 + 1e-6
 # Rounding of the result below this share of the objective is not told.
 LEAST_ROUNDING = 1e-12
+# Differences of larger scores are computed in extended precision.
+LARGE_SCORE = 1e6
 # Share of the labelled rows that the second start puts below f = -1.
 LAST_SHARE = 0.25
 
@@ -256,7 +258,9 @@ def solve_cpb(
     n_iter = sum(run.steps for run in [*tried, last])
     beta = solve_triangular(problem.factor, -(problem.X.T @ point.dual), lower=True, trans=1, check_finite=False)
     w = np.append(beta, point.bias - float(problem.centre @ beta))
-    value = cpb_objective(at_offset(w, centre), near, labelled, edges, prior, lam)
+    at: Any = at_offset(w, centre)
+    exactly: Any = np.longdouble if np.abs(near @ at).max() > LARGE_SCORE else np.float64
+    value = float(cpb_objective(at.astype(exactly), near.astype(exactly, copy=False), labelled, edges, prior, lam))
     scale = max(abs(value), 1e-3 * trivial_value(prior))
     cost = value - last.values[-1] if last.values else 0.0  # of rounding w and the intercept
     if cost > LEAST_ROUNDING * scale:
