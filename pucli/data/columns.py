@@ -13,6 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pucli.data.doubtful_cells import (
+    FEW_WORDS,
+    MOSTLY,
+    ambiguous,
+    date_format,
+    decorated,
+    doubtful_numbers,
+    unread_date,
+    usual_date_format,
+)
 from pucli.data.frames import (
     DATE_FORMATS,
     TableError,
@@ -21,7 +31,6 @@ from pucli.data.frames import (
     numbers,
     parsed_dates,
     parsed_numbers,
-    zoned_texts,
 )
 from pucli.errors import unknown
 
@@ -33,8 +42,6 @@ KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant
 
 MIN_ROWS = 20  # fewer filled cells may all differ by chance
 UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an identifier or free text
-MOSTLY = 0.95  # minimum share of numbers for the other cells of a column to be treated as empty
-FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers times ten
 CHANCE_PAIRS = 5.0  # equal cells that chance would give in a column of different integers that are no identifiers
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 
@@ -42,10 +49,6 @@ YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "
 _NO = frozenset({"no", "n", "false", "f", "0", "off", "nein", "non", "absent", "negative", "neg"})
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
-)
-# "1,234.5", "$12", "12.3 kg", "51 %", "(1.20)", "14:05", "3,14"
-_DECORATED = re.compile(
-    r"[(]?[+-]?[$€£¥]?\s?[+-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d+([.,]\d+)?|\d{1,2}(:\d{2}){1,2})\s?(%|[$€£¥]|[A-Za-z°µ/]{1,5})?[)]?"
 )
 
 
@@ -151,7 +154,7 @@ def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str =
         return Column(name, "yes/no", n_empty, n_distinct=2, remark=remark)
     if len(filled) >= MIN_ROWS and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
         return _whole(name, filled, n_empty, remark)
-    return Column(name, "number", n_empty, remark=remark)
+    return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
 
 
 def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
@@ -162,11 +165,14 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=warning)
     named = _ID_NAME.fullmatch(name) is not None
     if not named and len(np.unique(filled[:1000])) < min(len(filled), 1000):
-        return Column(name, "number", n_empty, remark=remark)
+        return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
         warning = "looks like an identifier by name and content; it is not used (--as COLUMN=number to use it)"
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
+    warning = doubtful_numbers(filled)
+    if warning:
+        return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
     # of n integers drawn from a range R, about n^2 / 2R pairs are equal
     if n_distinct == len(filled) and len(filled) ** 2 > 2.0 * CHANCE_PAIRS * (np.ptp(filled) + 1.0):
         warning = (
@@ -174,7 +180,6 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
             "(--as COLUMN=number to use it)"
         )
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
-    warning = ""
     if n_distinct == len(filled) >= 50 and np.ptp(filled) > 10 * len(filled):
         warning = "has distinct integers only; if they are identifiers, leave the column out (--drop or --id)"
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
@@ -203,15 +208,17 @@ def _texts(column: pd.Series) -> Column:
         wrong = texts[int((~as_number).argmax())]
         remark = f"cells that are not numbers, treated as empty: {n_filled - counts[as_number].sum()}, e.g. {wrong!r}"
         return _number(name, numbers(column)[0], remark="" if as_number.all() else remark)
-    written = _date_format(texts)
+    written = date_format(texts) or usual_date_format(texts, counts)
     if written:
-        return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, warning=_ambiguous(texts, written))
+        return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, warning=ambiguous(texts, written))
     if n_distinct == 2:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
-    example = _decorated(texts)
-    if example:
-        use = "not used" if found.kind == "identifier" else "used as words"
+    use = "not used" if found.kind == "identifier" else "used as words"
+    if example := unread_date(texts):
+        warning = f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; write them as 2024-12-31"
+        return replace(found, warning=warning)
+    if example := decorated(texts):
         warning = f"holds numbers with signs or units, e.g. {example!r}, and is {use}; write them as 12.5"
         return replace(found, warning=warning)
     return found
@@ -228,34 +235,6 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
         warning = "differs in nearly every row, like an identifier; it is not used (--as COLUMN=category to use it)"
         return replace(seen, kind="identifier", warning=warning)
     return seen
-
-
-def _decorated(texts: Sequence[str]) -> str:
-    """Return an example if nearly all texts are numbers with a unit, a currency, separators or times of day."""
-    sample = texts[:1000]
-    like = [text for text in sample if _DECORATED.fullmatch(text)]
-    return like[0] if len(like) >= max(FEW_WORDS, MOSTLY * len(sample)) else ""
-
-
-def _date_format(texts: Sequence[str]) -> str:
-    """Return the first date format that fits every text, or "" if none does."""
-    sample = texts[:50]
-    if not all(any(character.isdigit() for character in text) and 6 <= len(text) <= 40 for text in sample):
-        return ""
-    for written in DATE_FORMATS:
-        if not np.isnan(parsed_dates(sample, written)).any() and not np.isnan(parsed_dates(texts, written)).any():
-            return written
-    return ""
-
-
-def _ambiguous(texts: Sequence[str], written: str) -> str:
-    """Return a warning if day and month could be exchanged or only some dates have a time zone, otherwise ""."""
-    if len(set(zoned_texts(texts).tolist())) > 1:
-        return "has dates with a time zone and dates without one, which are read as UTC; write all of them alike"
-    other = written.replace("%d/%m", "%m/%d")
-    if other != written and not np.isnan(parsed_dates(texts, other)).any():
-        return "is read with the day first, but could have the month first; write such dates as 2024-12-31"
-    return ""
 
 
 def _given(column: pd.Series, kind: str) -> Column:

@@ -30,12 +30,15 @@ EMPTY = frozenset(
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
 DATE_FORMATS = (
     "ISO8601",
-    *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S")),
+    *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")),
+    "%Y-%m-%d %I:%M %p",
+    "%Y-%m-%d %I:%M:%S %p",
     *("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y"),
 )
 """Date formats; the first format that fits every cell is used."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_YEAR_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|[+-]\d{2}(:?\d{2})?)$")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
@@ -158,7 +161,7 @@ def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
     ----------
     column : pandas.Series
     written : str
-        One of `DATE_FORMATS`; used for text cells.
+        One of `DATE_FORMATS`; used for text cells, except those like 2024-12-31, which mean the same in every format.
 
     Returns
     -------
@@ -170,7 +173,11 @@ def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
     if getattr(column.dtype, "kind", "O") == "M":
         return _days(column), np.zeros(len(column), dtype=bool)
     codes, texts = coded(column)
-    days = np.append(parsed_dates(texts, written), np.nan)[codes]
+    read = parsed_dates(texts, written)
+    if written != DATE_FORMATS[0] and (other := np.flatnonzero(np.isnan(read))).size:
+        other = np.array([i for i in other.tolist() if _YEAR_FIRST.match(texts[i])], dtype=int)
+        read[other] = parsed_dates([texts[i] for i in other.tolist()], DATE_FORMATS[0])
+    days = np.append(read, np.nan)[codes]
     return days, np.isnan(days) & (codes >= 0)
 
 

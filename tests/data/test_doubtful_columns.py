@@ -239,3 +239,54 @@ def test_new_rows_may_be_like_the_unlabeled_rows_or_like_all_rows():
     assert told(encoder, table) == ""
     assert told(encoder, people(2)) == ""
     assert "'weight'" in told(encoder, people(2).assign(weight=table["weight"].to_numpy()[:300].repeat(2)))
+
+
+def test_dates_among_a_few_other_cells_are_dates():
+    days = pd.date_range("2024-01-01", periods=300, freq="29h").strftime("%Y-%m-%d %H:%M")
+    for share, word in ((0.03, "0000-00-00"), (0.3, "never")):
+        cells = np.where(np.random.default_rng(0).random(300) < share, word, days)
+        assert (column(cells).kind, column(cells).written) == ("date", "ISO8601")
+        encoder = TableEncoder().fit(pd.DataFrame({"seen": cells}))
+        with pytest.warns(UserWarning, match=f"not a date of the format ISO8601, .*: '{word}'"):
+            found = encoder.transform(pd.DataFrame({"seen": cells}))
+        assert np.array_equal(found[:, -1], cells == word)
+
+
+@pytest.mark.parametrize("written", ["%m/%d/%Y %I:%M %p", "%Y-%m-%d %I:%M:%S %p", "%d.%m.%Y %H:%M"])
+def test_dates_of_several_forms_are_the_same_moments(written):
+    times = pd.date_range("2024-01-13 05:00", periods=60, freq="7h")
+    encoder = TableEncoder().fit(pd.DataFrame({"seen": times.strftime(written)}))
+    expected = encoder.transform(pd.DataFrame({"seen": times.strftime(written)}))
+    for new in (times.strftime("%Y-%m-%d %H:%M"), times):
+        assert np.array_equal(encoder.transform(pd.DataFrame({"seen": new})), expected)
+
+
+@pytest.mark.parametrize("written", ["%d.%m.%y", "%b %Y", "%a, %d %b %Y %H:%M:%S GMT", "%Y-%m-%d %H:%M:%S UTC"])
+def test_dates_that_are_not_read_are_warned_of(written):
+    found = column(pd.date_range("2024-01-01", periods=200, freq="29h").strftime(written))
+    assert found.kind != "date" and "holds dates of a form that is not read" in found.warning
+
+
+@pytest.mark.parametrize(
+    "cells", [["10.0.0.1", "10.0.2.7", "192.168.0.1"], ["1.2.3", "1.10.4", "2.0.1"], ["May", "June"]]
+)
+def test_other_texts_are_not_taken_for_dates(cells):
+    assert not column(cells * 20).warning
+
+
+def test_numbers_that_look_like_dates_or_codes_for_empty_are_warned_of():
+    draw = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=200).strftime("%Y%m%d").astype(int)
+    assert "look like dates; --as" in column(draw.permutation(days)).warning
+    ages = draw.integers(18, 90, 200)
+    assert "is -999 in 10 cells" in column(np.where(np.arange(200) % 20, ages, -999)).warning
+    assert "is 9999 in 10 cells" in column(np.where(np.arange(200) % 20, ages + 0.5, 9999)).warning
+    for fine in (ages, ages * 1.5, np.where(np.arange(200) % 20, 9.0 * ages, 999), draw.integers(19000, 99999, 200)):
+        assert not column(fine).warning
+
+
+@pytest.mark.parametrize(
+    "cells", [["12-", "7", "130-", "8"], ["\u22125", "3", "\u22127.5", "2"], ["1 234", "22 500", "7 000", "12"]]
+)
+def test_other_signs_and_separators_are_named(cells):
+    assert "signs or units" in column(cells * 10).warning
