@@ -46,11 +46,11 @@ class RandomLabelling:
     def verdict(self) -> str:
         """The result in words."""
         if self.random:
-            limit = f"it would be at {LEVEL:g} or less"
-            return f"not contradicted by these rows (p = {self.p_value:.3g}; {limit}), which is no proof of it"
+            limit = f"above the limit of {LEVEL:g}"
+            return f"not contradicted by these rows (p = {self.p_value:.3g}, {limit}), which is no proof of it"
         return (
-            f"unlikely (p = {self.p_value:.3g}, at most {LEVEL:g}): all estimates but the share may be wrong; if clear "
-            "positives were labelled first, train again with --labelling sar"
+            f"unlikely (p = {self.p_value:.3g}, the limit is {LEVEL:g}): all estimates but the share may be wrong; if "
+            "clear positives were labelled first, train again with --labelling sar"
         )
 
 

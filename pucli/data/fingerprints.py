@@ -61,11 +61,14 @@ def _mixed(values: AnyArray) -> AnyArray:
 def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:
     """Return what a model file keeps of the hashes (n,) of its training rows, as JSON values.
 
-    The smallest `MOST_HASHES` different ones, and the share of the rows that occur more than once, by which new rows
-    that are alike by chance are told from training rows. Not `complete`: the hashes are the smallest of more rows.
+    The smallest `MOST_HASHES` different ones, and the share of the rows, of all or of the unlabeled ones, that occur
+    more than once: by it, new rows that are alike by chance are told from training rows. Not `complete`: the hashes are
+    the smallest of more rows.
     """
-    _, counts = np.unique(hashes >> np.uint32(1), return_counts=True)
-    repeated = float(counts[counts > 1].sum() / max(len(hashes), 1))
+    _, which, counts = np.unique(hashes >> np.uint32(1), return_inverse=True, return_counts=True)
+    again = counts[which] > 1
+    unlabeled = hashes % 2 == 0  # new rows are more like these
+    repeated = float(max(part.mean() if len(part) else 0.0 for part in (again, again[unlabeled])))
     different = np.unique(hashes)
     kept = different[:MOST_HASHES].astype("<u4")
     return {
