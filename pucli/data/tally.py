@@ -15,6 +15,8 @@ LEAST_LOST, NEARLY_ALL, NARROW = 30, 0.95, 0.01
 # A column is unlike that of training if, among at least so many rows, the shares of the cells up to some value differ
 # by so much. At most so many rows of a block and cells of them are looked at.
 LEAST_COMPARED, UNLIKE, COMPARED, CELLS = 50, 0.4, 1024, 2**21
+# Different values among the five of a feature that is not the same in many rows.
+LEAST_VARIED = 4
 # Features of dates in which new rows are usually unlike those of training.
 IN_SEASON = ("days", "month ", "weekday ")
 # Characters of a cell that are quoted.
@@ -157,7 +159,11 @@ class Tally:
         lines: dict[str, str] = {}
         for j in np.argsort(-gaps.max(axis=1), kind="stable").tolist():
             k, (column, feature) = int(worst[j]), names[j]
-            if feature == column and usual.points[j, 0] < 0.0 <= self._ends.get(column, (-1.0,))[0]:
+            low, high = self._ends.get(column, (-np.inf, np.inf)) if feature == column else (-np.inf, np.inf)
+            if low == high and len(set(usual.points[j].tolist())) >= LEAST_VARIED:
+                lines[column] = f"column {column!r}: every cell is {low:.6g}, unlike those of the training rows"
+                continue
+            if usual.points[j, 0] < 0.0 <= low:
                 share = f"{100.0 * usual.shares[j, 0]:.0f} % or more of those of the training rows are"
                 lines[column] = f"column {column!r}: no cell is negative, although {share}; is the sign lost?"
                 continue

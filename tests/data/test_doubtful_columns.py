@@ -225,6 +225,7 @@ def test_new_rows_that_are_distributed_otherwise_are_warned_of():
     assert "'balance': no cell is negative, although 10 % or more" in told(
         encoder, new.assign(balance=abs(new["balance"]))
     )
+    assert "'weight': every cell is 75, unlike" in told(encoder, new.assign(weight=75.0))
     assert "'plan=gold' is true of 100 % of these rows" in told(encoder, new.assign(plan="gold"))
     clock = new["seen"].str[:11] + "0" + new["seen"].str[12:]
     assert "its times of day are unlike" in told(encoder, new.assign(seen=clock))
