@@ -44,6 +44,12 @@ STATEMENTS = (
 )
 
 
+# What `train` offers for sparse rows.
+TAKE_SPARSE = (
+    "--method blssvm, svc-naive --param kernel=linear, usmo --param kernel=linear --param prior=SHARE and upu --param "
+    "loss=double-hinge --param prior=SHARE"
+)
+
 # Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
 REHEARSED = 50
 
@@ -208,6 +214,12 @@ def fit(
         The optimiser failed.
     """
     estimator = estimator_of(method)(**params)
+    if not isinstance(rows.X, np.ndarray) and not _keeps_sparse(estimator):
+        n, m = rows.X.shape
+        raise UsageError(
+            f"{method} with these parameters needs dense rows, and {rows.title} has {n} x {m} cells, "
+            f"{8 * n * m / 1e9:.3g} GB; {TAKE_SPARSE} keep rows sparse."
+        )
     reports = report is not None and "report" in estimator.get_params()
     if reports:
         estimator.set_params(report=report)
@@ -221,17 +233,16 @@ def fit(
         raise RunError(f"{method}: {error}") from error
     except ValueError as error:
         raise UsageError(f"{method} cannot be trained on {rows.title}: {_reason(rows, error)}") from error
-    except TypeError as error:
-        if isinstance(rows.X, np.ndarray):
-            raise
-        n, m = rows.X.shape
-        raise UsageError(
-            f"{method} does not support sparse rows, and {rows.title} has {n} x {m} cells, {8 * n * m / 1e9:.3g} GB in "
-            "dense form; --method blssvm supports sparse rows."
-        ) from error
     if reports:
         estimator.set_params(report=None)
     return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
+
+
+def _keeps_sparse(estimator: Any) -> bool:
+    """Return whether an estimator computes with sparse rows; those of pucli also take them by making them dense."""
+    from sklearn.utils import get_tags
+
+    return bool(getattr(estimator, "_sparse_format", get_tags(estimator).input_tags.sparse))
 
 
 def _reason(rows: TrainingRows, error: ValueError) -> str:

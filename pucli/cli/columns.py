@@ -23,8 +23,10 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
     rows = training_rows(kind, source)
     if rows.encoder is not None and rows.encoder.sparse_:
         if not sparse:
+            from pucli.models import TAKE_SPARSE
+
             raise UsageError(
-                f"{rows.title} is sparse and wide; only `pucli train --method blssvm`, without --tune, accepts it."
+                f"{rows.title} is sparse and wide; only `pucli train`, without --tune, takes it, with {TAKE_SPARSE}."
             )
         out.remark(f"columns: {rows.X.shape[1]} numeric, sparse")
     elif rows.encoder is not None and not rows.encoder.is_plain:

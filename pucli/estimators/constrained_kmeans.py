@@ -21,6 +21,7 @@ from pucli.arrays import Floats, Ints
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
 from pucli.estimators.base.semi_supervised import unlabeled_rows
+from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
 from pucli.solvers.result import Certificate
 
@@ -136,7 +137,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
             If there are more clusters than rows, if pairs have another shape, or if a row number does not exist.
         """
         self._validate_params()
-        rows: Floats = validate_data(self, X, dtype=np.float64)
+        rows = dense_rows(self, validate_data(self, X, dtype=np.float64, accept_sparse="csr"))
         random_state = check_random_state(self.random_state)
         if self.n_clusters > len(rows):
             raise ValueError(f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}.")
@@ -185,7 +186,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Ints:
         """Return the nearest centre of each row of X (n, d), shape (n,)."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
         nearest: Ints = ((rows[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
         return nearest
 

@@ -16,6 +16,7 @@ from pucli.arrays import Bools, Floats, Ints
 from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.singular import told_of_singular_system
+from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
     Gaussian,
@@ -141,7 +142,8 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             out.
         """
         self._validate_params()
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
+        rows = dense_rows(self, validate_data(self, X, dtype=np.float64, ensure_min_samples=2, **how))
         rows = self._monotone(rows)
         rows = rows[~np.isnan(rows).all(axis=1)]
         with told_of_singular_system(self):
@@ -239,8 +241,8 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
 
     def _validate(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return rows
+        how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
+        return dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, **how))
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density of the observed entries of each row of X (n, D), in nats, shape (n,)."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
@@ -29,6 +30,8 @@ LIBSVM_ROWS = 10_000
 FEATURE_NUMBERS = 20_000_000
 LEAST_RANK, LARGEST_RANK = 20, 200
 FEATURE_TOLERANCE = 1e-3
+# Wide rows can mostly be separated, so that the objective is far smaller than the constant that the solver leaves out.
+SPARSE_TOLERANCE = 1e-7
 NEWTON_STEPS = 1000
 # libsvm may stop where rounding of large features hides the solution; a gap of this share of the objective shows it.
 NOTHING_KNOWN = 0.5
@@ -43,7 +46,8 @@ class NaiveSVC(PUClassifier):
 
     Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
     unlabeled ones, and weights w_i that give both kinds the same total. Above 10,000 rows, features of rank at most 200
-    (Nystrom) approximate the RBF kernel, and Newton steps replace libsvm.
+    (Nystrom) approximate the RBF kernel, and Newton steps replace libsvm; so they do for sparse rows, which the linear
+    kernel keeps sparse.
 
     Parameters
     ----------
@@ -120,9 +124,13 @@ class NaiveSVC(PUClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
 
+    @property
+    def _sparse_format(self) -> str | bool:
+        return "csr" if self.kernel == "linear" else False
+
     def _fit(self, X: Floats, labelled: Bools) -> None:
         self.__dict__.pop("svc_", None)  # of an earlier fit
-        if len(X) <= LIBSVM_ROWS:
+        if X.shape[0] <= LIBSVM_ROWS and not issparse(X):
             self.svc_ = self._svc().fit(X, labelled)
             self._certify(X, labelled)
         else:
@@ -140,7 +148,7 @@ class NaiveSVC(PUClassifier):
         return SVC(C=self.C, kernel=self.kernel, gamma=gamma, class_weight="balanced", max_iter=10_000_000)
 
     def _fit_features(self, X: Floats, labelled: Bools) -> None:
-        """Fit by Newton steps on X or on kernel features: libsvm would take minutes and not react to Ctrl-C."""
+        """Fit by Newton steps on X or on kernel features: with many rows libsvm would not react to Ctrl-C."""
         features = X
         if self.kernel == "rbf":
             total = float(X.var()) * X.shape[1]
@@ -150,20 +158,20 @@ class NaiveSVC(PUClassifier):
             self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
             self.kernel_residual_, features = found.residual, found.L
         counts = np.bincount(labelled)
-        losses = hinge_losses(np.where(labelled, 1.0, -1.0), self.C * 0.5 * len(X) / counts[labelled.astype(int)])
-        result = solve_linear(
-            features, losses, 0.0, np.zeros(features.shape[1]), tol=FEATURE_TOLERANCE, max_iter=NEWTON_STEPS
-        )
+        n = X.shape[0]
+        losses = hinge_losses(np.where(labelled, 1.0, -1.0), self.C * 0.5 * n / counts[labelled.astype(int)])
+        tol = SPARSE_TOLERANCE if issparse(X) else FEATURE_TOLERANCE
+        result = solve_linear(features, losses, 0.0, np.zeros(features.shape[1]), tol=tol, max_iter=NEWTON_STEPS)
         self.coef_, self.intercept_ = result.coef, float(result.bias)
         # the solver's objective leaves out the cost of a labelled row at f = 0
-        self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * len(X)))
+        self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * n))
 
     def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
         """Score each row by a model that was fitted without it, or by the model itself if folds are impossible."""
         folds = min(OUT_OF_FOLD, int(np.count_nonzero(labelled)), int(np.count_nonzero(~labelled)))
         if folds < 2:
             return self._score(X)
-        f = np.empty(len(X))
+        f = np.empty(X.shape[0])
         for train, valid in StratifiedKFold(folds, shuffle=True, random_state=random).split(X, labelled):
             part = NaiveSVC(self.C, self.kernel, self.width)
             part._fit(X[train], labelled[train])

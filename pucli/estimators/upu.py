@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_random_state
 
 from pucli.arrays import Bools, Floats
@@ -205,6 +206,7 @@ class UPU(_NetworkPU, FeatureModel):
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it (best bins).
     loss : {"sigmoid", "squared", "double-hinge"}, default="sigmoid"
+        Sparse rows stay sparse with the double hinge and the linear kernel, and are made dense otherwise.
     lam : float or "scale", default="scale"
         Ridge of the convex losses; "scale" is 1 / n.
     kernel : {"linear", "rbf"}, default="linear"
@@ -316,12 +318,19 @@ class UPU(_NetworkPU, FeatureModel):
         self.random_state = random_state
         self.pos_label = pos_label
 
+    @property
+    def _sparse_format(self) -> str | bool:
+        return "csr" if self.loss == "double-hinge" and self.kernel == "linear" else False
+
     def _fit(self, X: Floats, labelled: Bools) -> None:
         if self.loss == "sigmoid":
             self._train(X, labelled, False)
             return
         random = check_random_state(self.random_state)
         self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        if issparse(X):
+            self._fit_double_hinge(X, labelled)
+            return
         Z = self._rows(X)
         if self.loss == "squared":
             result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
@@ -332,10 +341,11 @@ class UPU(_NetworkPU, FeatureModel):
 
     def _fit_double_hinge(self, F: Floats, labelled: Bools) -> None:
         """Solve the problem divided by lam, whose ridge is 1/2 |g|^2."""
-        Fu = np.ascontiguousarray(F[~labelled])
+        Fu = F[~labelled]
+        n = Fu.shape[0]
         result = solve_linear(
-            Fu,
-            double_hinge_losses(len(Fu), 1.0 / (self.lam_ * len(Fu))),
+            Fu if issparse(Fu) else np.ascontiguousarray(Fu),
+            double_hinge_losses(n, 1.0 / (self.lam_ * n)),
             self.prior_ / self.lam_,
             self.prior_ / self.lam_ * F[labelled].mean(axis=0),
             tol=self.tol,

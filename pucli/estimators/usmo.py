@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from pucli.arrays import Bools, Floats
@@ -59,7 +60,8 @@ class USMO(KernelPU):
     solver : {"usmo", "qp", "svr"}, default="usmo"
         "usmo" takes steps on pairs, or Newton steps on w (linear kernel, up to 3000 features and at least twice as many
         unlabeled rows). "qp" (Clarabel, extra `bench`) and "svr" (scikit-learn's SVR on stacked rows) solve the same
-        problem with quadratic memory, for comparison.
+        problem with quadratic memory, for comparison. Sparse rows stay sparse with "usmo" and the linear kernel, and
+        are made dense otherwise.
     cache_size : float, default=200
         Size of the cache of kernel rows in MB; it only affects speed.
     tol : float, default=1e-6
@@ -164,12 +166,17 @@ class USMO(KernelPU):
         self.random_state = random_state
         self.pos_label = pos_label
 
+    @property
+    def _sparse_format(self) -> str | bool:
+        plain = self.kernel == "linear" and self.solver == "usmo" and self.max_iter > 0
+        return "csr" if plain else False
+
     def _fit(self, X: Floats, labelled: Bools) -> None:
         random = check_random_state(self.random_state)
         self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
         kernel = self._kernel(X)
         by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
-        by_w &= keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
+        by_w &= issparse(X) or keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
         centre = None if by_w else self._centre(X)
         X = X if centre is None else X - centre
         problem = double_hinge_problem(X, labelled, kernel, self.prior_, self.lam_)
@@ -205,13 +212,14 @@ class USMO(KernelPU):
     def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
         """Solve with centred features, so that a common offset costs no digits; overwrites `problem.X_u`, a copy."""
         X_u, losses = problem.X_u, problem.losses
-        centre = X_u.mean(axis=0)
-        X_u -= centre
+        centre = np.zeros(X_u.shape[1]) if issparse(X_u) else X_u.mean(axis=0)
+        if not issparse(X_u):
+            X_u -= centre
         solution = solve_linear(
             X_u,
             losses,
             problem.total,
-            problem.c1 * (problem.X_p - centre).sum(axis=0),
+            problem.c1 * (problem.X_p.sum(axis=0) if issparse(X_u) else (problem.X_p - centre).sum(axis=0)),
             tol=self.tol,
             max_iter=self.max_iter,
             trivial=problem.trivial,

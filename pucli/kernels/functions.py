@@ -8,10 +8,11 @@ inner products cancel. `Kernel.rounding` bounds the error that remains.
 from __future__ import annotations
 
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.sparse import issparse
 
 from pucli.arrays import Floats
 
@@ -77,10 +78,13 @@ class Kernel(NamedTuple):
         G: Floats = X @ Y.T
         return G if self.name == "linear" else (G + self.coef0) ** self.degree
 
-    def diagonal(self, X: Floats) -> Floats:
-        """Return k(x_i, x_i), shape (n,)."""
+    def diagonal(self, X: Any) -> Floats:
+        """Return k(x_i, x_i), shape (n,); with the linear kernel X may be sparse."""
         if self.name == "rbf":
             return np.ones(len(X))
+        if issparse(X):
+            squares: Floats = X.multiply(X).sum(axis=1)
+            return squares
         G: Floats = np.einsum("ij,ij->i", X, X)
         return G if self.name == "linear" else (G + self.coef0) ** self.degree
 

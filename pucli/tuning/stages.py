@@ -22,7 +22,8 @@ from pucli.tuning.scorers import Rule, Scores, choose, score_counts
 # Up to these numbers of rows, all points are evaluated on the whole kernel, or on all rows for a linear method.
 WHOLE_KERNEL_ROWS = 600
 WHOLE_LINEAR_ROWS = 50_000
-# Up to this number of rows, the last stage uses `LAST_RANK` features of the kernel; above, `LATER_RANK`.
+# Up to this number of rows, the last stage uses `LAST_RANK` features of the kernel; above, and for `HINGES`, it uses
+# `LATER_RANK`.
 EXACT_ROWS = 5000
 # Numbers of rows of the samples, and their minimum number of labelled rows, if available.
 SAMPLE_ROWS = (20_000, 100_000)
@@ -31,6 +32,8 @@ LABELLED_ROWS = 500
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1500
 # Above `EXACT_ROWS` so many numbers in all, within limits.
 FEATURE_NUMBERS, LEAST_RANK = 25_000_000, 32
+# Methods whose steps on the features cost their number cubed: the last stage has `LATER_RANK`.
+HINGES = ("bsvm", "usmo", "ramp-pu")
 # Number of points at the last stage, and share of points kept at each earlier stage.
 FINALISTS = 6
 SURVIVORS = 0.2
@@ -70,7 +73,8 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     """
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
-    features = min(n, LAST_RANK) if n <= EXACT_ROWS else max(LEAST_RANK, min(LATER_RANK, FEATURE_NUMBERS // n))
+    most = LATER_RANK if n > EXACT_ROWS or method.name in HINGES else LAST_RANK
+    features = min(n, most) if n <= EXACT_ROWS else max(LEAST_RANK, min(most, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)
     if n <= whole or n_points <= FINALISTS:
         return [last if n > whole else Stage(n, None, 1)]

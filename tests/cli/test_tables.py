@@ -254,7 +254,7 @@ def test_memory_for_a_hundred_thousand_columns_is_that_of_the_non_zeros(pucli, t
     scores = np.array([row["score"] for row in found])
     assert scores[truth].mean() > scores[~truth].mean() + 0.03
     assert pucli("evaluate", "--model", "m.model", "--data", "new.libsvm", "--label", "label").code == 0
-    refused(pucli("train", "--method", "glpual", *words), "does not support sparse rows", "blssvm")
+    refused(pucli("train", "--method", "glpual", *words), "needs dense rows", "blssvm")
     refused(pucli("tune", "--method", "blssvm", *words[:4]), "sparse and wide")
     customers().to_csv("new.csv", index=False)
     refused(pucli("predict", "--model", "m.model", "--data", "new.csv"), "give a LIBSVM file")

@@ -35,6 +35,17 @@ class Certified:
     n_iter_: int
     converged_: bool
 
+    @property
+    def _sparse_format(self) -> str | bool:
+        """The format in which the method computes with sparse rows, or False if it makes them dense."""
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are taken; see `pucli.estimators.base.sparse_rows`."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
     def _keep_certificate(self, result: Any, *, scale: float = 1.0) -> None:
         """Set the attributes from a solver's result; `scale` turns its objective into the documented one."""
         self.objective_ = scale * float(result.objective)

@@ -22,6 +22,7 @@ from pucli.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
 from pucli.deep.networks import OUTPUTS, Network
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
+from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.result import Certificate
 
 # The most training rows on which the bandwidth of `score_samples` is chosen.
@@ -158,7 +159,9 @@ class DeepDensity(Certified, BaseEstimator):
             If training diverges.
         """
         self._validate_params()
-        rows: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        rows: Floats = dense_rows(
+            self, validate_data(self, X, dtype=np.float64, ensure_min_samples=2, accept_sparse="csr")
+        )
         self._check_parameters(rows)
         from pucli.deep.models import Settings
         from pucli.deep.trainer import Trainer
@@ -260,7 +263,7 @@ class DeepDensity(Certified, BaseEstimator):
         """
         check_is_fitted(self)
         _check_count(n_samples)
-        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Floats = dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
         generated = self.sample(n_samples, random_state=random_state)
         values: Floats = kernel_log_likelihood(generated, self._validation, rows, BANDWIDTHS).log_likelihood
         return values
@@ -278,7 +281,7 @@ class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity
     def transform(self, X: ArrayLike) -> Floats:
         """Return the codes (n, latent_dim) of rows X (n, d)."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
         codes: Floats = Network(*self._encoder)(rows)
         return codes
 

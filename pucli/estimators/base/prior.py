@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from pucli.arrays import Bools, Floats
 from pucli.errors import EstimatedPriorWarning
@@ -60,6 +61,8 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     """
     if prior is not None:
         return float(prior)
+    if issparse(X):
+        raise ValueError("the class prior cannot be estimated from sparse rows; give it as prior, a share of positives")
     estimate = estimate_prior(X, labelled, estimator, random_state=random_state).prior
     found = float(np.clip(estimate, MARGIN, 1.0 - MARGIN))
     # a separate seed, so that the second estimate does not change later draws

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +20,7 @@ from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.scales import Scaled
 from pucli.estimators.base.singular import told_of_singular_system
+from pucli.estimators.base.sparse_rows import dense_rows
 
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
@@ -95,11 +97,6 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         """What to do about a degenerate model."""
         return WAY_OUT
 
-    @property
-    def _sparse_format(self) -> str | bool:
-        """The format in which the method takes sparse rows, or False if it takes none."""
-        return False
-
     def _fit(self, X: Floats, labelled: Bools) -> None:
         """Fit to rows X (n, m), of which `labelled` (n,) are labelled positives, and set the attributes."""
         raise NotImplementedError
@@ -110,7 +107,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         labels: AnyArray
         refuse_missing_labels(y)
         with told_of_empty_cells(self):
-            rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format)
+            rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format or "csr")
         check_classification_targets(labels)
         classes = np.unique(labels)
         if len(classes) == 1:
@@ -125,13 +122,20 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             )
         positive = positive_label(classes, getattr(self, "pos_label", None))
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
-        return rows, np.asarray(labels == positive)
+        return self._computed_with(rows), np.asarray(labels == positive)
+
+    def _computed_with(self, X: Any) -> Floats:
+        """Return rows X (n, m) as they are computed with: dense, unless the method keeps them sparse."""
+        if not self._sparse_format:
+            return dense_rows(self, X)
+        rows: Floats = csr_array(X) if issparse(X) else X
+        return rows
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         with told_of_empty_cells(self):
-            rows: Floats = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse=self._sparse_format)
-        return rows
+            rows = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse=self._sparse_format or "csr")
+        return self._computed_with(rows)
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
@@ -185,7 +189,6 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = bool(self._sparse_format)
         return tags
 
 

@@ -14,6 +14,7 @@ from pucli.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.singular import told_of_singular_system
+from pucli.estimators.base.sparse_rows import dense_rows
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
@@ -117,7 +118,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         rows: Floats
         labels: AnyArray
         with told_of_empty_cells(self):
-            rows, labels = validate_data(self, X, y, dtype=np.float64)
+            rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
+        rows = dense_rows(self, rows)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)
         if unlabeled.all():
@@ -142,8 +144,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         with told_of_empty_cells(self):
-            rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
-        return rows
+            rows = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+        return dense_rows(self, rows)
 
     def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:
         """Return the position in `classes_` of each label of y (n_rows,); an unknown label is an error."""

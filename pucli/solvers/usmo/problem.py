@@ -34,7 +34,7 @@ class DoubleHingeProblem(NamedTuple):
     kernel : Kernel
         The kernel.
     X_p : ndarray of shape (p, m)
-        Labelled rows.
+        Labelled rows; with the linear kernel sparse ones too, as `X_u`.
     X_u : ndarray of shape (n, m)
         Unlabeled rows.
     c1, c2 : float
@@ -72,10 +72,11 @@ def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: floa
         If the prior is outside [0, 1], so that there is no solution.
     """
     X_p, X_u = X[labelled], X[~labelled]
-    c1, c2 = prior / (2.0 * lam * len(X_p)), 1.0 / (2.0 * lam * len(X_u))
-    weights = np.full(len(X_p), c1)
-    losses = double_hinge_losses(len(X_u), c2)
-    total = c1 * len(X_p)
+    p, n = X_p.shape[0], X_u.shape[0]
+    c1, c2 = prior / (2.0 * lam * p), 1.0 / (2.0 * lam * n)
+    weights = np.full(p, c1)
+    losses = double_hinge_losses(n, c2)
+    total = c1 * p
     check_total(losses, total)
     return DoubleHingeProblem(
         kernel=kernel,

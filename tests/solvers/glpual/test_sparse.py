@@ -45,8 +45,8 @@ def test_the_estimator_takes_sparse_rows_and_scores_them_as_dense_ones():
     y = labelled.astype(int)
     sparse, dense = BLSSVM(c_u=0.3).fit(X, y), BLSSVM(c_u=0.3).fit(X.toarray(), y)
     assert np.allclose(sparse.decision_function(X), dense.decision_function(X.toarray()), atol=1e-4)
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        BLSSVM(kernel="rbf").fit(X, y)
+    kernel = BLSSVM(kernel="rbf").fit(X, y)
+    assert np.array_equal(kernel.decision_function(X), BLSSVM(kernel="rbf").fit(X.toarray(), y).decision_function(X))
 
 
 @pytest.mark.filterwarnings("ignore:BLSSVM predicts nearly no row")

@@ -1,0 +1,69 @@
+"""Sparse rows: the same models as dense ones, in memory of the non-zeros; other methods make them dense or refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix, random_array
+
+from pucli.estimators import GLPUAL, MCPLLDA, USMO, NaiveSVC
+from pucli.estimators.base import sparse_rows
+from pucli.estimators.upu import UPU
+from pucli.solvers.rows.linear import solve_linear
+from pucli.solvers.svm.hinge import hinge_losses
+
+
+def wide(n: int = 300, m: int = 80) -> tuple[csr_array, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = random_array((n, m), density=0.1, rng=rng, format="csr", data_sampler=rng.standard_normal)
+    f = X @ rng.standard_normal(m)
+    return X, (f > 0.3) & (rng.random(n) < 0.6)
+
+
+KEPT = [
+    NaiveSVC(kernel="linear"),
+    USMO(kernel="linear", prior=0.2, tol=1e-8),
+    UPU(loss="double-hinge", prior=0.2, tol=1e-8),
+]
+
+
+@pytest.mark.parametrize("model", KEPT, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("container", [csr_array, csr_matrix])
+def test_methods_that_keep_rows_sparse_fit_the_model_of_dense_rows(model, container, monkeypatch) -> None:
+    X, labelled = wide()
+    y = labelled.astype(int)
+    dense = model.fit(X.toarray(), y)
+    scores, objective = dense.decision_function(X.toarray()), dense.objective_
+    monkeypatch.setattr(csr_array, "toarray", None)  # nothing is made dense
+    found = model.fit(container(X), y)
+    assert found.converged_
+    assert found.objective_ - found.dual_gap_ <= objective + 1e-9 * abs(objective)
+    assert found.objective_ == pytest.approx(objective, rel=1e-3)  # libsvm stops early
+    np.testing.assert_allclose(found.decision_function(container(X)), scores, atol=1e-2 * np.ptp(scores))
+
+
+def test_the_certificate_of_conjugate_gradients_is_as_tight() -> None:
+    X, labelled = wide(400, 30)
+    losses = hinge_losses(np.where(labelled, 1.0, -1.0), np.where(labelled, 2.0, 0.5))
+    dense = solve_linear(X.toarray(), losses, 0.0, np.zeros(30), tol=1e-9)
+    sparse = solve_linear(X, losses, 0.0, np.zeros(30), tol=1e-9)
+    assert sparse.converged and sparse.gap <= 1e-9 * abs(sparse.objective)
+    assert sparse.objective == pytest.approx(dense.objective, rel=1e-8)
+
+
+def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) -> None:
+    X, labelled = wide(60, 10)
+    y = labelled.astype(int)
+    for model, labels in ((GLPUAL(), y), (MCPLLDA(ridge=0.1), np.where(np.arange(60) < 40, y, -1))):
+        dense = model.fit(X.toarray(), labels).predict(X.toarray())
+        assert np.array_equal(model.fit(X, labels).predict(X), dense)
+    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match=r"dense form takes .* GB of memory.*keeps rows sparse"):
+        GLPUAL().fit(X, y)
+    assert sparse_rows.COPIES * 8 * 600 > 1000
+
+
+def test_a_prior_is_not_estimated_from_sparse_rows() -> None:
+    X, labelled = wide()
+    with pytest.raises(ValueError, match="give it as prior"):
+        USMO(kernel="linear").fit(X, labelled.astype(int))
