@@ -36,7 +36,7 @@ NEWTON_STEPS = 1000
 # libsvm may stop where rounding of large features hides the solution; a gap of this share of the objective shows it.
 NOTHING_KNOWN = 0.5
 # Rows are far from the origin if their mean is so many deviations away.
-FAR = 1e4
+FAR = 100.0
 # Rounding below this share of the objective is not told.
 LEAST_ROUNDING = 1e-9
 

@@ -151,7 +151,7 @@ def judged(family: Family, task: Problem) -> str:
         return f"converged with objective {model.objective_}, gap {bound}" if model.converged_ else ""
     model = _as_ours(model) if hasattr(model, "svc_") else model
     with np.errstate(all="ignore"):
-        close = 1e-9 + 4 * np.finfo(float).eps * abs(model.intercept_)
+        close = 1e-9 + 4 * np.finfo(float).eps * (abs(model.intercept_) + _size_of_sums(family, task, model))
         moves = _MOVES if family.losses in _NOT_CONVEX else _MOVES[:1]
         wrong = ""
         for move in moves:
@@ -159,6 +159,15 @@ def judged(family: Family, task: Problem) -> str:
             if not wrong:
                 break
         return wrong
+
+
+def _size_of_sums(family: Family, task: Problem, model: Any) -> float:
+    """Return the size of the terms of a score that is a sum of kernels; the rounding of a score is a share of it."""
+    if family.fixed.get("kernel", "linear") == "linear" or family.method not in _SUMS:
+        return 0.0
+    degree = None if family.fixed["kernel"] == "rbf" else family.fixed["degree"]
+    largest = float(objectives.kernel(task.X, model.width_, degree).max())
+    return largest * float(np.abs(_at_rows(task.X, model)).sum())
 
 
 def _as_ours(model: Any) -> SimpleNamespace:
