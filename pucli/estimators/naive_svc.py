@@ -37,6 +37,8 @@ NEWTON_STEPS = 1000
 NOTHING_KNOWN = 0.5
 # Rows are far from the origin if their mean is so many deviations away.
 FAR = 100.0
+# Relative rounding of a score.
+SCORES = 4.0 * np.finfo(float).eps
 # Rounding below this share of the objective is not told.
 LEAST_ROUNDING = 1e-9
 
@@ -187,11 +189,14 @@ class NaiveSVC(PUClassifier):
         dual[svc.support_] = np.abs(svc.dual_coef_[0])
         norm2 = float((dual * signs) @ (f - svc.intercept_[0]))
         objective, gap = svm_gap(f, norm2, dual, signs, weights, 1.0)
-        if self.kernel == "linear" and np.linalg.norm(X.mean(axis=0)) > FAR * X.std(axis=0).max():
-            # libsvm does not centre the rows
-            kernel = Kernel("linear")
-            cost = kernel.rounding(X, dual) + kernel.rounding_of_scores(X, dual, weights)
-            cost += abs(float(signs @ dual) * float(svc.intercept_[0]))
+        if self.kernel == "linear":
+            w, b = svc.coef_[0], float(svc.intercept_[0])
+            at_w = 0.5 * float(w @ w) + float(weights @ np.maximum(1.0 - signs * (X @ w + b), 0.0))
+            cost = max(at_w - objective, 0.0) + SCORES * float(weights @ (np.abs(X) @ np.abs(w) + abs(b)))
+            if np.linalg.norm(X.mean(axis=0)) > FAR * X.std(axis=0).max():  # libsvm does not centre the rows
+                kernel = Kernel("linear")
+                cost += kernel.rounding(X, dual) + kernel.rounding_of_scores(X, dual, weights)
+                cost += abs(float(signs @ dual) * b)
             gap += cost if cost > LEAST_ROUNDING * objective else 0.0
         converged = bool(svc.fit_status_ == 0 and gap <= NOTHING_KNOWN * objective)
         self._keep_certificate(
