@@ -15,6 +15,8 @@ COLUMNS = ("what", "tried", "held", "note")
 FULL = {"full": True}
 # Modules of this package, each with lines(full) -> Line objects; one that grows comes again.
 PARTS: tuple[str, ...] = ("estimator_checks", "hostile", "killed", "faults", "same_bits", "numbers")
+# Parts of which some lines can be run alone, by words in their names.
+WITH_WORDS: tuple[str, ...] = ("killed", "numbers")
 
 
 def run(progress: Progress | None = None, full: bool = False, parts: Sequence[str] = PARTS) -> dict[str, Any]:
@@ -31,8 +33,8 @@ def stages(
 ) -> Iterator[dict[str, Any]]:
     """Yield the table after each line that ended; `earlier` returns the present table, whose other parts are kept.
 
-    The last row says which parts have not ended. Parts may run side by side. A part "numbers:WORDS" is the families
-    of solvers with these words in the names of their lines.
+    The last row says which parts have not ended. Parts may run side by side. A part "numbers:WORDS" is the lines
+    with these words in their names.
     """
     report = reporter(progress)
     rows: dict[str, dict[str, Any]] = {}

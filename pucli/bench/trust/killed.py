@@ -18,6 +18,11 @@ from pucli.bench.trust._lines import Line
 from pucli.bench.trust.hostile_archives import toy_catalogue
 
 SEED = 22
+NAMES = (
+    "experiments killed and resumed: the same table, nothing run twice, no process or lock left",
+    "Ctrl-C while workers start: one line, exit code 130, no process left",
+    "outputs of train, report, auto and fetch, killed: the old file or the new one",
+)
 # Number of runs, of starts and of outputs, by default and with --full.
 RUNS, STARTS, OUTPUTS = (6, 100), (3, 60), (8, 100)
 # Seconds after the first process of a command in which its workers start.
@@ -33,12 +38,14 @@ WAYS = (
 )
 
 
-def lines(full: bool) -> Iterator[Line]:
-    """Yield the lines of experiments and of other outputs in turn, each after every case."""
+def lines(full: bool, words: str = "") -> Iterator[Line]:
+    """Yield the lines with `words` in their name in turn, each after every case."""
     kinds = ((_experiments, RUNS[full]), (_starting, STARTS[full]), (_outputs, OUTPUTS[full]))
     with tempfile.TemporaryDirectory() as folder:
         left = []
         for number, (kind, count) in enumerate(kinds):
+            if words not in NAMES[number]:
+                continue
             place = Path(folder) / str(number)
             place.mkdir()
             left.append(kind(np.random.default_rng([SEED, number]), place, count))
@@ -52,7 +59,7 @@ def lines(full: bool) -> Iterator[Line]:
 
 
 def _experiments(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
-    line = Line("experiments killed and resumed: the same table, nothing run twice, no process or lock left")
+    line = Line(NAMES[0])
     _runs.write_experiment(root)
     words = ["reproduce", "small.yaml", "--n-jobs", "2", "--quiet", "--results"]
     begun = time.monotonic()
@@ -104,7 +111,7 @@ def _killed(
 
 def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
     """Press Ctrl-C while worker processes start."""
-    line = Line("Ctrl-C while workers start: one line, exit code 130, no process left")
+    line = Line(NAMES[1])
     _runs.write_table(root)
     _runs.write_experiment(root)
     commands = (
@@ -167,7 +174,7 @@ class _Output(NamedTuple):
 
 def _outputs(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
     """Kill `train`, `report`, `auto` and `fetch` while they replace files: each must be the old one or the new one."""
-    line = Line("outputs of train, report, auto and fetch, killed: the old file or the new one")
+    line = Line(NAMES[2])
     outputs = _written(root)
     if isinstance(outputs, str):
         line.count("the files", outputs)

@@ -40,7 +40,7 @@ def command(
         typer.Option(
             "--part",
             metavar="NAME",
-            help="A part of `trust`, e.g. numbers or numbers:glpual; repeatable. Other rows stay.",
+            help="A part of `trust`, e.g. numbers, numbers:glpual or killed:Ctrl-C; repeatable. Other rows stay.",
         ),
     ] = None,
     results: Results = Path("results"),
@@ -64,7 +64,7 @@ def command(
         raise UsageError(f"the benchmark {name!r} has only one size; run it without --full.")
     known_parts = getattr(module, "PARTS", ())
     for given in part or ():
-        if given not in known_parts and not ("numbers" in known_parts and given.startswith("numbers:")):
+        if given not in known_parts and given.partition(":")[0] not in getattr(module, "WITH_WORDS", ()):
             raise unknown(f"part of the benchmark {name!r}", given, known_parts)
     output_folder("--results", results / "bench")
     place = results / "bench", f"{name}-full" if full else name
