@@ -15,6 +15,7 @@ import numpy as np
 from pucli.arrays import AnyArray, Bools, Floats
 from pucli.data.fingerprints import row_hashes, row_marks
 from pucli.errors import RunError, UsageError
+from pucli.memory import check_memory
 from pucli.methods import estimator_class, get_method
 from pucli.metrics import compute, pu_counts
 from pucli.persistence import SavedModel, make_pipeline, model_bytes, save_model
@@ -43,6 +44,11 @@ STATEMENTS = (
     "kernel_residual",
 )
 
+
+# A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
+FIT_COPIES = 3
+# Methods that need the whole kernel matrix, and how often.
+WHOLE_KERNEL, KERNEL_COPIES = ("laplacian-svm", "label-spreading"), 3
 
 # What `train` offers for sparse rows.
 TAKE_SPARSE = (
@@ -223,6 +229,8 @@ def fit(
     reports = report is not None and "report" in estimator.get_params()
     if reports:
         estimator.set_params(report=report)
+    if isinstance(rows.X, np.ndarray):
+        _check_fit(method, rows)
     pipeline = make_pipeline(estimator, standardise=standardise)
     started = time.perf_counter()
     try:
@@ -236,6 +244,17 @@ def fit(
     if reports:
         estimator.set_params(report=None)
     return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
+
+
+def _check_fit(method: str, rows: TrainingRows) -> None:
+    """Raise UsageError if a fit to these rows needs more memory than there is."""
+    n, m = rows.X.shape
+    copies = 8.0 * FIT_COPIES * n * m
+    whole = 8.0 * KERNEL_COPIES * n * n if method in WHOLE_KERNEL else 0.0
+    try:
+        check_memory(copies + whole, f"{method} on {n} x {m} numbers", "use fewer rows, e.g. --rows 10000, or columns")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _keeps_sparse(estimator: Any) -> bool:

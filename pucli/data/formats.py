@@ -17,6 +17,7 @@ import numpy as np
 from pucli.data.damage import check_unpacked, damaged
 from pucli.data.decimals import with_decimal_points
 from pucli.data.labels import LABEL
+from pucli.data.table_size import cells_of_parquet, cells_of_text, check_fits
 from pucli.data.text_files import SUFFIXES, check_names, is_text_table, line_of, read_text, text_head, text_layout
 from pucli.errors import UsageError, unknown
 
@@ -97,7 +98,9 @@ def open_table(
     with reading(path):
         kind = file_kind(path)
         if kind in SUFFIXES:
-            layout = text_layout(path, text_head(path), [*known, label] if label is not None else known)
+            head = text_head(path)
+            layout = text_layout(path, head, [*known, label] if label is not None else known)
+            check_fits(path, cells_of_text(path, head, layout.separator))
             [frame] = read_text(path, layout, as_text=as_text)
             commas = frozenset() if layout.separator == "," else with_decimal_points(frame, as_text, as_number)
             return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas)
@@ -205,6 +208,7 @@ def _excel(path: Path, label: str | None, sheet: str | None, as_text: Collection
 def _parquet(path: Path, label: str | None, sheet: str | None) -> Table:
     import pandas as pd
 
+    check_fits(path, cells_of_parquet(path))
     frame = pd.read_parquet(path).reset_index(drop=True)
     frame.columns = frame.columns.map(str)
     return Table(frame, lambda row: f"row {row + 1}")
