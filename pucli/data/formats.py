@@ -189,10 +189,10 @@ def file_kind(path: Path) -> str:
 def _excel(path: Path, label: str | None, sheet: str | None, as_text: Collection[str] = ()) -> Table:
     import pandas as pd
 
-    from pucli.data.readers import read_excel
+    from pucli.data.readers import excel_engine, read_excel
 
     check_unpacked(path, free=SHEET_BYTES)
-    with pd.ExcelFile(path) as book:
+    with pd.ExcelFile(path, engine=excel_engine(path)) as book:
         sheets = [str(name) for name in book.sheet_names]
     if sheet is not None and sheet not in sheets:
         raise UsageError(f"{path}: {unknown('sheet', sheet, sheets)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -77,6 +77,12 @@ def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.D
     return frame.dropna(how="all").dropna(axis=1, how="all")
 
 
+def excel_engine(path: Path) -> Literal["openpyxl", "xlrd"]:
+    """Return the reader of a workbook: the newer kind is a ZIP archive."""
+    with path.open("rb") as file:
+        return "openpyxl" if file.read(2) == b"PK" else "xlrd"
+
+
 def read_excel(
     path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0, as_text: Iterable[str] = ()
 ) -> pd.DataFrame:
@@ -91,7 +97,14 @@ def read_excel(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
         frame = pd.read_excel(
-            path, sheet_name=sheet, header=header, skiprows=skiprows, keep_default_na=False, na_values=[""], **kept
+            path,
+            engine=excel_engine(path),
+            sheet_name=sheet,
+            header=header,
+            skiprows=skiprows,
+            keep_default_na=False,
+            na_values=[""],
+            **kept,
         )
     return frame.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
 

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
 
 from pucli.arrays import Bools, Floats
+from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.parameters import POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.pu import PUClassifier
@@ -37,8 +38,6 @@ NEWTON_STEPS = 1000
 NOTHING_KNOWN = 0.5
 # Rows are far from the origin if their mean is so many deviations away.
 FAR = 100.0
-# Relative rounding of a score.
-SCORES = 4.0 * np.finfo(float).eps
 # Rounding below this share of the objective is not told.
 LEAST_ROUNDING = 1e-9
 
@@ -192,7 +191,7 @@ class NaiveSVC(PUClassifier):
         if self.kernel == "linear":
             w, b = svc.coef_[0], float(svc.intercept_[0])
             at_w = 0.5 * float(w @ w) + float(weights @ np.maximum(1.0 - signs * (X @ w + b), 0.0))
-            cost = max(at_w - objective, 0.0) + SCORES * float(weights @ (np.abs(X) @ np.abs(w) + abs(b)))
+            cost = max(at_w - objective, 0.0) + OF_SCORES * float(weights @ (np.abs(X) @ np.abs(w) + abs(b)))
             if np.linalg.norm(X.mean(axis=0)) > FAR * X.std(axis=0).max():  # libsvm does not centre the rows
                 kernel = Kernel("linear")
                 cost += kernel.rounding(X, dual) + kernel.rounding_of_scores(X, dual, weights)

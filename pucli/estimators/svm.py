@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.svm import SVC
 
 from pucli.arrays import Bools, Floats
+from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.scales import Rule, balanced, median_distance, ridge_of_sums
@@ -34,8 +35,6 @@ TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
 NO_DIGITS = np.finfo(float).eps  # a gap below this share of the objective is rounding
-# Relative rounding of a sum of kernels.
-SUMS = 4.0 * np.finfo(float).eps
 # With more features than this, and than rows, least squares take conjugate gradients and form no matrix of features.
 WIDE = 5000
 
@@ -157,10 +156,10 @@ class BSVM(WeightedPU):
             sizes = np.abs(rows)
             # weights of rows may multiply the rounding of w in a score by 1e12
             reach = np.abs(self.coef_) if self._row_weights is None else sizes.T @ np.abs(pull)
-            rounding = SUMS * (sizes @ reach + bias)
+            rounding = OF_SCORES * (sizes @ reach + bias)
             self._add_cost(float(weights @ rounding), self.tol, known=False)
         else:
-            scores = SUMS * float(np.abs(pull).sum()) * float(weights.sum())
+            scores = OF_SCORES * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
         self._prefer_constant(weights, labelled)
 

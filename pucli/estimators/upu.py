@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_random_state
 
 from pucli.arrays import Bools, Floats
+from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import (
     FROM_ONE,
@@ -354,6 +355,9 @@ class UPU(_NetworkPU, FeatureModel):
         )
         self._keep_coef(np.append(result.coef, result.bias))
         self._keep_certificate(result, scale=self.lam_)
+        size = abs(F) @ np.abs(result.coef) + abs(result.bias)
+        slopes = np.where(labelled, self.prior_ / np.count_nonzero(labelled), 1.0 / n)
+        self._add_cost(OF_SCORES * float(slopes @ size), self.tol, known=False)
 
     def _score(self, X: Floats) -> Floats:
         if self.loss == "sigmoid":

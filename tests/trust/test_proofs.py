@@ -37,6 +37,7 @@ MENDED = [
     ("blssvm (linear)", 8),
     ("usmo (linear)", 37),  # scores that pair steps have gathered rounding in
     ("upu (squared)", 1),  # a difference of squares
+    ("upu (double-hinge, linear, over 4000 rows)", 70),  # offset: rounding of the scores
     ("ramp-pu (linear)", 8),  # coefficients of Newton's w
     ("cpb-glpual (linear)", 37),
     ("cpb-glpual (linear)", 430),  # offset: the similarity of rows that are not centred

@@ -10,6 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 # Rounding that costs more than this share of the objective is added to the gap.
 ROUNDING = 1e-11
+# Relative rounding of a score.
+OF_SCORES = 4.0 * np.finfo(float).eps
 
 
 class Certified:
