@@ -181,6 +181,8 @@ def file_kind(path: Path) -> str:
     if suffix not in SUFFIXES and suffix not in _OPENERS:
         if path.is_file() and is_text_table(path):
             return ".txt"
+        if str(path) == "-":
+            raise UsageError("- is stdin, which only `pucli predict` reads; write it to a file first")
         known = " ".join([*SUFFIXES, *_OPENERS])
         raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {known}")
     return suffix

@@ -1,4 +1,6 @@
-"""A table that does not fit into the memory is refused before it is read."""
+"""A table that does not fit into the memory, and stdin, are refused before they are read."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,3 +19,8 @@ def test_a_table_larger_than_the_memory_is_refused_before_it_is_read(kind, tmp_p
     monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
     with pytest.raises(UsageError, match=r"about 3\.?\d*e\+03 cells takes .* GB of memory.*--backend dask"):
         open_table(path, None)
+
+
+def test_stdin_is_read_by_predict_alone():
+    with pytest.raises(UsageError, match="only `pucli predict` reads"):
+        open_table(Path("-"), None)
