@@ -357,7 +357,8 @@ class UPU(_NetworkPU, FeatureModel):
         self._keep_certificate(result, scale=self.lam_)
         size = abs(F) @ np.abs(result.coef) + abs(result.bias)
         slopes = np.where(labelled, self.prior_ / np.count_nonzero(labelled), 1.0 / n)
-        self._add_cost(OF_SCORES * float(slopes @ size), self.tol, known=False)
+        least = 1e-3 * min(self.prior_, 1.0 - self.prior_)  # as in `relative_scale`
+        self._add_cost(OF_SCORES * float(slopes @ size), self.tol, known=False, least=least)
 
     def _score(self, X: Floats) -> Floats:
         if self.loss == "sigmoid":

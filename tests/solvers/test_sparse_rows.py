@@ -63,7 +63,12 @@ def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) 
     assert sparse_rows.COPIES * 8 * 600 > 1000
 
 
-def test_a_prior_is_not_estimated_from_sparse_rows() -> None:
+@pytest.mark.filterwarnings("ignore:no class prior is given")
+def test_a_prior_is_estimated_from_sparse_rows_as_from_dense_ones(monkeypatch) -> None:
     X, labelled = wide()
-    with pytest.raises(ValueError, match="give it as prior"):
-        USMO(kernel="linear").fit(X, labelled.astype(int))
+    y, rows = labelled.astype(int), np.concatenate([np.flatnonzero(labelled), np.flatnonzero(~labelled)])
+    model = USMO(kernel="linear", random_state=0)
+    assert model.fit(X, y).prior_ == model.fit(X.toarray()[rows], y[rows]).prior_
+    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match="give prior"):
+        model.fit(X, y)

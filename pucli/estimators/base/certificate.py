@@ -56,12 +56,16 @@ class Certified:
         self.n_iter_ = max(int(result.n_iter), 1)
         self.converged_ = bool(result.converged)
 
-    def _add_cost(self, cost: float, tol: float, known: bool = True) -> None:
-        """Add what rounding costs to the objective, if that is `known`, and to the gap, unless it is negligible."""
-        if cost > ROUNDING * self.objective_:
+    def _add_cost(self, cost: float, tol: float, known: bool = True, least: float = 0.0) -> None:
+        """Add what rounding costs to the objective, if that is `known`, and to the gap, unless it is negligible.
+
+        The gap is relative to the modulus of the objective, or to `least` where that is larger.
+        """
+        if cost > ROUNDING * max(abs(self.objective_), least):
             self.objective_ += cost if known else 0.0
             self.dual_gap_ += cost
-            self.converged_ = bool(self.converged_ and self.dual_gap_ <= tol * self.objective_)
+            size = max(abs(self.objective_), least)
+            self.converged_ = bool(self.converged_ and self.dual_gap_ <= tol * size)
 
     def _advice(self) -> str:
         """Return what a user can do if the fit did not converge."""

@@ -12,12 +12,15 @@ from pucli.arrays import Bools, Floats
 from pucli.errors import EstimatedPriorWarning
 from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.memory import check_memory
 from pucli.solvers.prior.estimate import estimate_prior
 
 PRIOR = [PROPORTION, None]
 PRIOR_ESTIMATOR = [one_of("bbe", "km2")]
 # An estimate is kept this far from 0 and 1, at which the methods that use it are not defined.
 MARGIN = 0.01
+# The most sparse rows of each kind that are made dense for an estimate.
+SPARSE_ROWS = 800
 
 
 class PriorInObjective(PUClassifier):
@@ -37,6 +40,16 @@ class PriorInObjective(PUClassifier):
         # that scikit-learn's checks require does not apply.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _some_dense(X: Any, labelled: Bools) -> tuple[Floats, Bools]:
+    """Return some of the sparse rows X (n, m) of each kind as an array, as many as an estimate draws."""
+    kinds = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+    rows = np.concatenate(
+        [kind[np.linspace(0, len(kind) - 1, min(len(kind), SPARSE_ROWS)).astype(int)] for kind in kinds]
+    )
+    check_memory(8.0 * len(rows) * X.shape[1], f"estimating the prior from {len(rows)} rows", "give prior")
+    return X[rows].toarray(), labelled[rows]
 
 
 def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState, estimator: str) -> float:
@@ -62,7 +75,7 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     if prior is not None:
         return float(prior)
     if issparse(X):
-        raise ValueError("the class prior cannot be estimated from sparse rows; give it as prior, a share of positives")
+        X, labelled = _some_dense(X, labelled)
     estimate = estimate_prior(X, labelled, estimator, random_state=random_state).prior
     found = float(np.clip(estimate, MARGIN, 1.0 - MARGIN))
     # a separate seed, so that the second estimate does not change later draws
