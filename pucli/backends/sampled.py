@@ -128,6 +128,6 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     ]
     others = [f"column {one.name!r} {one.warning}" for one in kinds if one.warning and one.kind != "identifier"]
     used = [replace(one, kind="number") if one.kind == "identifier" else one for one in kinds]
-    telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labelled, used).items())
+    telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labelled, used, hidden=True).items())
     marks = row_marks(some.hashes, complete=known.n <= MOST_HASHES)
     return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n, some)

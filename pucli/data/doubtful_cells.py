@@ -14,6 +14,7 @@ MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a colu
 LOOKED_AT = 200  # texts by which the date format of a column is guessed
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)  # numbers that often mean "empty"
 MIN_CODES = 3  # cells with such a number
+MIN_DOTTED = 5  # cells with and without a dot for thousands
 
 # "1,234.5", "1 234", "$12", "12.3 kg", "51 %", "(1.20)", "12-", "14:05", "3,14"
 _DECORATED = re.compile(
@@ -90,6 +91,8 @@ def doubtful_numbers(filled: np.ndarray) -> str:
     low, high = float(filled.min()), float(filled.max())
     if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
+    if _have_dots_for_thousands(filled):
+        return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
     for code in {low, high} & set(CODES):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
@@ -99,6 +102,17 @@ def doubtful_numbers(filled: np.ndarray) -> str:
                 "these cells"
             )
     return ""
+
+
+def _have_dots_for_thousands(filled: np.ndarray) -> bool:
+    """Return whether the numbers (n,) look like 679 and 1.915, where the dot separates thousands."""
+    whole = filled == np.floor(filled)
+    size, thousands = np.abs(filled[whole]), np.abs(filled[~whole])
+    if min(len(size), len(thousands)) < MIN_DOTTED or thousands.min() < 1.0 or max(size.max(), thousands.max()) >= 1000:
+        return False
+    # a decimal number would have less or more decimals, and whole numbers would be of its size
+    three = np.abs(1000.0 * thousands - np.round(1000.0 * thousands)) < 1e-6
+    return bool(three.all() and np.mean(size >= 100.0) > 0.5 > np.mean(thousands >= 100.0))
 
 
 def _are_days(filled: np.ndarray) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,12 @@ MOST_WORDS = 2000  # maximum number of words of a text column that are looked at
 JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
 
 
-def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) -> dict[str, str]:
+# A value of this share of the labelled rows at least is suspected if no other row has it, although SURE of them would
+# have it if a share HIDDEN of them were like the labelled ones.
+LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
+
+
+def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column], hidden: bool = False) -> dict[str, str]:
     """Find columns that probably leak the label.
 
     Parameters
@@ -30,6 +35,8 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
         The labelled rows, or the labelled positives.
     columns : sequence of Column
         The result of `column_kinds` for `frame`.
+    hidden : bool
+        Whether the other rows are unlabeled, so that some of them should be like the labelled ones.
 
     Returns
     -------
@@ -38,7 +45,8 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
         its words or values, differ by at least `TELLING_SHARE`, if it is filled or empty only for labelled rows, or if
         it alone separates the two with an area under the ROC curve of at least `TELLING`. For categories, that area is
         measured on rows that were not used to order the values. For a large table, it is measured on a sample of both
-        kinds of rows.
+        kinds of rows. With `hidden`, a value, a word or a range of numbers or dates is suspected, too, that at least
+        `LEAST_SHARE` of the labelled rows have and no other row.
     """
     labelled = np.asarray(labelled, dtype=bool)
     n_labelled = int(labelled.sum())
@@ -62,6 +70,13 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
                     "rows: it may leak the label (--drop)"
                 )
                 continue
+        own = _labelled_only(cells, column, labelled) if hidden else ""
+        if own:
+            found[column.name] = (
+                f"{own} of the labelled and in none of the {np.count_nonzero(~labelled)} other rows: nearly no "
+                "positives are hidden among these, or it may leak the label (--drop)"
+            )
+            continue
         if column.kind == "text":
             word = _telling_word(cells, labelled)
             if word:
@@ -87,19 +102,53 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column]) 
     return found
 
 
-def _telling_word(cells: pd.Series, labelled: np.ndarray) -> str:
-    """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
+def _labelled_only(cells: pd.Series, column: Column, labelled: np.ndarray) -> str:
+    """Return a value, a word or a range that many labelled rows have and no other row, as a text; "" if none."""
+    if column.kind == "text":
+        texts, there = _words(cells)
+        in_rows = [np.asarray(there[kind].sum(axis=0)).ravel() for kind in (labelled, ~labelled)]
+        named = [f"has the word {text!r} in" for text in texts]
+    elif column.kind in {"category", "yes/no"}:
+        codes, texts = coded(cells)
+        in_rows = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labelled, ~labelled)]
+        named = [f"is {text!r} in" for text in texts]
+    else:
+        values = _ordered(cells, column)
+        others = values[~labelled & ~np.isnan(values)]
+        if not len(others):
+            return ""
+        own = values[labelled]
+        in_rows = [np.array([np.sum(own > others.max()), np.sum(own < others.min())]), np.zeros(2)]
+        named = ["is greater than elsewhere in", "is smaller than elsewhere in"]
+    if not named:
+        return ""
+    share = in_rows[0] / labelled.sum()
+    enough = (in_rows[0] >= 10) & (share >= LEAST_SHARE) & (HIDDEN * np.sum(~labelled) * share >= SURE)
+    best = int(np.argmax(share * (enough & (in_rows[1] == 0))))
+    return f"{named[best]} {100 * share[best]:.0f} %" if enough[best] and in_rows[1][best] == 0 else ""
+
+
+def _words(cells: pd.Series) -> tuple[list[str], Any]:
+    """Return the frequent words of texts, and which text has which as a sparse matrix."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     words = CountVectorizer(binary=True, max_features=MOST_WORDS)
     try:
         there = words.fit_transform(cells.fillna("").astype(str))
     except ValueError:  # no words
+        return [], np.zeros((len(cells), 0))
+    return [str(word) for word in words.get_feature_names_out()], there
+
+
+def _telling_word(cells: pd.Series, labelled: np.ndarray) -> str:
+    """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
+    words, there = _words(cells)
+    if not words:
         return ""
     shares = [np.asarray(there[kind].mean(axis=0)).ravel() for kind in (labelled, ~labelled)]
     difference = np.abs(shares[0] - shares[1])
     best = int(difference.argmax())
-    return str(words.get_feature_names_out()[best]) if difference[best] >= TELLING_SHARE else ""
+    return words[best] if difference[best] >= TELLING_SHARE else ""
 
 
 def _telling_value(cells: pd.Series, labelled: np.ndarray) -> tuple[str, int, int]:

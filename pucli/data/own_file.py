@@ -179,9 +179,9 @@ def fitted_width(X: csr_array, width: int) -> csr_array:
     return wider
 
 
-def leak_warnings(encoded: EncodedFile, labelled: Bools) -> list[str]:
-    """Return a warning for each column of a training file that probably leaks the label."""
-    warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_)
+def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[str]:
+    """Return a warning for each column of a training file that probably leaks the label; see `leaks`."""
+    warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
     return [f"column {name!r} {text}" for name, text in warnings.items()]
 
 

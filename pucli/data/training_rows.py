@@ -379,7 +379,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
-    telling = tuple(leak_warnings(file, labelled))
+    telling = tuple(leak_warnings(file, labelled, kind == "pu"))
     return TrainingRows(
         X=file.X,
         y=y,

@@ -291,3 +291,17 @@ def test_numbers_that_look_like_dates_or_codes_for_empty_are_warned_of():
 )
 def test_other_signs_and_separators_are_named(cells):
     assert "signs or units" in column(cells * 10).warning
+
+
+@pytest.mark.parametrize(
+    ("numbers", "warned"),
+    [
+        ([679, 812, 455, 930, 120, 3.381, 1.915, 2.1, 1.004, 12.5], True),
+        ([0.679, 812, 455, 930, 120, 310, 1.915, 2.1, 1.004, 12.5], False),
+        ([679, 812, 455, 930, 120, 3.381, 1.9155, 2.1, 1.004, 12.5], False),
+        ([6, 8, 4, 9, 1, 3.381, 1.915, 2.1, 1.004, 12.5], False),
+    ],
+)
+def test_dots_for_thousands_are_noticed(numbers, warned):
+    [column] = column_kinds(pd.DataFrame({"income": np.array(numbers, dtype=float)}))
+    assert ("three decimals" in column.warning) == warned

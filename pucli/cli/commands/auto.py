@@ -168,8 +168,13 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         ]
     )
     out.text()
-    assumed = "if labelled at random" if document["labelling"] == "scar" else "if clear ones were labelled first"
-    rests = {name: "" if name == "share" else assumed for name in document["estimates"]}
+    scar = document["labelling"] == "scar"
+    rests = dict.fromkeys(
+        document["estimates"], "if also the top is pure" if scar else "if clear ones were labelled first"
+    )
+    rests["share"] = ""
+    if scar:
+        rests["recall"] = "if labelled at random"
     unknown = "no: a column gives the label away" if document["leaks"] else "not determined"
     estimates = [
         [name, found["value"], found["low"], found["high"], rests[name] if found["known"] else unknown]
@@ -177,10 +182,11 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     ]
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
     out.remark(
-        "The estimates hold only if the labelled rows are a random sample of the positives, which the rows cannot "
-        "show. Where the classes overlap, prior and AUC are more often too high than too low. The prior is the share "
-        f"of positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows."
-        if document["labelling"] == "scar"
+        "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
+        "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
+        "mixed, or the classes overlap, they are too high. The rows can show neither. The prior is the share of "
+        f"positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows."
+        if scar
         else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
         "AUC were mostly too high even then (`pucli bench labelling`)."
     )

@@ -111,7 +111,10 @@ def _print(
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
     first = report.estimates[0]
-    out.remark("The estimates hold only if the labelled rows are a random sample of the positives.")
+    out.remark(
+        "The estimates hold only if the labelled rows are a random sample of the positives, and some kind of row is "
+        "surely positive; where every kind is mixed, they are too high. The rows can show neither."
+    )
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         if first.high > FOLD * first.low:
