@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_random_state
 
 from pucli.arrays import Bools, Floats
-from pucli.estimators.base.certificate import OF_SCORES
+from pucli.estimators.base.certificate import ROUNDING
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import (
     FROM_ONE,
@@ -355,10 +355,23 @@ class UPU(_NetworkPU, FeatureModel):
         )
         self._keep_coef(np.append(result.coef, result.bias))
         self._keep_certificate(result, scale=self.lam_)
-        size = abs(F) @ np.abs(result.coef) + abs(result.bias)
-        slopes = np.where(labelled, self.prior_ / np.count_nonzero(labelled), 1.0 / n)
+        self._allow_for_rounding(F, labelled, result.coef, float(result.bias))
+
+    def _allow_for_rounding(self, F: Floats, labelled: Bools, w: Floats, b: float) -> None:
+        """Add to the gap what rounding of the scores may cost, of a solution what it costs.
+
+        The bound is that of a sum of m products and an intercept (Higham 2002, section 3.1).
+        """
+        slopes = np.where(labelled, self.prior_ / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled))
         least = 1e-3 * min(self.prior_, 1.0 - self.prior_)  # as in `relative_scale`
-        self._add_cost(OF_SCORES * float(slopes @ size), self.tol, known=False, least=least)
+        sizes = abs(F) @ np.abs(w) + abs(b)
+        cost = 0.5 * np.finfo(float).eps * (F.shape[1] + 2) * float(slopes @ sizes)
+        known = self.converged_ and not issparse(F)
+        if known and cost > ROUNDING * max(abs(self.objective_), least):
+            f: Any = F.astype(np.longdouble) @ w + b
+            losses = np.where(labelled, -f, np.maximum(np.maximum(0.5 * (1.0 + f), f), 0.0))
+            cost = float(slopes @ losses + 0.5 * self.lam_ * (w @ w)) - self.objective_
+        self._add_cost(cost, self.tol, known=known, least=least)
 
     def _score(self, X: Floats) -> Floats:
         if self.loss == "sigmoid":
