@@ -47,6 +47,7 @@ MENDED = [
     ("ramp-pu (polynomial)", 96),  # offset: a lower bound without any digit
     pytest.param("usmo (linear)", 2189, marks=pytest.mark.slow),  # offset: the sum of dual variables lost digits
     ("cpb-glpual (linear)", 1105),  # all features zero
+    ("blssvm (linear, weights of rows)", 2907),  # offset: the intercept rounded twice
     ("bsvm (linear, weights of rows)", 377),  # steps that never ended
     ("bsvm (linear, weights of rows)", 926),  # rounding of scores with weights of 1e9 and more
     ("bsvm (linear, weights of rows)", 990),

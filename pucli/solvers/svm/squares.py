@@ -41,12 +41,13 @@ def solve_weighted_squares(Z: Floats, targets: Floats, weights: Floats, lam: flo
     w = np.zeros(Z.shape[1])
     for _ in range(1 + REFINEMENTS):
         w -= cho_solve(factor, _gradient(w, near, targets, weights, ridge), check_finite=False)
-    w = at_offset(with_offset(w, centre), centre)  # as rounding of the intercept leaves it
+    stored = with_offset(w, centre)
+    w = at_offset(stored, centre)  # as rounding of the intercept leaves it
     gradient = _gradient(w, near, targets, weights, ridge)
     gap = max(0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False)), 0.0)
     value = 0.5 * float(ridge @ w**2) + float(weights @ (near @ w - targets) ** 2)
     converged = bool(gap <= CLOSED_FORM * value)
-    return Solution(coef=with_offset(w, centre), objective=value, gap=gap, n_iter=1, converged=converged)
+    return Solution(coef=stored, objective=value, gap=gap, n_iter=1, converged=converged)
 
 
 def _gradient(w: Floats, Z: Floats, targets: Floats, weights: Floats, ridge: Floats) -> Floats:
