@@ -21,6 +21,8 @@ from pucli.solvers.safe.models import Parameters
 _LARGEST = 4000  # largest (K-1)(p+1) for which the Newton equations are solved densely
 # Rounding of stored means, in standardised features, from which the guarantee allows for it.
 _SHIFTED = 1e-10
+# The same for the condition number of stored correlations times the mean absolute log-likelihood of a row.
+_DEPENDENT = 1e11
 FAMILIES = ("gaussian-shared", "gaussian-full", "gaussian-diagonal", "gaussian-fixed", "bernoulli", "poisson")
 
 
@@ -36,6 +38,12 @@ def _check_positive_definite(given: Floats) -> None:
         np.linalg.cholesky(given)
     except np.linalg.LinAlgError as error:
         raise ValueError(f"{wanted}; the given one has the eigenvalue {smallest:.3g}") from error
+
+
+def _condition(covariance: Floats) -> float:
+    """Return the largest condition number of the correlations of covariances (..., d, d)."""
+    deviation = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    return float(np.linalg.cond(covariance / (deviation[..., None] * deviation[..., None, :])).max())
 
 
 class MCPL(GenerativeClassifier):
@@ -156,23 +164,29 @@ class MCPL(GenerativeClassifier):
             certificate = fit
         self._keep_certificate(certificate)
         self._keep(parameters, supervised_model)
-        if self.improvement_ > 0.0:
-            self._allow_for_rounded_means(X, parameters, supervised_model, certificate.supervised)
+        if self.improvement_ > 0.0 and str(self.family).startswith("gaussian"):
+            self._allow_for_storing(X, parameters, supervised_model, certificate.supervised)
         self.gap_ = self.dual_gap_
 
-    def _allow_for_rounded_means(self, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
-        """Lower the guarantee by what rounding `means_` may cost; X (n, d) and `parameters` are standardised.
+    def _allow_for_storing(self, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
+        """Lower the guarantee by what rounding `means_` and `covariance_` may cost.
 
-        Means that are many deviations from zero are stored with few digits. A class with a shifted mean has the
-        density that it has without the shift at rows that are shifted back.
+        X (n, d) and `parameters` are standardised. Means that are many deviations from zero are stored with few digits:
+        a class with a shifted mean has the density that it has without the shift at rows that are shifted back. Of a
+        covariance of nearly dependent features, the inverse has few digits.
         """
-        d = X.shape[1]
-        shift = (self.means_ - self.centre_) @ self.transform_ - parameters.mean[:, :d]
-        if np.abs(shift).max() < _SHIFTED:
-            return
+        (n, d), lost = X.shape, 0.0
         own = model.log_joint(parameters, X)
-        shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
-        lost = float(np.abs(own - shifted).max(axis=1).sum())
+        shift = (self.means_ - self.centre_) @ self.transform_ - parameters.mean[:, :d]
+        if np.abs(shift).max() >= _SHIFTED:
+            shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
+            lost += float(np.abs(own - shifted).max(axis=1).sum())
+        sizes = float(np.abs(own).max(axis=1).sum())
+        condition = 1.0 if self.family == "gaussian-diagonal" else _condition(self.covariance_)
+        if condition * sizes >= _DEPENDENT * n:
+            lost += float(np.finfo(float).eps) * condition * (sizes + n * d)
+        if lost == 0.0:
+            return
         self.improvement_ -= lost
         self.dual_gap_ += lost
         if self.improvement_ <= 0.0:
