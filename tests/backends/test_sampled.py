@@ -34,6 +34,7 @@ def write(path, n=1200, seed=0):
 
 
 @pytest.mark.parametrize("train", [train_on_blocks, auto_on_blocks])
+@pytest.mark.slow
 def test_leaks_and_identifiers_of_blocks_are_named(tmp_path, train, capsys):
     table = write(tmp_path)
     params = {"random_state": 0} if train is auto_on_blocks else {}

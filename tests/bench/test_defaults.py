@@ -26,6 +26,7 @@ def test_an_estimated_prior_excuses_nothing() -> None:
 
 
 @pytest.mark.skipif(not (DATA / "uci/wine").is_dir(), reason="the data folder is not beside this checkout")
+@pytest.mark.slow
 def test_a_task_is_judged_and_only_methods_that_draw_get_a_second_seed(tmp_path: Path) -> None:
     (tmp_path / "uci").mkdir()
     (tmp_path / "uci/wine").symlink_to(DATA / "uci/wine")

@@ -150,6 +150,7 @@ def test_counts_after_top_are_those_of_the_rows_written(pucli, customers: Path) 
     assert result.err.splitlines()[-1] == "7 rows predicted yes; these are the 7 likeliest of 200 rows"
 
 
+@pytest.mark.slow
 def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     plain, biased = (pucli(*words, "--labelling", how, "--json").document for how in ("scar", "sar"))

@@ -86,6 +86,7 @@ def test_a_declared_set_holds_out_test_rows(pucli):
     assert one["test"] == two["test"] != other["test"]
 
 
+@pytest.mark.slow
 def test_the_plummer_autoencoder_shows_progress_and_can_be_resumed(pucli, table):
     torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
     torch.set_num_threads(1)

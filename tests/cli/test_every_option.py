@@ -250,6 +250,7 @@ def test_the_labelling_of_a_split(pucli, tmp_path):
     assert len(labelled["scar"]) == len(labelled["sar-score"])
 
 
+@pytest.mark.slow
 def test_a_mirror_reaches_the_cells(place, tmp_path, mirror):
     declared = {**SMALL, "data": {"names": ["seeds"]}, "split": {**SMALL["split"], "scenario": "case-control"}}
     (tmp_path / "declared.yaml").write_text(yaml.safe_dump(declared))

@@ -238,6 +238,7 @@ def write_libsvm(path, n, m, seed):
     return positive
 
 
+@pytest.mark.slow
 def test_memory_for_a_hundred_thousand_columns_is_that_of_the_non_zeros(pucli, tmp_path):
     import tracemalloc
 

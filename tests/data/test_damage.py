@@ -30,6 +30,7 @@ def test_an_archive_that_claims_too_much_is_refused(tmp_path, monkeypatch):
         damage.check_unpacked(file, free=1000)
 
 
+@pytest.mark.slow
 def test_a_header_longer_than_the_head_of_a_file_is_read(tmp_path):
     names = [f"column{i}" for i in range(20_000)]
     file = tmp_path / "t.csv"

@@ -147,6 +147,7 @@ def test_update_of_b_solves_its_linear_system():
     np.testing.assert_allclose(2 * laplacian_product(*edges, b[:, None])[:, 0] + 0.7 * b, q, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_grid_route_gives_the_counts_of_single_fits():
     X, y = problem(5, n=90, m=5, n_p=30)
     s = y.astype(np.int8)
