@@ -14,6 +14,7 @@ from pucli.auto.drawings import dependence_line, histogram, precision_recall
 from pucli.auto.estimates import f1_of
 from pucli.auto.importance import dependence, importances
 from pucli.auto.prior import resampled
+from pucli.auto.summary import training_probabilities
 from pucli.data.atomic import replacing
 from pucli.seeding import stream
 from pucli.solvers.prior.best_bin import shares_above
@@ -114,8 +115,7 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
 
 def _rows(model: AutoPU, labelled: np.ndarray, numbers: np.ndarray) -> dict[str, list[dict[str, float]]]:
     """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
-    p = model.calibration_.of(model.held_out_)
-    low, high = model.probability_range(p)
+    p, low, high = training_probabilities(model, labelled)
     unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
     orders = {
         "likeliest": unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pucli.arrays import Floats
 from pucli.auto.estimates import FROM_PRIOR
 
 if TYPE_CHECKING:
@@ -119,6 +120,24 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats, Floats, Floats]:
+    """Return the probability of each training row with the prior, and with each end of its interval, (n,) each.
+
+    Of a single training set, positives were labelled and so are no longer among the unlabeled rows: with a share c of
+    the positives labelled, an unlabeled row is positive with p (1 - c) / (1 - c p) (Elkan and Noto 2008), where a new
+    row like it is with p.
+    """
+    p = model.calibration_.of(model.held_out_)
+    columns = [p, *model.probability_range(p)]
+    share = model.prior_estimate_.labelled
+    if model.labelling == "scar" and share > 0.0:
+        for k, prior in enumerate((model.prior_, *model.prior_interval_)):
+            c, q = min(1.0, share / max(prior, 1e-12)), columns[k]
+            columns[k] = np.where(labelled, q, q * (1.0 - c) / np.maximum(1.0 - c * q, 1e-12))
+    p, low, high = columns
+    return p, np.minimum(low, p), np.maximum(high, p)
+
+
 def scored_rows(
     found: Findings, labelled: np.ndarray, words: Mapping[str, str], marks: pd.DataFrame | None = None
 ) -> pd.DataFrame:
@@ -131,8 +150,8 @@ def scored_rows(
     model, scores = found.model, found.model.held_out_
     order = np.lexsort((np.arange(len(scores)), -scores, labelled))
     named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
-    probabilities = model.calibration_.of(scores)
-    low, high = (0.0, 1.0) if found.leaks else model.probability_range(probabilities)
+    probabilities, *ends = training_probabilities(model, labelled)
+    low, high = (0.0, 1.0) if found.leaks else ends
     columns = {
         "labelled": labelled.astype(int),
         "prediction": np.where(scores > model.cut_, words.get("1", "1"), words.get("0", "0")),

@@ -9,10 +9,11 @@ import pytest
 
 from pucli.auto.cut import Cut
 from pucli.auto.estimates import Estimate, estimates
+from pucli.auto.estimator import AutoPU
 from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import auc, true_auc
 from pucli.auto.scar import RandomLabelling
-from pucli.auto.summary import Findings, summary
+from pucli.auto.summary import Findings, summary, training_probabilities
 
 
 def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
@@ -91,3 +92,20 @@ def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
     assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == {"recall", "auc"}
     assert "with 90 % confidence" not in found["cut"]["why"] and "not determined" in found["cut"]["why"]
     assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["cut"]["why"]
+
+
+def test_unlabeled_rows_of_a_single_training_set_are_positive_less_often():
+    rng = np.random.default_rng(0)
+    positive = rng.random(1000) < 0.4
+    X = rng.normal(size=(1000, 3)) + 2.0 * positive[:, None]
+    labelled = positive & (rng.random(1000) < 0.8)
+    model = AutoPU(scenario="single-training-set", random_state=0).fit(X, labelled)
+    p, low, high = training_probabilities(model, labelled)
+    hidden = int((positive & ~labelled).sum())
+    assert low[~labelled].sum() <= hidden <= high[~labelled].sum()
+    whole = model.calibration_.of(model.held_out_)
+    assert p[~labelled].sum() < 0.85 * whole[~labelled].sum()
+    assert (p[labelled] == whole[labelled]).all()
+    assert (np.diff(p[~labelled][np.argsort(model.held_out_[~labelled])]) >= -1e-12).all()
+    other = AutoPU(random_state=0).fit(X, labelled)
+    assert (training_probabilities(other, labelled)[0] == other.calibration_.of(other.held_out_)).all()

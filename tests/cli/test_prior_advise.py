@@ -348,3 +348,11 @@ def test_advise_says_if_there_is_nothing_to_learn(pucli, tmp_path):
     assert "nothing to learn" in pucli("advise", "--data", tmp_path / "noise.csv", *WORDS).err
     path = table(tmp_path / "rows.csv", n=300, labelled=80)
     assert "nothing to learn" not in pucli("advise", "--data", path, *WORDS).err
+
+
+def test_the_printed_comparison_can_be_run(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=200, labelled=60)
+    done = pucli("advise", "--data", path, *WORDS, "--scenario", "single-training-set", "--rows", 150)
+    [line] = [line for line in done.err.splitlines() if "pucli compare" in line]
+    words = line.split("pucli compare ")[1].split()
+    assert "--scenario" not in words and "--rows" not in words and words[:3] == ["auto", words[1], "--data"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,7 +102,9 @@ def command(
         names = f"{', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}"
         out.text(f"features without a visible effect (weak ones are missed): {names}")
     out.text(next_command)
-    out.remark(f"Whether it beats auto on these rows: pucli compare auto {found.method} {where.words} --tune")
+    shared = {name: getattr(type(where), name) for name in ("split", "repeat", "scenario", "rows")}  # not of `compare`
+    same = replace(where, **shared).words
+    out.remark(f"Whether it beats auto on these rows: pucli compare auto {found.method} {same} --tune")
     if plot is not None:
         out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
 

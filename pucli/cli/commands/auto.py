@@ -202,5 +202,8 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
 def _called_positive(document: dict[str, Any]) -> str:
     """Return how many of the unlabeled rows are called positive, in words."""
     counted = f"{document['called_positive']} of {document['unlabeled']} unlabeled"
-    known = document["estimates"]["precision"]["known"]
-    return counted if known else f"{counted}; how many of them are positive is not determined"
+    if not document["estimates"]["precision"]["known"]:
+        return f"{counted}; how many of them are positive is not determined"
+    if document["scenario"] == "case-control":
+        return counted
+    return f"{counted}, which are positive less often than the precision says: it counts the labelled rows, too"
