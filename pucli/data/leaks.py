@@ -70,18 +70,11 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column], 
                     "rows: it may leak the label (--drop)"
                 )
                 continue
-        own = _labelled_only(cells, column, labelled) if hidden else ""
-        if own:
-            found[column.name] = (
-                f"{own} of the labelled and in none of the {np.count_nonzero(~labelled)} other rows: nearly no "
-                "positives are hidden among these, or it may leak the label (--drop)"
-            )
-            continue
         if column.kind == "text":
             word = _telling_word(cells, labelled)
             if word:
                 found[column.name] = f"has the word {word!r} where rows are labelled: it may leak the label (--drop)"
-            continue
+                continue
         ranks = None
         if column.kind in {"category", "yes/no"}:
             value, *percent = _telling_value(cells, labelled)
@@ -92,14 +85,28 @@ def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column], 
                 )
                 continue
             ranks = _rates(cells, labelled)
-        if ranks is None:
-            values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
-        else:
-            values, judged = ranks
-        present = judged & ~np.isnan(values)
-        if present[labelled].sum() >= 10 and _telling(values[present], labelled[present]):
+        if column.kind != "text" and _separates(cells, column, labelled, ranks):
             found[column.name] = "separates the labelled rows from the others by itself: it may leak the label (--drop)"
+            continue
+        own = _labelled_only(cells, column, labelled) if hidden else ""
+        if own:
+            found[column.name] = (
+                f"{own} of the labelled and in none of the {np.count_nonzero(~labelled)} other rows: nearly no "
+                "positives are hidden among these, or it may leak the label (--drop)"
+            )
     return found
+
+
+def _separates(
+    cells: pd.Series, column: Column, labelled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None
+) -> bool:
+    """Return whether a column alone ranks nearly all labelled rows on one side; `ranks` of categories, or None."""
+    if ranks is None:
+        values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
+    else:
+        values, judged = ranks
+    present = judged & ~np.isnan(values)
+    return bool(present[labelled].sum() >= 10 and _telling(values[present], labelled[present]))
 
 
 def _labelled_only(cells: pd.Series, column: Column, labelled: np.ndarray) -> str:
