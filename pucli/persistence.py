@@ -14,7 +14,6 @@ import importlib
 import inspect
 import io
 import json
-import math
 import warnings
 import zipfile
 from dataclasses import dataclass, field
@@ -33,6 +32,7 @@ from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
 from pucli.in_words import InWords
 from pucli.methods import all_methods, estimator_class
+from pucli.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT = "pucli model, version 1"
 # what a model file says the versions of; another name is that of the package of its method
@@ -119,7 +119,7 @@ def model_bytes(model: SavedModel) -> bytes:
         versions[method.package] = method.package_version
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        writer = _Writer(archive, _known_classes(model.method))
+        writer = ValueWriter(archive, _known_classes(model.method))
         about = {
             "format": FORMAT,
             "method": model.method,
@@ -145,7 +145,7 @@ def load_model(path: str | Path) -> SavedModel:
     except (ValueError, RecursionError, MemoryError) as error:
         raise _damaged(path, "its description cannot be read") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise _not_a_model(path)
+        raise not_a_model(path)
     method, versions = about.get("method"), about.get("versions")
     if not isinstance(method, str) or not isinstance(versions, dict):
         raise _damaged(path, "its description does not name the method and the versions")
@@ -157,7 +157,7 @@ def load_model(path: str | Path) -> SavedModel:
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
         )
-    reader = _Reader(path, members, _known_classes(method))
+    reader = ValueReader(path, members, _known_classes(method))
     try:
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
         encoder = reader.decode(about.get("encoder"))
@@ -173,7 +173,7 @@ def load_model(path: str | Path) -> SavedModel:
     except Exception as error:  # a damaged file may cause any error of numpy or scikit-learn
         raise _damaged(path, "its content is not a model") from error
     if not fits:
-        raise _not_a_model(path)
+        raise not_a_model(path)
     try:
         _check_metadata(metadata)
         with warnings.catch_warnings():
@@ -267,93 +267,6 @@ def _complete(estimator: Any) -> None:
             setattr(estimator, f"{name}_", getattr(estimator, name))
 
 
-class _Writer:
-    """Encoder of values as JSON and of arrays as members of the archive."""
-
-    def __init__(self, archive: zipfile.ZipFile, classes: dict[str, type]) -> None:
-        self.archive = archive
-        self.names = {kind: name for name, kind in classes.items()}
-        self.count = 0
-
-    def encode(self, value: Any, where: str) -> Any:
-        """Return `value` as JSON; `where` names the attribute in errors."""
-        if value is None or isinstance(value, (bool, str)) or type(value) is int:
-            return value
-        if type(value) is float:
-            return value if math.isfinite(value) else {"float": str(value)}
-        if isinstance(value, np.ndarray) and value.dtype != object:
-            return {"array": self._store(value)}
-        if isinstance(value, np.ndarray) and value.ndim == 1:
-            return {"objects": [self.encode(item, where) for item in value]}
-        if isinstance(value, np.generic):
-            return {"scalar": self._store(np.asarray(value))}
-        if type(value) in (list, tuple):
-            return {type(value).__name__: [self.encode(item, where) for item in value]}
-        if type(value) is dict:
-            return {"dict": [[self.encode(k, where), self.encode(v, f"{where}.{k}")] for k, v in value.items()]}
-        if type(value) in self.names:
-            state = {key: self.encode(item, f"{where}.{key}") for key, item in value.__getstate__().items()}
-            return {"object": self.names[type(value)], "state": state}
-        raise TypeError(f"{where} is a {type(value).__name__}, which a model file cannot hold; see `saved_types`.")
-
-    def _store(self, array: np.ndarray) -> str:
-        name = f"{self.count}.npy"
-        self.count += 1
-        buffer = io.BytesIO()
-        np.save(buffer, array, allow_pickle=False)
-        self.archive.writestr(name, buffer.getvalue())
-        return name
-
-
-class _Reader:
-    """Decoder of values from JSON."""
-
-    def __init__(self, path: Path, members: dict[str, bytes], classes: dict[str, type]) -> None:
-        self.path, self.members, self.classes = path, members, classes
-
-    def decode(self, code: Any) -> Any:
-        """Return the value that `_Writer.encode` encoded as `code`."""
-        if not isinstance(code, dict):
-            return code
-        if "object" in code:
-            return self._object(code["object"], code["state"])
-        [(kind, content)] = code.items()
-        match kind:
-            case "array":
-                return self._array(content)
-            case "scalar":
-                return self._array(content)[()]
-            case "float":
-                return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
-            case "objects":
-                result = np.empty(len(content), dtype=object)
-                result[:] = [self.decode(item) for item in content]
-                return result
-            case "list":
-                return [self.decode(item) for item in content]
-            case "tuple":
-                return tuple(self.decode(item) for item in content)
-            case "dict":
-                return {self.decode(key): self.decode(item) for key, item in content}
-        raise _not_a_model(self.path, f"it holds {kind!r}, which is refused")
-
-    def _array(self, name: str) -> np.ndarray:
-        result: np.ndarray = np.load(io.BytesIO(self.members[name]), allow_pickle=False)
-        return result
-
-    def _object(self, name: Any, state: dict[str, Any]) -> Any:
-        kind = self.classes.get(name)
-        if kind is None:
-            raise _not_a_model(self.path, f"it holds {name}, which is refused")
-        instance: Any = object.__new__(kind)
-        attributes = {key: self.decode(item) for key, item in state.items()}
-        if hasattr(instance, "__setstate__"):
-            instance.__setstate__(attributes)
-        else:
-            vars(instance).update(attributes)
-        return instance
-
-
 def _known_classes(method: str) -> dict[str, type]:
     """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
     kind = estimator_class(all_methods()[method])
@@ -381,7 +294,7 @@ def _content(path: Path) -> bytes:
             "`pucli train --model FILE` writes models that are safe to open."
         )
     if content[:2] != b"PK":
-        raise _not_a_model(path)
+        raise not_a_model(path)
     return content
 
 
@@ -391,11 +304,11 @@ def _members(path: Path, content: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             listed = archive.infolist()
             if any(member.compress_type != zipfile.ZIP_STORED for member in listed):
-                raise _not_a_model(path, "its members are compressed, unlike those of a model")
+                raise not_a_model(path, "its members are compressed, unlike those of a model")
             if sum(member.file_size for member in listed) > len(content):
-                raise _not_a_model(path, "its members claim to be larger than the file")
+                raise not_a_model(path, "its members claim to be larger than the file")
             if ABOUT not in archive.namelist():
-                raise _not_a_model(path)
+                raise not_a_model(path)
             return {member.filename: archive.read(member) for member in listed}  # checks each member's CRC-32
     except UsageError:
         raise
@@ -405,8 +318,3 @@ def _members(path: Path, content: bytes) -> dict[str, bytes]:
 
 def _damaged(path: Path, detail: str) -> UsageError:
     return UsageError(f"{path}: the model file is damaged ({detail}); train it again or take it from a backup.")
-
-
-def _not_a_model(path: Path, detail: str = "") -> UsageError:
-    detail = f": {detail}" if detail else ""
-    return UsageError(f"{path} is not a model of pucli{detail}. `pucli train --model FILE` writes one.")
