@@ -12,7 +12,7 @@ from pucli.backends.boosting import ScoreSums, forest_of, held_out_scores, mean_
 from pucli.cli.main import main
 from pucli.persistence import load_model
 
-lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
+lightgbm = pytest.importorskip("lightgbm", reason="the extra [boosting] is not installed: no LightGBM")
 
 
 def booster(bins, y, rounds, seed=0):
