@@ -16,6 +16,7 @@ import numpy as np
 
 from pucli.arrays import AnyArray, Floats
 from pucli.data.blocks import BLOCK, read_blocks
+from pucli.data.fingerprints import RowCounter, row_hashes
 from pucli.data.formats import open_wide
 from pucli.data.frames import TableError
 from pucli.data.own_file import fitted_width
@@ -33,7 +34,13 @@ OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "
 
 
 def predicted_blocks(
-    saved: SavedModel, path: Path, *, ids: Sequence[str] = (), tally: Tally | None = None, rows: int = BLOCK
+    saved: SavedModel,
+    path: Path,
+    *,
+    ids: Sequence[str] = (),
+    tally: Tally | None = None,
+    trained: RowCounter | None = None,
+    rows: int = BLOCK,
 ) -> Iterator[pd.DataFrame]:
     """Predict the labels of the rows of a file.
 
@@ -47,6 +54,8 @@ def predicted_blocks(
         Columns of the file that are copied to the predictions.
     tally : Tally, optional
         Counter of cells not seen in training.
+    trained : RowCounter, optional
+        Counter of rows on which the model was trained.
     rows : int, default=`BLOCK`
         Number of rows in a block.
 
@@ -69,7 +78,7 @@ def predicted_blocks(
     encoder = saved.table_encoder
     counted = Tally() if tally is None else tally
     if encoder.sparse_:
-        yield from _sparse_blocks(saved, path, ids, rows)
+        yield from _sparse_blocks(saved, path, ids, trained, rows)
         return
     needed = list(dict.fromkeys([*encoder.needed, *ids]))
     start = 0
@@ -80,6 +89,7 @@ def predicted_blocks(
             X = encoder.transform(frame, counted)
         except TableError as error:
             raise UsageError(f"{'stdin' if str(path) == '-' else path}: {error}") from error
+        _count(trained, X)
         found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
         found |= {name: frame[name].to_numpy() for name in ids}
         yield pd.DataFrame(found | _predicted(saved, X))
@@ -112,7 +122,14 @@ def cut_at_share(saved: SavedModel, path: Path, share: float) -> SavedModel:
     return replace(saved, pipeline=Pipeline([*saved.pipeline.steps[:-1], (name, moved)]))
 
 
-def _sparse_blocks(saved: SavedModel, path: Path, ids: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+def _count(trained: RowCounter | None, X: Any) -> None:
+    if trained is not None:
+        trained.add(row_hashes(X, np.zeros(X.shape[0], dtype=bool)))
+
+
+def _sparse_blocks(
+    saved: SavedModel, path: Path, ids: Sequence[str], trained: RowCounter | None, rows: int
+) -> Iterator[pd.DataFrame]:
     """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
     import pandas as pd
 
@@ -123,6 +140,7 @@ def _sparse_blocks(saved: SavedModel, path: Path, ids: Sequence[str], rows: int)
     X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
     for start in range(0, X.shape[0], rows):
         block = X[start : start + rows]
+        _count(trained, block)
         numbered = {"row": np.arange(start + 1, start + block.shape[0] + 1)}
         yield pd.DataFrame(numbered | _predicted(saved, block))
 

@@ -144,7 +144,8 @@ def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, p
             return cut
         best = max(best, printed)
     highest = best if best > 0 else float(smooth[0])
-    raise UsageError(f"no share of the rows has an estimated precision of {wanted:g}; the highest is {highest:.2f}.")
+    below = np.floor(1000.0 * highest) / 1000.0  # rounded, it could be the wanted one
+    raise UsageError(f"no share of the rows has an estimated precision of {wanted:g}; the highest is {below:g}.")
 
 
 def best_share(f1: np.ndarray) -> float:

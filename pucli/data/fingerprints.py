@@ -14,7 +14,7 @@ from pucli.arrays import AnyArray, Bools, Floats
 FINGERPRINT_ROWS = 10_000
 # Hashes of rows that a model file keeps, of four bytes each: the smallest ones, which are a sample of the rows.
 MOST_HASHES = 20_000
-# Fewer known rows than this number and this share are no news; nor are as many as chance brings, see `known_rows`.
+# Fewer known rows than this number and this share are no news; nor are as many as chance brings, see `RowCounter`.
 FEWEST, LEAST_SHARE, DEVIATIONS = 3, 0.01, 4.0
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
@@ -103,27 +103,52 @@ class KnownRows(NamedTuple):
         return f"{'' if self.exact else 'about '}{self.known} of {self.total} rows are rows"
 
 
-def known_rows(hashes: AnyArray, marks: Mapping[str, Any]) -> KnownRows | None:
-    """Find rows on which a model was trained; None if there are no more than chance or mere accidents would bring.
+class RowCounter:
+    """Counter of rows on which a model was trained, over any number of blocks of rows.
 
     Parameters
     ----------
-    hashes : (n,) array
-        From `row_hashes`.
     marks : mapping
         From `row_marks`; of a model saved without them, nothing is known.
     """
-    try:
-        kept = np.frombuffer(base64.b64decode(marks["row_hashes"], validate=True), dtype="<u4").astype(np.uint32)
-        chance = min(max(float(marks["repeated_rows"]), 0.0), 1.0)
-    except (KeyError, TypeError, ValueError):
-        return None
-    exact = marks.get("hashes_complete") is True
-    looked = hashes if exact or not len(kept) else hashes[hashes <= kept.max() | np.uint32(1)]
-    here = np.isin(looked >> np.uint32(1), kept >> np.uint32(1))
-    count, n = int(here.sum()), len(looked)
-    usual = n * chance + DEVIATIONS * np.sqrt(n * chance * (1.0 - chance))
-    if count < max(min(FEWEST, len(hashes)), LEAST_SHARE * n) or (chance > 0.0 and count <= usual):
-        return None
-    agree = bool(np.isin(looked[here], kept).all())
-    return KnownRows(round(len(hashes) * count / n), len(hashes), exact, agree)
+
+    def __init__(self, marks: Mapping[str, Any]) -> None:
+        self._kept: AnyArray | None = None
+        try:
+            kept = np.frombuffer(base64.b64decode(marks["row_hashes"], validate=True), dtype="<u4")
+            self._chance = min(max(float(marks["repeated_rows"]), 0.0), 1.0)
+            self._kept = kept.astype(np.uint32)
+        except (KeyError, TypeError, ValueError):
+            pass
+        self._exact = marks.get("hashes_complete") is True
+        self._total = self._looked = self._here = 0
+        self._agree = True
+
+    def add(self, hashes: AnyArray) -> None:
+        """Count the rows with these hashes (n,), from `row_hashes`."""
+        kept = self._kept
+        if kept is None:
+            return
+        looked = hashes if self._exact or not len(kept) else hashes[hashes <= kept.max() | np.uint32(1)]
+        here = np.isin(looked >> np.uint32(1), kept >> np.uint32(1))
+        self._total += len(hashes)
+        self._looked += len(looked)
+        self._here += int(here.sum())
+        self._agree = self._agree and bool(np.isin(looked[here], kept).all())
+
+    def found(self) -> KnownRows | None:
+        """Return the training rows found; None if they are no more than chance or mere accidents would bring."""
+        n, count = self._looked, self._here
+        if self._kept is None or count < max(min(FEWEST, self._total), LEAST_SHARE * n):
+            return None
+        usual = n * self._chance + DEVIATIONS * np.sqrt(n * self._chance * (1.0 - self._chance))
+        if self._chance > 0.0 and count <= usual:
+            return None
+        return KnownRows(round(self._total * count / max(n, 1)), self._total, self._exact, self._agree)
+
+
+def known_rows(hashes: AnyArray, marks: Mapping[str, Any]) -> KnownRows | None:
+    """Find rows with hashes (n,) on which a model was trained, see `RowCounter`."""
+    counter = RowCounter(marks)
+    counter.add(hashes)
+    return counter.found()

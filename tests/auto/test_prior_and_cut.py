@@ -182,6 +182,13 @@ def test_the_error_of_an_impossible_goal_names_the_reason(goal: str, wanted: flo
         make_cut(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.0)
 
 
+def test_the_highest_precision_is_not_rounded_up_to_the_wanted_one() -> None:
+    positive, population = np.linspace(1.0, 2.0, 100), np.linspace(0.0, 2.0, 200)
+    curve = np.minimum(1.0, SHARES / 0.4968)
+    with pytest.raises(UsageError, match=r"precision of 0\.994; the highest is 0\.993\."):
+        make_cut("precision", 0.994, positive, population, 0.4968, curve, at_prior(curve, 0.4968), 0.0)
+
+
 def test_probabilities_are_calibrated_on_hidden_labels() -> None:
     positive, population, truth = scores(0.35, 2.0, 5, n=8000, p=2000)
     p = make_calibration(positive, population, 0.35, np.random.default_rng(0)).of(population)

@@ -73,6 +73,18 @@ def test_predict_prints_csv(pucli, customers, model):
     assert len(rows) == 151
 
 
+@pytest.mark.parametrize("scenario", ["case-control", "single-training-set"])
+def test_rows_that_the_model_was_trained_on_are_warned_of(pucli, customers, scenario):
+    words = ("train", "--method", "blssvm", "--data", customers.pu, *LABELLED, "--scenario", scenario)
+    assert pucli(*words, "--model", "b.model").code == 0
+    said = pucli("predict", "--model", "b.model", "--data", customers.pu).err
+    assert "these are the rows that the model was trained on: its scores of them are not held out" in said
+    assert ("less often positive" in said) == (scenario == "single-training-set")
+    table = pd.read_csv(customers.new)
+    table.assign(income=table["income"] * 1.01).to_csv("other.csv", index=False)
+    assert "was trained on" not in pucli("predict", "--model", "b.model", "--data", "other.csv").err
+
+
 def test_columns_are_found_by_name_in_any_order(pucli, customers, model, tmp_path):
     table = pd.read_csv(customers.new)
     table[["visits", "remark", "age", "income"]].to_csv(tmp_path / "shuffled.csv", index=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pucli.data.fingerprints import MOST_HASHES, known_rows, row_hashes, row_marks
+from pucli.data.fingerprints import MOST_HASHES, RowCounter, known_rows, row_hashes, row_marks
 
 
 def numbers(n, m=3, seed=0):
@@ -39,6 +39,17 @@ def test_known_rows_are_counted_or_estimated(trained):
     assert found.known == 400 if found.exact else 250 < found.known < 550
     assert not known_rows(row_hashes(some, some[:, 1] > 1), marks).same_labels
     assert known_rows(row_hashes(new, new[:, 0] > 1), marks) is None
+
+
+@pytest.mark.parametrize("trained", [500, 3 * MOST_HASHES])
+def test_blocks_of_rows_are_counted_as_one_table(trained):
+    X, new = numbers(trained, 5), numbers(2000, 5, seed=1)
+    marks = row_marks(row_hashes(X, X[:, 0] > 1))
+    hashes = row_hashes(np.concatenate([X[:400], new]), np.zeros(2400, dtype=bool))
+    counter = RowCounter(marks)
+    for start in range(0, 2400, 7):
+        counter.add(hashes[start : start + 7])
+    assert counter.found() == known_rows(hashes, marks) is not None
 
 
 def test_rows_that_are_alike_by_chance_are_not_taken_for_training_rows():

@@ -16,6 +16,7 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pucli.data.fingerprints import KnownRows
     from pucli.persistence import SavedModel
 
 EXAMPLES = """
@@ -100,15 +101,17 @@ def _labels(
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
 
+    from pucli.data.fingerprints import RowCounter
     from pucli.data.tally import Tally
     from pucli.predictions import predicted_blocks, top_rows
 
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
+    trained = RowCounter(saved.metadata.get("data", {}))
     carried = list(saved.metadata.get("id_columns", ())) if ids is None else ids
 
     def counted() -> Iterator[pd.DataFrame]:
         with out.progress("rows", lines=destination is not None) as bar:
-            for block in predicted_blocks(saved, data, ids=carried, tally=tally):
+            for block in predicted_blocks(saved, data, ids=carried, tally=tally, trained=trained):
                 counts.update(block["prediction"].tolist())
                 yield block
                 bar(counts.total())
@@ -129,9 +132,20 @@ def _labels(
     if saved.metadata.get("kind") == "pu":
         _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
         warn_of_doubts(out, saved)
+        _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     warn_of_probability(out, saved)
     among = "" if top is None else f"; these are the {written} likeliest of {counts.total()} rows"
     out.remark(", ".join(f"{count} rows predicted {label}" for label, count in said.items()) + among)
+
+
+def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: bool) -> None:
+    """Warn if the model was trained on the rows: their scores are not held out, and some are known to be unlabeled."""
+    if found is None:
+        return
+    why = "its scores of them are not held out"
+    if single_set:
+        why += ", and the unlabeled ones are less often positive than the probabilities, which are of new rows"
+    out.warn(f"{found} that the model was trained on: {why}. `pucli auto --scored FILE` writes those of training rows.")
 
 
 def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:
