@@ -230,6 +230,13 @@ _ALL = [
         grid={"gamma_a": [0.005, 0.045, 0.5], "gamma_i": [0.005, 0.045, 0.5], "width": [0.1, 1.0, 10.0]},
     ),
     Method(
+        name="lds",
+        estimator="pucli.estimators.low_density:LowDensitySeparation",
+        kind="semi-supervised",
+        source="baseline: Chapelle and Zien 2005",
+        grid={"rho": [1.0, 2.0, 4.0, 8.0], "C": [0.1, 1.0, 10.0, 100.0], "sigma": [0.1, 1.0, 10.0]},
+    ),
+    Method(
         name="label-spreading",
         estimator="sklearn.semi_supervised:LabelSpreading",
         kind="semi-supervised",

@@ -48,7 +48,7 @@ STATEMENTS = (
 # A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
 FIT_COPIES = 3
 # Methods that need the whole kernel matrix, and how often.
-WHOLE_KERNEL, KERNEL_COPIES = ("laplacian-svm", "label-spreading"), 3
+WHOLE_KERNEL, KERNEL_COPIES = ("laplacian-svm", "lds", "label-spreading"), 3
 
 # What `train` offers for sparse rows.
 TAKE_SPARSE = (

@@ -31,6 +31,7 @@ COLOURS = {
     "e-glpual": GREEN, "ekf-glpual": RED, "cpb-glpual": WINE,
     "usmo": BLUE, "ramp": RED, "ramp-pu": RED, "qp": ORANGE, "svr": GREEN, "init": GREY,
     "classtering": BLUE, "gaussian-mixture": ORANGE, "k-means": RED, "label-spreading": GREEN, "laplacian-svm": PURPLE,
+    "lds": SKY,
     "supervised": "#000000", "oracle": GREY, "icls": ORANGE, "cpls": BLUE, "mcpl": GREEN, "em": RED,
     "self-training": PURPLE,
     "pae": BLUE, "cougan": GREEN, "wgan": PURPLE, "vae": ORANGE, "aae": RED,
