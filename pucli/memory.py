@@ -1,8 +1,9 @@
-"""Checks of the available memory before work starts."""
+"""Checks of the available memory before work starts, and the return of memory that a reader kept."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -42,3 +43,10 @@ def check_memory(needed: float, what: str, way_out: str) -> None:
         raise ValueError(
             f"{what} takes {needed / 1e9:.3g} GB of memory, and {there / 1e9:.3g} GB are available; {way_out}"
         )
+
+
+def return_memory_of_reader() -> None:
+    """Return the memory that pyarrow keeps for its next table: 450 MB after a file of 1e6 rows and 20 columns."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        pyarrow.default_memory_pool().release_unused()

@@ -17,6 +17,7 @@ from pucli.data.saved_splits import load_splits
 from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
 from pucli.data.tables import read_labelled
 from pucli.errors import UsageError, unknown
+from pucli.memory import return_memory_of_reader
 from pucli.seeding import stream
 
 if TYPE_CHECKING:
@@ -178,7 +179,9 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
             raise UsageError(f"{option} needs --dataset; the label column of a file marks its labelled rows.")
     if source.label is None:
         raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labelled rows.")
-    return _drawn(_own_file(kind, source), source)
+    rows = _own_file(kind, source)
+    return_memory_of_reader()
+    return _drawn(rows, source)
 
 
 def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
+from pucli.arrays import AnyArray, Floats, Ints
 from pucli.memory import check_memory
 
 # Up to this many rows, or this many columns, neighbours are exact.
@@ -28,12 +28,12 @@ ASKED, FEW_NEW = 24, 0.01
 MEASURED_ROWS = 400
 # Number of neighbours of each row that are kept on disk, enough for the folds of a search, and number of files.
 KEPT, KEPT_FILES = 15, 3
-# Memory of the descent: 2.3 GB were measured for 1e6 rows of 20 columns.
+# Memory of the descent: 1.2 GB were measured for 1e6 rows of 20 columns; the wider search takes up to twice as much.
 BYTES_PER_ROW = 2000
 # Below this recall the search is repeated once with twice as many neighbours, and until a tenth of that share is new.
 LEAST_RECALL = 0.95
-# Number of rows in a block when the recall is measured: 200 MB of distances.
-_BLOCK = 60_000
+# Numbers of rows in a block: of a table, and when distances to the measured rows are computed.
+_BLOCK, _MEASURED_BLOCK = 60_000, 8192
 
 
 class Neighbours(NamedTuple):
@@ -94,20 +94,24 @@ def _descent(X: Floats, k: int) -> Neighbours:
     if kept is not None:
         return Neighbours(kept, measured_recall(X, kept))
     check_memory(BYTES_PER_ROW * len(X), f"the neighbour search among {len(X)} rows", "use fewer rows, or blssvm")
-    from pynndescent import NNDescent
-
     single = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
     wanted = max(KEPT, k)
     asked = max(ASKED, 8 * wanted // 5)
     for attempt in range(2):
-        descent = NNDescent(single, n_neighbors=asked << attempt, delta=FEW_NEW / 10**attempt, random_state=0)
-        found, _ = descent.neighbor_graph
-        rows = _others(found, wanted)
+        rows = _others(_searched(single, asked << attempt, FEW_NEW / 10**attempt), wanted)
         recall = measured_recall(X, rows[:, :k])
         if recall >= LEAST_RECALL:
             break
     _keep(path, rows)
-    return Neighbours(np.ascontiguousarray(rows[:, :k]), recall)
+    return Neighbours(rows[:, :k].astype(np.int64), recall)
+
+
+def _searched(X: AnyArray, asked: int, few_new: float) -> AnyArray:
+    """Return the rows found near each row, with itself (n, asked); what the search holds besides them is freed."""
+    from pynndescent import NNDescent
+
+    found: AnyArray = NNDescent(X, n_neighbors=asked, delta=few_new, random_state=0).neighbor_graph[0]
+    return found
 
 
 def _file_of(X: Floats) -> Path:
@@ -129,13 +133,13 @@ def _read(path: Path, k: int) -> Ints | None:
     return kept[:, :k].astype(np.int64) if kept.ndim == 2 and kept.shape[1] >= k else None
 
 
-def _keep(path: Path, rows: Ints) -> None:
+def _keep(path: Path, rows: AnyArray) -> None:
     """Keep neighbours for the next fit to the same rows, and those of few others; a full disk is no error."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as stream:
-            np.save(stream, rows.astype(np.int32))
+            np.save(stream, rows)
         partial.replace(path)
         for old in sorted(path.parent.glob("*.npy"), key=lambda file: file.stat().st_mtime)[:-KEPT_FILES]:
             old.unlink(missing_ok=True)
@@ -143,14 +147,18 @@ def _keep(path: Path, rows: Ints) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _others(found: Ints, k: int) -> Ints:
-    """Return the first k of each row's neighbours (n, more than k) that are not the row itself."""
-    own = found == np.arange(len(found))[:, None]
-    order = np.argsort(own[:, : k + 1], axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(found[:, : k + 1], order, axis=1).astype(np.int64)
+def _others(found: AnyArray, k: int) -> AnyArray:
+    """Return the first k of each row's neighbours (n, more than k) that are not the row itself, as int32."""
+    others = np.empty((len(found), k), dtype=np.int32)
+    for start in range(0, len(found), _BLOCK):
+        part = found[start : start + _BLOCK, : k + 1]
+        own = part == np.arange(start, start + len(part))[:, None]
+        order = np.argsort(own, axis=1, kind="stable")[:, :k]
+        others[start : start + len(part)] = np.take_along_axis(part, order, axis=1)
+    return others
 
 
-def measured_recall(X: Floats, neighbours: Ints) -> float:
+def measured_recall(X: Floats, neighbours: AnyArray) -> float:
     """Return the share of the true neighbours of some rows that are among `neighbours` (n, k).
 
     A neighbour as near as the k-th true one counts as true, so that ties do not matter.
@@ -159,8 +167,8 @@ def measured_recall(X: Floats, neighbours: Ints) -> float:
     some = np.linspace(0, n - 1, min(n, MEASURED_ROWS)).astype(np.int64)
     centred = X[some]
     best = np.full((len(some), k), np.inf)
-    for start in range(0, n, _BLOCK):
-        block = X[start : start + _BLOCK]
+    for start in range(0, n, _MEASURED_BLOCK):
+        block = X[start : start + _MEASURED_BLOCK]
         D = (centred**2).sum(axis=1)[:, None] + (block**2).sum(axis=1) - 2.0 * centred @ block.T
         inside = (some >= start) & (some < start + len(block))
         D[np.flatnonzero(inside), some[inside] - start] = np.inf

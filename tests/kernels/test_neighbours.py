@@ -26,6 +26,14 @@ def test_ties_do_not_lower_the_recall():
     assert neighbours.measured_recall(X, rows) == 1.0
 
 
+def test_a_row_is_not_among_its_neighbours_whatever_the_blocks(monkeypatch):
+    rng = np.random.default_rng(3)
+    found = np.array([rng.choice(50, 6, replace=False) for _ in range(50)], dtype=np.int32)  # some with the row itself
+    expected = [[b for b in near if b != a][:4] for a, near in enumerate(found.tolist())]
+    monkeypatch.setattr(neighbours, "_BLOCK", 7)
+    np.testing.assert_array_equal(neighbours._others(found, 4), expected)
+
+
 @pytest.mark.slow
 def test_a_descent_finds_nearly_all_neighbours_and_the_same_objective(monkeypatch):
     pytest.importorskip("pynndescent", reason="the extra [scale] is not installed")
