@@ -142,15 +142,17 @@ class _Search:
         assert self.choice is not None
         counts = np.concatenate(self.counts)
         chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
-        screened = [point for points, _ in self.left_out for point in points]
-        tried = np.concatenate([*(found for _, found in self.left_out), counts])
+        grid, n = np.split(counts, [self.n_grid]), self.n_grid
+        parts = [("screen", *out) for out in self.left_out]
+        parts += [("grid", self.points[:n], grid[0]), ("greedy", self.points[n:], grid[1])]
+        parts = [part for part in parts if part[1]]
         return TuneResult(
             params={**self.fixed, **self.choice.point},
             score=self.choice.score,
-            score_se=self.choice.standard_error if tried.shape[1] * tried.shape[2] > 1 else np.nan,
-            trials=Trials.of([*screened, *self.points], tried, (len(screened), self.n_grid), self.rule),
+            score_se=self.choice.standard_error if counts[0, ..., 0].size > 1 else np.nan,
+            trials=Trials.joined([Trials.of(points, found, stage, self.rule) for stage, points, found in parts]),
             notes=[*self.notes, *_degenerate(counts[chosen].sum(axis=(0, 1)))],
-            n_fits=tried.shape[0] * tried.shape[1] * tried.shape[2],
+            n_fits=sum(found[..., 0].size for _, _, found in parts),
             seconds=time.perf_counter() - self.started,
             how=self.how,
             done=self.done,

@@ -32,10 +32,11 @@ LABELLED_ROWS = 500
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1500
 # Above `EXACT_ROWS` so many numbers in all, within limits.
 FEATURE_NUMBERS, LEAST_RANK = 25_000_000, 32
-# Methods whose steps on the features cost their number cubed: the last stage has `LATER_RANK`.
+# Methods whose steps on the features cost their number cubed: of several cross-validations the first stage has one, and
+# the last stage has `LATER_RANK` features and `HINGE_FINALISTS` points.
 HINGES = ("bsvm", "usmo", "ramp-pu")
 # Number of points at the last stage, and share of points kept at each earlier stage.
-FINALISTS = 6
+FINALISTS, HINGE_FINALISTS = 6, 4
 SURVIVORS = 0.2
 # Parameters that weight the rows of a sum, with the kind of rows that they weight.
 ROW_WEIGHTS = {"c_p": "labelled", "c_u": "unlabeled", "C": "all"}
@@ -52,11 +53,14 @@ class Stage(NamedTuple):
         Number of features of the kernel, equal to the number of rows for the whole kernel; None for the method itself.
     keep : int
         Number of points for the next stage.
+    once : bool
+        Whether one cross-validation is enough.
     """
 
     rows: int
     rank: int | None
     keep: int
+    once: bool = False
 
 
 def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[Stage]:
@@ -73,10 +77,12 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     """
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
-    most = LATER_RANK if n > EXACT_ROWS or method.name in HINGES else LAST_RANK
+    slow = method.name in HINGES and rank is not None
+    finalists = min(FINALISTS, HINGE_FINALISTS) if slow else FINALISTS
+    most = LATER_RANK if n > EXACT_ROWS or slow else LAST_RANK
     features = min(n, most) if n <= EXACT_ROWS else max(LEAST_RANK, min(most, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)
-    if n <= whole or n_points <= FINALISTS:
+    if n <= whole or n_points <= finalists:
         return [last if n > whole else Stage(n, None, 1)]
     if rank is None:
         sizes = [size for size in SAMPLE_ROWS if size < n]
@@ -84,8 +90,8 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
         sizes = [min(n, EXACT_ROWS), *(size for size in SAMPLE_ROWS[:1] if size < n)]
     stages, left = [], n_points
     for place, size in enumerate(sizes):
-        left = FINALISTS if place == len(sizes) - 1 else max(FINALISTS, round(SURVIVORS * left))
-        stages.append(Stage(size, rank, left))
+        left = finalists if place == len(sizes) - 1 else max(finalists, round(SURVIVORS * left))
+        stages.append(Stage(size, rank, left, once=slow and place == 0))
     return [*stages, last]
 
 
@@ -157,7 +163,7 @@ class StagedPoints:
     def route(self, stage: Stage, sample: Sample) -> Route:
         """Return the route of a stage; for a sample, points must be `weighed`."""
         X, s = (self.X, self.s) if len(sample.rows) == len(self.s) else (self.X[sample.rows], self.s[sample.rows])
-        folds = pu_folds(s, self.cut[0], self.seed, self.cut[1])
+        folds = pu_folds(s, self.cut[0], self.seed, 1 if stage.once else self.cut[1])
         fixed = self.weighed(dict(self.fixed), sample, self.defaults)
         if stage.rank is not None:
             return LandmarkRoute(self.method, X, s, folds, {**self.defaults, **fixed}, stage.rank, self.n_jobs)
@@ -188,7 +194,8 @@ class StagedPoints:
         parts = []
         for stage in first:
             rows = "all rows" if stage.rows == n else f"{stage.rows} of {n} rows"
-            parts.append(rows if stage.rank is None else f"{rows} and {stage.rank} features of the kernel")
+            once = " by one cross-validation" if stage.once and self.cut[1] > 1 else ""
+            parts.append(rows if stage.rank is None else f"{rows} and {stage.rank} features of the kernel{once}")
         end = "all rows" if last.rank is None else "the whole kernel"
         if last.rank is not None and last.rank < n:
             end = f"all rows and {last.rank} features"

@@ -14,7 +14,6 @@ from pucli.tuning.scorers import Rule, score_counts
 
 # Of the grid, of the refinement, and of the grid but eliminated early; stored trials hold the positions.
 STAGES = ("grid", "greedy", "screen")
-_IN_ORDER = np.array([STAGES.index(stage) for stage in ("screen", "grid", "greedy")], dtype=np.int8)
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,13 @@ class Trials(Sequence[dict[str, Any]]):
     parameters: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, points: Sequence[Point], counts: Ints, ends: tuple[int, int], rule: Rule) -> Trials:
-        """Return the trials of `points`: eliminated early, of the rest of the grid, and of the refinement."""
+    def of(cls, points: Sequence[Point], counts: Ints, stage: str, rule: Rule) -> Trials:
+        """Return the trials of `points` with their counts (n_points, repeats, folds, 4) at a stage of `STAGES`."""
         scores = score_counts(counts, rule)
         pooled = counts.sum(axis=(1, 2))
         names = tuple(points[0])
         columns: dict[str, AnyArray] = {
-            "stage": _IN_ORDER[np.searchsorted(np.cumsum(ends), np.arange(len(points)), side="right")],
+            "stage": np.full(len(points), STAGES.index(stage), dtype=np.int8),
             **{name: np.array([point[name] for point in points]) for name in names},
             "score": scores.score,
             "score_se": scores.standard_error if counts[0, ..., 0].size > 1 else np.full(len(points), np.nan),
@@ -50,6 +49,13 @@ class Trials(Sequence[dict[str, Any]]):
             "constant": scores.constant,
         }
         return cls(columns, names)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Trials]) -> Trials:
+        """Return the trials of all parts, in their order."""
+        first = parts[0]
+        columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
+        return cls(columns, first.parameters)
 
     def __len__(self) -> int:
         return len(self.columns.get("score", ()))

@@ -5,6 +5,10 @@ from pucli.kernels.graph import squared_distances
 from pucli.kernels.low_rank import landmark_map, rbf_features, rbf_from_distances
 from pucli.methods import get_method
 from pucli.tuning import stages, tune
+from pucli.tuning.folds import pu_folds
+from pucli.tuning.grids import expand
+from pucli.tuning.paths.hinges import BSVMPath
+from pucli.tuning.routes import GenericRoute
 
 
 def rows(n, m=3, seed=0, share=0.3):
@@ -33,6 +37,25 @@ def test_stages_choose_the_same_point_as_the_full_kernel(method, monkeypatch):
     assert "3 of them on the whole kernel" in staged.how
     trials = [trial["stage"] for trial in staged.trials]
     assert trials.count("screen") == 5 and trials.count("grid") == 3
+
+
+def test_a_slow_method_first_compares_by_one_cross_validation(monkeypatch):
+    monkeypatch.setattr(stages, "WHOLE_KERNEL_ROWS", 100)
+    X, s = rows(240)
+    found = tune("bsvm", X, s, params={"kernel": "rbf"}, grid=GRID, route="stages", cv_repeats=3)
+    assert "by one cross-validation" in found.how
+    assert found.n_fits == 4 * (8 - stages.HINGE_FINALISTS) + 12 * stages.HINGE_FINALISTS
+    seen = [trial["n_labelled"] + trial["n_unlabeled"] for trial in found.trials]
+    assert seen == [240] * (8 - stages.HINGE_FINALISTS) + [720] * stages.HINGE_FINALISTS
+
+
+def test_the_route_of_bsvm_gives_the_counts_of_its_estimator():
+    X, s = rows(160, m=6)
+    folds, method = pu_folds(s, 3, 0, 1), get_method("bsvm")
+    points = expand({"lam": [1e-3, 1e-1, 1.0, 100.0], "c_u": [0.5, 0.05], "c_p": [1.0, 2.0]})
+    fixed = {"kernel": "linear", "tol": 1e-9}
+    generic = GenericRoute(method, X, s, folds, fixed).counts(points)
+    np.testing.assert_array_equal(BSVMPath(method, X, s, folds, fixed).counts(points), generic)
 
 
 def test_few_rows_are_not_searched_in_stages():

@@ -19,6 +19,7 @@ from pucli.methods import Method
 from pucli.tuning.folds import Fold
 from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
+from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import FoldsInParallel, Partial, Point, Progress, Route, make_route
 
 # Methods whose model with an RBF kernel is the linear model on features of the kernel.
@@ -82,6 +83,8 @@ class LandmarkRoute:
             if method.name == "blssvm":
                 method = replace(method, path=f"{_NoGraphPath.__module__}:{_NoGraphPath.__name__}")
                 params |= {"form": "rkhs", "sigma": 1.0, "n_neighbors": 1}
+            elif method.name == "bsvm":
+                method = replace(method, path=f"{BSVMPath.__module__}:{BSVMPath.__name__}")
             route = make_route("auto", method, features, self.s, self.folds, params, None, self.n_jobs)
             _take_graph_from(route, np.ascontiguousarray(self.X))
             self._routes[width] = route

@@ -1,0 +1,52 @@
+"""The path-wise route of the biased SVM on features: along the ridges, each fit starts from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pucli.solvers.rows.linear import solve_linear
+from pucli.solvers.svm.hinge import hinge_losses
+from pucli.tuning.paths.base import PathRoute, Place, in_order
+from pucli.tuning.routes import Counts, Point, count_positive
+
+# Largest number of Newton steps of a fit; 40 are usual.
+MOST_STEPS = 2000
+
+
+class BSVMPath(PathRoute):
+    """The route of bsvm with the linear kernel; a gap is relative to the objective, as in the estimator."""
+
+    @staticmethod
+    def supports(params: Point) -> bool:
+        """Return whether the kernel is linear."""
+        return bool(params.get("kernel", "linear") == "linear")
+
+    def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
+        """Return the counts of complete points on one fold."""
+        train, valid = self.fold(place)
+        X, X_valid, labelled = self.X[train], self.X[valid], self.s[train] == 1
+        signs, zeros = np.where(labelled, 1.0, -1.0), np.zeros(X.shape[1])
+        found: dict[int, Counts] = {}
+        # the last dual variables, times their ridge: slopes of the losses
+        weights, slopes = None, None
+        for p in in_order(points, _path_order):
+            point = points[p]
+            lam = float(point["lam"])
+            if weights != (point["c_u"], point["c_p"]):
+                weights, slopes = (point["c_u"], point["c_p"]), None
+            loss = np.where(labelled, float(point["c_p"]), float(point["c_u"])) / lam
+            constant = float(loss[labelled].sum())  # the solver's objective leaves it out
+            best_constant = 2.0 * min(constant, float(loss[~labelled].sum()))
+            fitted = solve_linear(
+                X, hinge_losses(signs, loss), 0.0, zeros, tol=float(point["tol"]), max_iter=MOST_STEPS,
+                trivial=best_constant, constant=constant, start=None if slopes is None else slopes / lam,
+            )  # fmt: skip
+            slopes = lam * fitted.dual
+            found[p] = count_positive(X_valid @ fitted.coef + fitted.bias > 0, self.s[valid])
+        return [found[p] for p in range(len(points))]
+
+
+def _path_order(point: Point) -> tuple[float, float, float]:
+    return float(point["c_u"]), float(point["c_p"]), -float(point["lam"])
