@@ -17,7 +17,7 @@ data = load_dataset("breast-cancer")
 rows = split("case-control", data.y, 0.4, rng=stream(1))
 X = (data.X - data.X[rows.train].mean(axis=0)) / data.X[rows.train].std(axis=0)
 lams = [10.0**power for power in range(-2, 6)]
-result = tune("gllc", X[rows.train], rows.s, grid={"lam": lams})
+result = tune("gllc", X[rows.train], rows.s, grid={"lam": lams}, rule="puf", cv_repeats=1)
 print(result.params["lam"], result.notes)
 
 # %%

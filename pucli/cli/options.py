@@ -91,9 +91,12 @@ Standardise = Annotated[
 ]
 Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)]
 Score = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--score", help="Score to maximise: f1, puf, puf-pooled or puf-lower-1se.", autocompletion=completion.scores
+        "--score",
+        help="Score to maximise: pu-auc, f1, puf, puf-pooled or puf-lower-1se.",
+        autocompletion=completion.scores,
+        show_default="pu-auc",
     ),
 ]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS")]

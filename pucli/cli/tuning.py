@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.output import Output
+from pucli.cli.output import Output, number
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,16 +26,12 @@ def choose(
 ) -> TuneResult:
     """Return the tuned choice and print its warnings. As in ``train``, features are scaled by the training rows.
 
-    settings : of `pucli.tuning.tune`; by default the rule of the command line, repeated if the rows are few.
+    settings : of `pucli.tuning.tune`.
     """
     from pucli.tuning import tune
-    from pucli.tuning.scorers import DEFAULT_REPEATS, DEFAULT_RULE, REPEATED_ROWS
 
     assert rows.y is not None
     X = rows.X
-    settings.setdefault("rule", DEFAULT_RULE)
-    if settings.get("cv_repeats") is None:
-        settings["cv_repeats"] = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
     if standardise:
         from pucli.data.preprocessing import Standardiser
 
@@ -59,6 +55,25 @@ def choose(
         raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
     if result.how:
         out.remark(result.how)
+    for line in _said(result):
+        out.remark(line)
     for note in result.notes:
         out.warn(note)
     return result
+
+
+def _said(result: TuneResult) -> list[str]:
+    """Return how the choice was made, in words."""
+    if result.rule not in ("f1", "pu-auc"):
+        return [f"the choice has the greatest {result.rule} of held-out rows, {number(result.score, 3)}"]
+    doubt = (
+        "the estimate takes the labels for a random sample of the positives; where classes overlap, it may be far too "
+        "high"
+    )
+    if result.rule == "f1":
+        return [f"the choice has the greatest estimated F1 of held-out rows, {number(result.f1, 3)}", doubt]
+    text = (
+        f"the choice has the greatest PU-AUC of held-out rows, {number(result.score, 3)}; rows with a score above "
+        f"{number(result.params['cut'], 3)} are predicted positive, where F1 is estimated as {number(result.f1, 3)}"
+    )
+    return [text, doubt]

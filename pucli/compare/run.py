@@ -207,12 +207,10 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
 def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -> tuple[float, Ranked]:
     from pucli.models import seeded
     from pucli.tuning import tune
-    from pucli.tuning.scorers import DEFAULT_REPEATS, DEFAULT_RULE
 
     params = seeded(name, get_method(name).params, seed)
     if plan.tune and get_method(name).grid:
-        how: dict[str, Any] = {"rule": DEFAULT_RULE, "cv_repeats": DEFAULT_REPEATS}
-        params = tune(name, division.X_train, division.s, params=params, seed=seed, **how).params
+        params = tune(name, division.X_train, division.s, params=params, seed=seed).params
     model = make_estimator(name, **params).fit(division.X_train, division.s)
     predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
     decision = decision_values(model, division.X_test)

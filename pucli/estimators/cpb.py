@@ -69,6 +69,8 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -145,6 +147,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -161,6 +164,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+        self.cut = cut
 
     def _prior(self, X: Floats, labelled: Bools) -> float:
         return resolve_prior(self.prior, X, labelled, check_random_state(self.random_state), self.prior_estimator)

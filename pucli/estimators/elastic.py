@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.base.scales import (
     Rule,
@@ -76,6 +76,8 @@ class ElasticGLPUAL(PUClassifier):
         Sweeps (dual, None is 2000) or iterations (admm, 50000).
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -131,6 +133,7 @@ class ElasticGLPUAL(PUClassifier):
         "mu": [POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE, None],
+        "cut": CUT,
     }
 
     def __init__(
@@ -146,6 +149,7 @@ class ElasticGLPUAL(PUClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
@@ -158,6 +162,7 @@ class ElasticGLPUAL(PUClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
+        self.cut = cut
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         graph = mutual_knn(X, self.n_neighbors)
@@ -217,6 +222,8 @@ class EKFGLPUAL(PUClassifier):
         Newton steps on one working set (None is 500), or iterations (admm, 20000).
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -289,6 +296,7 @@ class EKFGLPUAL(PUClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
@@ -301,6 +309,7 @@ class EKFGLPUAL(PUClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
+        self.cut = cut
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_memory(*X.shape)

@@ -147,6 +147,8 @@ class GLPUAL(_GlobalLocal):
     pos_label : label or None, default=None
         The label of y that marks labelled positives. None takes the greater of two numbers and, of two words, the one
         that means yes.
+    cut : float or None, default=None
+        Score above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
     Attributes
     ----------
@@ -222,6 +224,7 @@ class GLPUAL(_GlobalLocal):
         tol: float = 1e-6,
         max_iter: int | None = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -237,6 +240,7 @@ class GLPUAL(_GlobalLocal):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
+        self.cut = cut
 
     def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
         if self.solver == "admm":
@@ -277,6 +281,8 @@ class GLLC(_GlobalLocal):
         above, where features are computed in blocks and not stored.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -317,6 +323,7 @@ class GLLC(_GlobalLocal):
         form: str = "rkhs",
         max_rank: int | None = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -328,6 +335,7 @@ class GLLC(_GlobalLocal):
         self.form = form
         self.max_rank = max_rank
         self.pos_label = pos_label
+        self.cut = cut
 
     def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
         return solve_gllc(Z, labelled, edges, self.lam_, self.c_p, self.c_u_)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_random_state
 
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.certificate import OF_SCORES
-from pucli.estimators.base.parameters import POSITIVE, Constraints, Label, RandomState, one_of
+from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.svm import rbf_gamma
@@ -67,6 +67,8 @@ class NaiveSVC(PUClassifier):
         Seed of the folds and of the estimate.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ class NaiveSVC(PUClassifier):
         "prior": [*PRIOR, one_of("estimate")],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
+        "cut": CUT,
     }
 
     def __init__(
@@ -116,6 +119,7 @@ class NaiveSVC(PUClassifier):
         prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -124,6 +128,7 @@ class NaiveSVC(PUClassifier):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+        self.cut = cut
 
     @property
     def _sparse_format(self) -> str | bool:

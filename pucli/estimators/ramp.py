@@ -52,6 +52,8 @@ class RampPU(KernelPU):
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class RampPU(KernelPU):
         prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -113,6 +116,7 @@ class RampPU(KernelPU):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+        self.cut = cut
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         random = check_random_state(self.random_state)

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.feature_model import FeatureModel
-from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.scales import Rule, balanced, median_distance, ridge_of_sums
 from pucli.estimators.base.weighted import WeightedPU
 from pucli.kernels.functions import Kernel
@@ -67,6 +67,8 @@ class BSVM(WeightedPU):
         Largest number of steps: Newton steps if w is kept, otherwise steps on pairs of rows.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -106,6 +108,7 @@ class BSVM(WeightedPU):
         "width": [POSITIVE, one_of("median")],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
+        "cut": CUT,
     }
 
     def __init__(
@@ -118,6 +121,7 @@ class BSVM(WeightedPU):
         tol: float = 1e-4,
         max_iter: int = 1_000_000,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -127,6 +131,7 @@ class BSVM(WeightedPU):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
+        self.cut = cut
 
     lam_: float
     c_u_: float
@@ -292,6 +297,8 @@ class BLSSVM(WeightedPU, FeatureModel):
         Largest rank of the kernel features. None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500 above.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -335,6 +342,7 @@ class BLSSVM(WeightedPU, FeatureModel):
         width: float | str = "median",
         max_rank: int | None = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -343,6 +351,7 @@ class BLSSVM(WeightedPU, FeatureModel):
         self.width = width
         self.max_rank = max_rank
         self.pos_label = pos_label
+        self.cut = cut
 
     lam_: float
     c_u_: float

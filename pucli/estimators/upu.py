@@ -13,6 +13,7 @@ from pucli.arrays import Bools, Floats
 from pucli.estimators.base.certificate import ROUNDING
 from pucli.estimators.base.feature_model import FeatureModel
 from pucli.estimators.base.parameters import (
+    CUT,
     FROM_ONE,
     NOT_NEGATIVE,
     POSITIVE,
@@ -54,6 +55,7 @@ class _NetworkPU(PriorInObjective):
         "batch_size": [FROM_ONE],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
+        "cut": CUT,
     }
 
     def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
@@ -117,6 +119,8 @@ class NNPU(_NetworkPU):
         Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -174,6 +178,7 @@ class NNPU(_NetworkPU):
         prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.prior = prior
         self.hidden = hidden
@@ -186,6 +191,7 @@ class NNPU(_NetworkPU):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+        self.cut = cut
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         self._train(X, labelled, True, beta=self.beta, gamma=self.gamma)
@@ -233,6 +239,8 @@ class UPU(_NetworkPU, FeatureModel):
         Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -301,6 +309,7 @@ class UPU(_NetworkPU, FeatureModel):
         prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.prior = prior
         self.loss = loss
@@ -318,6 +327,7 @@ class UPU(_NetworkPU, FeatureModel):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+        self.cut = cut
 
     @property
     def _sparse_format(self) -> str | bool:

@@ -78,6 +78,8 @@ class USMO(KernelPU):
         Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -150,6 +152,7 @@ class USMO(KernelPU):
         prior_estimator: str = "bbe",
         random_state: RandomState = None,
         pos_label: Label | None = None,
+        cut: float | None = None,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -165,6 +168,7 @@ class USMO(KernelPU):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
+        self.cut = cut
 
     @property
     def _sparse_format(self) -> str | bool:

@@ -1,16 +1,19 @@
-"""What `tune` is given: the name of a method, labels in any form that the estimators take, and the class prior."""
+"""What `tune` is given: a method, labels in any form that the estimators take, a rule, and the class prior."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools
-from pucli.errors import UsageError
+from pucli.errors import UsageError, unknown
 from pucli.estimators.base.labels import positive_label
-from pucli.methods import METHODS, Method, get_method
+from pucli.methods import METHODS, Method, check_value, estimator_class, get_method
 from pucli.seeding import stream
+from pucli.tuning.routes import Point
+from pucli.tuning.scorers import RANKING, Rule, check_rule
 
 
 def named_method(method: Any) -> Method:
@@ -55,6 +58,38 @@ def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
     )
 
 
+def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -> Rule:
+    """Return the rule called `name`, or the default of a method."""
+    takes_cut = "cut" in estimator_class(method)._get_param_names()
+    name = name or (RANKING if takes_cut else "f1")
+    population = check_rule(name, denominator)
+    if name == RANKING and not takes_cut:
+        raise UsageError(f"{method.name} has no parameter 'cut', which the score {RANKING} sets; use the score f1.")
+    moves_cut = name == RANKING and fixed.get("cut") is None
+    return Rule(name, population, method.regularisation, method.ridge, moves_cut=moves_cut)
+
+
+def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
+    """Raise UsageError for a parameter that the method does not have or a value out of range."""
+    if "cut" in grid:
+        raise UsageError(
+            f"cut: no parameter of a grid; the score {RANKING} moves it to where the estimated F1 is greatest."
+        )
+    known = estimator_class(method)._get_param_names()
+    for name in [*fixed, *grid]:
+        if name not in known:
+            raise unknown(f"parameter of {method.name}", name, known)
+    for name, values in [*((name, [value]) for name, value in fixed.items()), *grid.items()]:
+        for value in values:
+            check_value(method.name, name, value)
+
+
+def estimates_prior(method: Method, fixed: Point, grid: Point) -> bool:
+    """Return whether a method with these parameters would estimate its class prior in every fit."""
+    takes = method.prior.startswith("estimated") and "prior" in estimator_class(method)._get_param_names()
+    return takes and fixed.get("prior") is None and "prior" not in grid
+
+
 # Rows of each kind from which the class prior is estimated, and limits of the estimate.
 PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
 
@@ -84,6 +119,11 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> 
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
     hidden = float(np.clip(estimate_prior(few, labelled[rows], random_state=seed).prior, low, high))
+    return in_population(hidden, labelled, denominator)
+
+
+def in_population(hidden: float, labelled: Bools, denominator: str) -> float:
+    """Return the share of positives in the rows of a denominator, from that among the unlabeled rows."""
     if denominator == "unlabeled":
         return hidden
     n, known = len(labelled), int(np.count_nonzero(labelled))

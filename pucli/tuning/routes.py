@@ -1,8 +1,11 @@
-"""Routes, which compute the counts of the points of a grid on the folds.
+"""Routes, which compute the outcomes of the points of a grid on the folds: counts, or the scores of held-out rows.
 
 `GenericRoute` fits any estimator point by point. A method may name a path-wise route (`Method.path`,
 `pucli.tuning.paths`) that shares graphs, factorisations and warm starts between the points. Both use the same folds and
 give the same counts.
+
+Counts have the shape (n_points, repeats, folds, 4), and scores (n_points, repeats, n): each row is scored by the fit of
+the fold that leaves it out.
 """
 
 from __future__ import annotations
@@ -24,53 +27,90 @@ from pucli.tuning.folds import Fold
 Progress = Callable[[int, int], None]
 Point = Mapping[str, Any]
 Counts = tuple[int, int, int, int]
+Outcomes = Ints | Floats
 ROUTES = ("auto", "generic", "path")
 
 
 class Partial(KeyboardInterrupt):
-    """Ctrl-C before all counts were computed.
+    """Ctrl-C before all outcomes were computed.
 
     Attributes
     ----------
-    counts : ndarray of shape (n_points, repeats, folds, 4)
-        The counts so far.
+    outcomes : ndarray
+        The outcomes so far.
     there : ndarray of bool, shape (n_points, repeats, folds)
-        Mask of the final counts.
+        Mask of the final outcomes.
     """
 
-    def __init__(self, counts: Ints, there: Bools) -> None:
+    def __init__(self, outcomes: Outcomes, there: Bools) -> None:
         super().__init__()
-        self.counts, self.there = counts, there
+        self.outcomes, self.there = outcomes, there
 
 
 @contextmanager
-def keeping(counts: Ints, there: Bools) -> Iterator[None]:
-    """Raise `Partial` with the counts so far when Ctrl-C interrupts the context."""
+def keeping(outcomes: Outcomes, there: Bools) -> Iterator[None]:
+    """Raise `Partial` with the outcomes so far when Ctrl-C interrupts the context."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Partial(counts, there) from None
+        raise Partial(outcomes, there) from None
+
+
+def empty_outcomes(n_points: int, folds: list[list[Fold]], n: int, scores: bool) -> tuple[Outcomes, Bools]:
+    """Return room for the outcomes of points for n rows, and a mask (n_points, repeats, folds) of those that are there.
+
+    Scores that are not there are NaN.
+    """
+    there = np.zeros((n_points, len(folds), len(folds[0])), dtype=bool)
+    if scores:
+        return np.full((n_points, len(folds), n), np.nan), there
+    return np.zeros((*there.shape, 4), dtype=np.int64), there
+
+
+def put(outcomes: Outcomes, points: Any, place: tuple[int, int], folds: list[list[Fold]], found: Any) -> None:
+    """Put what was found for one point or several on one fold into the outcomes."""
+    repeat, fold = place
+    if outcomes.ndim == 4:
+        outcomes[points, repeat, fold] = found
+    else:
+        which = np.atleast_1d(points)[:, None]
+        outcomes[which, repeat, folds[repeat][fold][1]] = found
 
 
 class Route(Protocol):
-    """Object that computes the counts (n_points, repeats, folds, 4) of points; see `pucli.tuning.scorers`."""
+    """Object that computes the outcomes of points; see `pucli.tuning.scorers` for the counts.
 
-    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts of `points`; `progress` is called with the number of finished points."""
+    Attributes
+    ----------
+    s : ndarray of shape (n,)
+        1 for labelled, 0 for unlabeled rows.
+    folds : list of lists of (training rows, validation rows)
+        One list for each repeat of the cross-validation.
+    scores : bool
+        Whether the outcomes are scores of held-out rows in place of counts.
+    """
+
+    s: Ints
+    folds: list[list[Fold]]
+    scores: bool
+
+    def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
+        """Return the outcomes of `points`; `progress` is called with the number of finished points."""
         ...
 
 
 class GenericRoute:
     """Route that fits and predicts each point on each fold with the estimator of the method."""
 
-    def __init__(self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point) -> None:
+    def __init__(
+        self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point, scores: bool = False
+    ) -> None:
         self.estimator = estimator_class(method)
-        self.X, self.s, self.folds, self.params = X, s, folds, params
+        self.X, self.s, self.folds, self.params, self.scores = X, s, folds, params, scores
 
-    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4)."""
-        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
-        there = np.zeros(result.shape[:3], dtype=bool)
+    def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
+        """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n)."""
+        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
         with keeping(result, there), warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateModelWarning)  # points of a grid may be degenerate
             warnings.simplefilter("once", EstimatedPriorWarning)
@@ -78,36 +118,43 @@ class GenericRoute:
                 for r, folds in enumerate(self.folds):
                     for f, (train, valid) in enumerate(folds):
                         model = self.estimator(**{**self.params, **point}).fit(self.X[train], self.s[train])
-                        result[p, r, f] = count_positive(model.predict(self.X[valid]) == 1, self.s[valid])
+                        put(result, p, (r, f), self.folds, self._seen(model, valid))
                         there[p, r, f] = True
                 if progress is not None:
                     progress(p + 1, len(points))
         return result
 
+    def _seen(self, model: Any, valid: Ints) -> Any:
+        """Return the outcome of a fitted model for held-out rows."""
+        if self.scores:
+            return model.decision_function(self.X[valid])
+        return count_positive(model.predict(self.X[valid]) == 1, self.s[valid])
+
 
 class FoldsInParallel:
-    """One route per fold, each in its own process with one BLAS thread; the counts equal those of one process."""
+    """One route per fold, each in its own process with one BLAS thread; the outcomes equal those of one process."""
 
-    def __init__(self, routes: list[list[Route]], n_jobs: int) -> None:
-        self.routes, self.n_jobs = routes, n_jobs
+    def __init__(self, routes: list[list[Route]], s: Ints, folds: list[list[Fold]], scores: bool, n_jobs: int) -> None:
+        self.routes, self.s, self.folds, self.scores, self.n_jobs = routes, s, folds, scores, n_jobs
 
-    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4)."""
+    def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
+        """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n)."""
         flat = [route for repeat in self.routes for route in repeat]
-        result = np.empty((len(points), len(self.routes), len(self.routes[0]), 4), dtype=np.int64)
-        there = np.zeros(result.shape[:3], dtype=bool)
+        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
         with keeping(result, there):
             jobs = ((route, points) for route in flat)
-            for done, counts in enumerate(in_workers(_counts, jobs, self.n_jobs)):
-                place = divmod(done, len(self.routes[0]))
-                result[:, *place], there[:, *place] = counts[:, 0, 0], True
+            for done, found in enumerate(in_workers(_outcomes, jobs, self.n_jobs)):
+                repeat, fold = place = divmod(done, len(self.routes[0]))
+                part = found[:, 0, self.folds[repeat][fold][1]] if self.scores else found[:, 0, 0]
+                put(result, range(len(points)), place, self.folds, part)
+                there[:, *place] = True
                 if progress is not None:
                     progress((done + 1) * len(points) // len(flat), len(points))
         return result
 
 
-def _counts(route: Route, points: Sequence[Point]) -> Ints:
-    return route.counts(points)
+def _outcomes(route: Route, points: Sequence[Point]) -> Outcomes:
+    return route.outcomes(points)
 
 
 def count_positive(positive: Bools, s: Ints) -> Counts:
@@ -127,6 +174,7 @@ def make_route(
     fixed: Point,
     cache: dict[Any, Any] | None,
     n_jobs: int = 1,
+    scores: bool = False,
 ) -> Route:
     """Return the route called `route` for a method with the parameters `fixed`.
 
@@ -148,6 +196,8 @@ def make_route(
         Values shared by routes of several methods on the same rows.
     n_jobs : int, default 1
         Processes; each takes one fold at a time.
+    scores : bool, default False
+        Whether the outcomes are the scores of held-out rows in place of counts.
 
     Raises
     ------
@@ -157,14 +207,14 @@ def make_route(
     if route not in ROUTES:
         raise unknown("route", route, ROUTES)
     if n_jobs != 1:
-        single = [[make_route(route, method, X, s, [[fold]], fixed, None) for fold in repeat] for repeat in folds]
-        return FoldsInParallel(single, n_jobs)
-    if route != "generic" and method.path:
+        one = [[make_route(route, method, X, s, [[f]], fixed, None, 1, scores) for f in repeat] for repeat in folds]
+        return FoldsInParallel(one, s, folds, scores, n_jobs)
+    if route != "generic" and method.path and fixed.get("cut") is None:
         module, _, name = method.path.partition(":")
         path = getattr(importlib.import_module(module), name)
         if path.supports(fixed):
-            made: Route = path(method, X, s, folds, fixed, cache)
+            made: Route = path(method, X, s, folds, fixed, cache, scores)
             return made
     if route == "path":
         raise UsageError(f"method {method.name!r} has no path-wise route for these parameters; use route 'generic'.")
-    return GenericRoute(method, X, s, folds, fixed)
+    return GenericRoute(method, X, s, folds, fixed, scores)

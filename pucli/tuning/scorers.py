@@ -4,7 +4,9 @@ All of them are functions of four counts per validation fold: labelled rows pred
 unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive). It is
 zero if no row of the denominator is predicted positive, since a model that finds no positives is useless, whatever its
 recall on labelled rows. F1 is 2 prior recall / (P(predicted positive) + prior), with an estimate of the class prior:
-unlike PUF, it does not square the recall, which few labelled rows make noisy.
+unlike PUF, it does not square the recall, which few labelled rows make noisy. PU-AUC, the AUC of labelled against
+unlabeled held-out rows, needs scores instead of counts (`pucli.tuning.evidence`); afterwards the cut is moved to where
+the estimated F1 is greatest.
 """
 
 from __future__ import annotations
@@ -20,15 +22,18 @@ from pucli.metrics import puf
 from pucli.metrics.pu import Denominator
 from pucli.tuning.grids import regularisation_key
 
+RANKING = "pu-auc"
 RULES: dict[str, str] = {
+    RANKING: "AUC of labelled against unlabeled held-out rows, the scores of all folds together, averaged over the "
+    "repeats; the cut is then moved to where F1 is greatest, estimated with the class prior of the same rows",
     "puf": "mean over folds of PUF; ties go to the more regularised point (Wang 2024, section 3.6.4)",
     "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
     "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose "
     "bound is within one standard error of the best, the one with the strongest ridge",
     "f1": "F1 of all out-of-fold predictions together, with the class prior estimated from the same rows",
 }
-# The rule of the command line, with so many cross-validations, fewer above so many rows. Tables state their own.
-DEFAULT_RULE, DEFAULT_REPEATS, REPEATED_ROWS = "f1", 3, 20_000
+# The number of cross-validations where none is given, and the largest number of rows for it. Tables state their own.
+DEFAULT_REPEATS, REPEATED_ROWS = 2, 20_000
 
 
 class Scores(NamedTuple):
@@ -57,7 +62,9 @@ class Rule(NamedTuple):
     ridge : str
         The parameter meant by "strongest ridge".
     prior : float
-        For "f1": share of positives among the rows in the denominator.
+        For "f1" and "pu-auc": share of positives among the rows in the denominator.
+    moves_cut : bool
+        Whether predictions are positive above the cut with the greatest estimated F1, not above zero.
     """
 
     name: str
@@ -65,6 +72,7 @@ class Rule(NamedTuple):
     regularisation: Mapping[str, int]
     ridge: str = "lam"
     prior: float = float("nan")
+    moves_cut: bool = False
 
 
 def check_rule(rule: str, denominator: str) -> Denominator:
@@ -86,8 +94,8 @@ def score_counts(counts: Ints, rule: Rule) -> Scores:
     def value(counts: Ints) -> Floats:
         return estimated_f1(counts, rule) if rule.name == "f1" else puf(counts, rule.denominator)
 
-    per_fold = value(counts).reshape(len(counts), -1)
-    n_folds = per_fold.shape[1]
+    n_folds = counts.shape[1] * counts.shape[2]
+    per_fold = value(counts).reshape(len(counts), n_folds)
     error = per_fold.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(counts))
     pooled = counts.sum(axis=(1, 2))
     score = per_fold.mean(axis=1) if rule.name == "puf" else value(pooled)

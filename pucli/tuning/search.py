@@ -12,16 +12,31 @@ import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the l
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
-from pucli.arrays import AnyArray, Floats, Ints
-from pucli.errors import unknown
-from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
+from pucli.arrays import AnyArray, Floats
 from pucli.estimators.base.scales import in_numbers
-from pucli.methods import Method, check_value, estimator_class
+from pucli.methods import estimator_class
+from pucli.tuning.evidence import Evidence, evidence, joined
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
-from pucli.tuning.inputs import labelling, named_method, share_of_positives
+from pucli.tuning.inputs import (
+    check_parameters,
+    estimates_prior,
+    in_population,
+    labelling,
+    named_method,
+    rule_for,
+    share_of_positives,
+)
+from pucli.tuning.notes import degenerate, edge_notes
 from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
-from pucli.tuning.scorers import Rule, check_rule, choose, score_counts
+from pucli.tuning.scorers import (
+    DEFAULT_REPEATS,
+    RANKING,
+    REPEATED_ROWS,
+    Rule,
+    choose,
+    estimated_f1,
+)
 from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
 from pucli.tuning.trials import Trials
 
@@ -33,9 +48,14 @@ class TuneResult:
     Attributes
     ----------
     params : dict
-        All chosen constructor parameters.
+        All chosen constructor parameters; for "pu-auc" with the cut and, if the method estimates a class prior that is
+        not given, the estimate that all fits took.
     score, score_se : float
-        Score of the choice and its standard error, NaN if the score is that of a single fold.
+        Score of the choice and its standard error, for counts NaN if the score is that of a single fold.
+    rule : str
+        The rule of the choice, a key of `pucli.tuning.RULES`.
+    f1 : float
+        Estimated F1 of the choice on held-out rows, NaN for a rule that does not estimate the class prior.
     trials : Trials
         All points tried.
     notes : list of str
@@ -53,6 +73,8 @@ class TuneResult:
     params: dict[str, Any]
     score: float
     score_se: float
+    rule: str
+    f1: float
     trials: Trials
     notes: list[str]
     n_fits: int
@@ -93,66 +115,80 @@ class _Search:
     rule: Rule
     started: float
     points: list[Point] = field(default_factory=list)
-    counts: list[Ints] = field(default_factory=list)
+    found: list[Evidence] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    left_out: list[tuple[list[Point], Ints]] = field(default_factory=list)
+    left_out: list[tuple[list[Point], Evidence]] = field(default_factory=list)
     how: str = ""
     done: str = ""
     comparing: Sequence[Point] = ()
+    route: Route | None = None
     sample: str = ""
     n_grid: int = 0
     choice: _Choice | None = None
 
-    def leave_out(self, points: Sequence[Point], counts: Ints) -> None:
-        """Record points eliminated at an earlier stage, with their counts."""
-        self.left_out.append((list(points), counts))
+    def leave_out(self, points: Sequence[Point], found: Evidence) -> None:
+        """Record points eliminated at an earlier stage, with what is known of them."""
+        self.left_out.append((list(points), found))
 
-    def take_grid(self, points: Sequence[Point], counts: Ints) -> None:
+    def seen(
+        self, route: Route, points: Sequence[Point], progress: Progress | None, asked: Sequence[Point]
+    ) -> Evidence:
+        """Return what the route `route` finds for the points, which it is asked for as `asked`."""
+        self.comparing, self.route = points, route
+        return evidence(route, route.outcomes(asked, progress), self.rule)
+
+    def take_grid(self, points: Sequence[Point], found: Evidence) -> None:
         """Choose among the points of the grid."""
-        scores = score_counts(counts, self.rule)
+        scores = found.scores(self.rule)
         best = choose(points, scores, self.rule)
-        self.points, self.counts, self.n_grid = list(points), [counts], len(points)
+        self.points, self.found, self.n_grid = list(points), [found], len(points)
         self.choice = _Choice(dict(points[best]), *scores.of(best))
-        self.notes = _edge_notes(self.grid, points[best])
+        self.notes = edge_notes(self.grid, points[best])
 
     def take_part(self, part: Partial) -> None:
         """Choose among the points finished on all folds or, without any, from the folds finished for all points."""
-        points = self.comparing
+        points, route = self.comparing, self.route
+        assert route is not None
         whole = part.there.all(axis=(1, 2))
-        folds = part.there.all(axis=0)
+        folds = np.asarray(part.there.all(axis=0))
         if whole.any():
-            self.take_grid([points[p] for p in np.flatnonzero(whole).tolist()], part.counts[whole])
+            found = evidence(route, part.outcomes[whole], self.rule)
+            self.take_grid([points[p] for p in np.flatnonzero(whole).tolist()], found)
             self.done = f"{whole.sum()} of {len(points)} points were compared, each on all {folds.size} folds"
         elif folds.any():
-            self.take_grid(points, part.counts[:, None, folds])
+            self.take_grid(points, evidence(route, part.outcomes, self.rule, folds))
             self.done = f"all {len(points)} points were compared, but on {folds.sum()} of {folds.size} folds only"
-            # the points left out before count on as many folds
-            short = [(out, counts.reshape(len(out), 1, -1, 4)[:, :, : folds.sum()]) for out, counts in self.left_out]
-            self.left_out = short
         self.done += self.sample if self.done else ""
 
-    def take_move(self, point: Point, counts: Ints, better: _Choice | None) -> None:
+    def take_move(self, point: Point, found: Evidence, better: _Choice | None) -> None:
         """Add a point of the refinement."""
         self.points.append(point)
-        self.counts.append(counts[None])
+        self.found.append(found)
         self.choice = better or self.choice
 
     def result(self) -> TuneResult:
         """Return the result."""
         assert self.choice is not None
-        counts = np.concatenate(self.counts)
+        found = joined(self.found)
         chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
-        grid, n = np.split(counts, [self.n_grid]), self.n_grid
+        counts, n = found.counts[chosen], self.n_grid
         parts = [("screen", *out) for out in self.left_out]
-        parts += [("grid", self.points[:n], grid[0]), ("greedy", self.points[n:], grid[1])]
+        parts += [("grid", self.points[:n], found.of(range(n)))]
+        parts += [("greedy", self.points[n:], found.of(range(n, len(self.points))))]
         parts = [part for part in parts if part[1]]
         return TuneResult(
-            params={**self.fixed, **self.choice.point},
+            params={
+                **self.fixed,
+                **self.choice.point,
+                **({"cut": float(found.cut[chosen])} if self.rule.moves_cut else {}),
+            },
             score=self.choice.score,
-            score_se=self.choice.standard_error if counts[0, ..., 0].size > 1 else np.nan,
-            trials=Trials.joined([Trials.of(points, found, stage, self.rule) for stage, points, found in parts]),
-            notes=[*self.notes, *_degenerate(counts[chosen].sum(axis=(0, 1)))],
-            n_fits=sum(found[..., 0].size for _, _, found in parts),
+            score_se=self.choice.standard_error if counts[..., 0].size > 1 or self.rule.name == RANKING else np.nan,
+            rule=self.rule.name,
+            f1=float(estimated_f1(counts.sum(axis=(0, 1)), self.rule)),
+            trials=Trials.joined([Trials.of(points, part, stage, self.rule) for stage, points, part in parts]),
+            notes=[*self.notes, *degenerate(counts.sum(axis=(0, 1)))],
+            n_fits=sum(part.counts[..., 0].size for _, _, part in parts),
             seconds=time.perf_counter() - self.started,
             how=self.how,
             done=self.done,
@@ -167,8 +203,8 @@ def tune(
     params: Mapping[str, Any] | None = None,
     grid: Mapping[str, Any] | None = None,
     folds: int = 4,
-    cv_repeats: int = 1,
-    rule: str = "puf",
+    cv_repeats: int | None = None,
+    rule: str | None = None,
     denominator: str = "unlabeled",
     greedy_step: float | None = None,
     stay_on_grid: Mapping[str, Sequence[Any]] | None = None,
@@ -193,10 +229,12 @@ def tune(
         Fixed constructor parameters, which override those of the method.
     grid : mapping, optional
         Parameter -> values or the name of a series. Default: the method's grid.
-    folds, cv_repeats : int, default 4 and 1
-        Number of folds, and number of cross-validations, each with new folds.
-    rule : str, default "puf"
-        A key of `pucli.tuning.RULES`.
+    folds : int, default 4
+        Number of folds.
+    cv_repeats : int, optional
+        Number of cross-validations, each with new folds. Default: 2, or 1 above 20,000 rows.
+    rule : str, optional
+        A key of `pucli.tuning.RULES`. Default: "pu-auc", or "f1" for a method that has no parameter `cut`.
     denominator : {"unlabeled", "all"}, default "unlabeled"
         Rows in the denominator of PUF: "unlabeled" for case-control data, "all" for a single training set.
     greedy_step : float, optional
@@ -238,22 +276,26 @@ def tune(
     >>> s = np.r_[np.ones(20), np.zeros(70)]
     >>> result = tune("glpual", X, s, grid={"lam": [0.1, 10.0]})
     >>> sorted(result.params)
-    ['lam']
+    ['cut', 'lam']
     """
     started = time.perf_counter()
     entry = named_method(method)
-    by = Rule(rule, check_rule(rule, denominator), entry.regularisation, entry.ridge)
     fixed = {**entry.params, **(params or {})}
     grid = resolve(entry.grid if grid is None else grid)
-    _check_parameters(entry, fixed, grid)
+    check_parameters(entry, fixed, grid)
     X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
-    if rule == "f1":
-        by = by._replace(prior=share_of_positives(X, s == 1, by.denominator, seed))
+    by = rule_for(entry, rule, denominator, fixed)
+    if by.name in ("f1", RANKING):
+        hidden = share_of_positives(X, s == 1, "unlabeled", seed)
+        by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
+        if by.name == RANKING and estimates_prior(entry, fixed, grid):
+            fixed["prior"] = hidden  # with priors of their own, the scores of two folds could not be compared
+    if cv_repeats is None:
+        cv_repeats = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
     search = _Search(dict(fixed), grid, by, started)
     fixed.pop("pos_label", None)  # it was needed for s, which is 1 and 0
     points = expand(grid)
-    search.comparing = points
     try:
         # the systems are small: several BLAS threads would be slower, and the bits would depend on their number
         with threadpool_limits(limits=1):
@@ -261,13 +303,14 @@ def tune(
                 staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs)
                 evaluator, points = _in_stages(staged, search, points, progress)
             else:
-                evaluator = make_route(route, entry, X, s, pu_folds(s, folds, seed, cv_repeats), fixed, cache, n_jobs)
-                search.take_grid(points, evaluator.counts(points, progress))
+                cut = pu_folds(s, folds, seed, cv_repeats)
+                evaluator = make_route(route, entry, X, s, cut, fixed, cache, n_jobs, by.name == RANKING)
+                search.take_grid(points, search.seen(evaluator, points, progress, points))
             if greedy_step is not None:
                 assert search.choice is not None
                 steps = _refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
-                for point, counts, better in steps:
-                    search.take_move(point, counts, better)
+                for point, found, better in steps:
+                    search.take_move(point, found, better)
     except Partial as stop:
         if search.choice is None:
             search.take_part(stop)
@@ -289,16 +332,16 @@ def _in_stages(
     for stage in first:
         sample = nested_sample(staged.s, stage.rows, staged.seed)
         search.sample = f", of a sample of {stage.rows} rows" if stage.rows < len(staged.s) else ""
-        counts = staged.route(stage, sample).counts([staged.weighed(point, sample) for point in points], shown)
+        weighed = [staged.weighed(point, sample) for point in points]
+        found = search.seen(staged.route(stage, sample), points, shown, weighed)
         done += len(points)
-        kept = staged.leading(points, counts, stage.keep)
+        kept = staged.leading(points, found, stage.keep)
         out = sorted(set(range(len(points))) - set(kept))
-        search.leave_out([points[p] for p in out], counts[out])
+        search.leave_out([points[p] for p in out], found.of(out))
         points = [points[p] for p in kept]
-        search.comparing = points
     search.sample = ""
     route = staged.route(last, nested_sample(staged.s, len(staged.s), staged.seed))
-    search.take_grid(points, route.counts(points, shown))
+    search.take_grid(points, search.seen(route, points, shown, points))
     search.how = staged.description(first, last, len(points))
     return route, points
 
@@ -310,8 +353,8 @@ def _refined(
     refine: Sequence[str],
     stay: Mapping[str, Sequence[Any]],
     by: Rule,
-) -> Iterator[tuple[dict[str, Any], Ints, _Choice | None]]:
-    """Yield (point, counts, the new choice or None) until no single move improves the score.
+) -> Iterator[tuple[dict[str, Any], Evidence, _Choice | None]]:
+    """Yield (point, what is known of it, the new choice or None) until no single move improves the score.
 
     Each parameter in turn is increased and decreased by the share `step`; the better of the two points is kept if its
     score exceeds the current score, whatever the rule. A round without improvement ends the search.
@@ -331,50 +374,14 @@ def _refined(
             if not moves:
                 continue
             seen.update(dict.fromkeys(tuple(move.items()) for move in moves))
-            counts = evaluator.counts(moves)
-            scores = score_counts(counts, by)
+            found = evidence(evaluator, evaluator.outcomes(moves), by)
+            scores = found.scores(by)
             best = choose(moves, scores, plain)
             gain = scores.score[best] > current.score + 1e-12 * max(1.0, abs(current.score))
             for k, move in enumerate(moves):
                 if k != best or not gain:
-                    yield move, counts[k], None
+                    yield move, found.of([k]), None
             if gain:
                 current = _Choice(moves[best], *scores.of(best))
                 improved = True
-                yield current.point, counts[best], current
-
-
-def _check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
-    """Raise UsageError for a parameter that the method does not have or a value out of range."""
-    known = estimator_class(method)._get_param_names()
-    for name in [*fixed, *grid]:
-        if name not in known:
-            raise unknown(f"parameter of {method.name}", name, known)
-    for name, values in [*((name, [value]) for name, value in fixed.items()), *grid.items()]:
-        for value in values:
-            check_value(method.name, name, value)
-
-
-def _degenerate(counts: Ints) -> list[str]:
-    """Return a note if four counts, summed over the folds, show a degenerate model."""
-    found, labelled, called, unlabeled = counts.tolist()
-    if found + called in (0, labelled + unlabeled):
-        return ["the chosen point predicts one class only on the validation rows"]
-    recall, share = found / labelled, called / unlabeled
-    shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labelled validation rows"
-    if recall < LEAST_RECALL or share < NEARLY_NONE:
-        return [f"the chosen point predicts nearly no row positive: {shown}"]
-    if share > 1.0 - NEARLY_NONE:
-        return [f"the chosen point predicts nearly every row positive: {shown}"]
-    return []
-
-
-def _edge_notes(grid: Mapping[str, list[Any]], point: Point) -> list[str]:
-    notes = []
-    for name, values in grid.items():
-        if len(values) > 2 and all(isinstance(v, int | float) for v in values):
-            low, high = min(values), max(values)
-            if point[name] in (low, high):
-                side = "lower" if point[name] == low else "upper"
-                notes.append(f"{name} = {point[name]:g} lies on the {side} edge of its grid ({low:g} to {high:g})")
-    return notes
+                yield current.point, found.of([best]), current

@@ -14,10 +14,11 @@ import numpy as np
 from pucli.arrays import Floats, Ints
 from pucli.methods import Method, estimator_class
 from pucli.seeding import stream
+from pucli.tuning.evidence import Evidence
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.landmarks import METHODS, LandmarkRoute
 from pucli.tuning.routes import Point, Route, make_route
-from pucli.tuning.scorers import Rule, Scores, choose, score_counts
+from pucli.tuning.scorers import RANKING, Rule, Scores, choose
 
 # Up to these numbers of rows, all points are evaluated on the whole kernel, or on all rows for a linear method.
 WHOLE_KERNEL_ROWS = 600
@@ -29,11 +30,11 @@ EXACT_ROWS = 5000
 SAMPLE_ROWS = (20_000, 100_000)
 LABELLED_ROWS = 500
 # Numbers of features of a kernel at the stages before the last one, and at the last one.
-FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1500
+FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1000
 # Above `EXACT_ROWS` so many numbers in all, within limits.
 FEATURE_NUMBERS, LEAST_RANK = 25_000_000, 32
-# Methods whose steps on the features cost their number cubed: of several cross-validations the first stage has one, and
-# the last stage has `LATER_RANK` features and `HINGE_FINALISTS` points.
+# Methods whose steps on the features cost their number cubed: the last stage has `LATER_RANK` features and
+# `HINGE_FINALISTS` points.
 HINGES = ("bsvm", "usmo", "ramp-pu")
 # Number of points at the last stage, and share of points kept at each earlier stage.
 FINALISTS, HINGE_FINALISTS = 6, 4
@@ -91,7 +92,7 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     stages, left = [], n_points
     for place, size in enumerate(sizes):
         left = finalists if place == len(sizes) - 1 else max(finalists, round(SURVIVORS * left))
-        stages.append(Stage(size, rank, left, once=slow and place == 0))
+        stages.append(Stage(size, rank, left, once=place == 0))
     return [*stages, last]
 
 
@@ -99,7 +100,7 @@ def _is_rbf(method: Method, params: Point) -> bool:
     """Return whether all points have the RBF kernel of a method supported by `LandmarkRoute`."""
     known = {**estimator_class(method)().get_params(), **params}
     plain = known.get("form", "rkhs") == "rkhs" and known.get("max_rank") is None
-    plain = plain and known.get("solver", "dual") != "admm"
+    plain = plain and known.get("solver", "dual") != "admm" and known.get("cut") is None
     return method.name in METHODS and known.get("kernel") == "rbf" and plain
 
 
@@ -137,7 +138,7 @@ class StagedPoints:
     fixed : mapping
         Parameters shared by all points, with numbers in place of words.
     cut : tuple of (folds, repeats)
-        Numbers of folds and repeats of the cross-validation.
+        Numbers of folds and repeats of the cross-validation; the first of several stages has one repeat.
     seed : int
         Seed of samples and folds.
     rule : Rule
@@ -164,10 +165,11 @@ class StagedPoints:
         """Return the route of a stage; for a sample, points must be `weighed`."""
         X, s = (self.X, self.s) if len(sample.rows) == len(self.s) else (self.X[sample.rows], self.s[sample.rows])
         folds = pu_folds(s, self.cut[0], self.seed, 1 if stage.once else self.cut[1])
-        fixed = self.weighed(dict(self.fixed), sample, self.defaults)
+        fixed, scores = self.weighed(dict(self.fixed), sample, self.defaults), self.rule.name == RANKING
         if stage.rank is not None:
-            return LandmarkRoute(self.method, X, s, folds, {**self.defaults, **fixed}, stage.rank, self.n_jobs)
-        return make_route("auto", self.method, X, s, folds, fixed, None, self.n_jobs)
+            params = {**self.defaults, **fixed}
+            return LandmarkRoute(self.method, X, s, folds, params, stage.rank, self.n_jobs, scores)
+        return make_route("auto", self.method, X, s, folds, fixed, None, self.n_jobs, scores)
 
     def weighed(self, point: Point, sample: Sample, defaults: Point | None = None) -> dict[str, Any]:
         """Return a point with row weights that represent all rows; `defaults` are weighed as well."""
@@ -178,9 +180,9 @@ class StagedPoints:
                 found[name] = value / sample.shares[kind]
         return found
 
-    def leading(self, points: Sequence[Point], counts: Ints, keep: int) -> list[int]:
+    def leading(self, points: Sequence[Point], found: Evidence, keep: int) -> list[int]:
         """Return the `keep` best points in their order: the choice of the rule and those with the highest scores."""
-        scores = score_counts(counts, self.rule)
+        scores = found.scores(self.rule)
         best = choose(points, scores, self.rule)
         worth = _worth(scores, self.rule)
         worth[best] = np.inf

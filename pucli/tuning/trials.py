@@ -8,9 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Ints
+from pucli.arrays import AnyArray
+from pucli.tuning.evidence import Evidence
 from pucli.tuning.routes import Point
-from pucli.tuning.scorers import Rule, score_counts
+from pucli.tuning.scorers import RANKING, Rule, estimated_f1
 
 # Of the grid, of the refinement, and of the grid but eliminated early; stored trials hold the positions.
 STAGES = ("grid", "greedy", "screen")
@@ -23,7 +24,8 @@ class Trials(Sequence[dict[str, Any]]):
     Attributes
     ----------
     columns : dict of ndarray
-        stage (index in `STAGES`), the parameters, score, score_se, the four counts summed over folds, constant.
+        stage (index in `STAGES`), the parameters, score, score_se, the four counts summed over folds, constant; where
+        the rule moves the cut, also the cut and the estimated F1 at it.
     parameters : tuple of str
         Names of the columns that are parameters.
     """
@@ -32,22 +34,24 @@ class Trials(Sequence[dict[str, Any]]):
     parameters: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, points: Sequence[Point], counts: Ints, stage: str, rule: Rule) -> Trials:
-        """Return the trials of `points` with their counts (n_points, repeats, folds, 4) at a stage of `STAGES`."""
-        scores = score_counts(counts, rule)
-        pooled = counts.sum(axis=(1, 2))
+    def of(cls, points: Sequence[Point], found: Evidence, stage: str, rule: Rule) -> Trials:
+        """Return the trials of `points` at a stage of `STAGES`."""
+        scores, counts = found.scores(rule), found.counts
+        pooled, known = counts.sum(axis=(1, 2)), counts[0, ..., 0].size > 1 or rule.name == RANKING
         names = tuple(points[0])
         columns: dict[str, AnyArray] = {
             "stage": np.full(len(points), STAGES.index(stage), dtype=np.int8),
             **{name: np.array([point[name] for point in points]) for name in names},
             "score": scores.score,
-            "score_se": scores.standard_error if counts[0, ..., 0].size > 1 else np.full(len(points), np.nan),
+            "score_se": scores.standard_error if known else np.full(len(points), np.nan),
             "positive_labelled": pooled[:, 0],
             "n_labelled": pooled[:, 1],
             "positive_unlabeled": pooled[:, 2],
             "n_unlabeled": pooled[:, 3],
             "constant": scores.constant,
         }
+        if rule.moves_cut:
+            columns |= {"cut": found.cut, "f1": estimated_f1(pooled, rule)}
         return cls(columns, names)
 
     @classmethod

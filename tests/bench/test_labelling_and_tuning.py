@@ -46,13 +46,24 @@ def test_both_rules_choose_on_the_same_splits(wine: Path, monkeypatch: pytest.Mo
 
 def test_a_win_is_a_task_on_which_the_rule_is_better() -> None:
     def cell(task: str, rule: str, f1: float) -> dict[str, object]:
-        return {"task": task, "method": "m", "labelled": 0.5, "rule": rule, "F1": f1, "seconds": 1.0}
+        return {
+            "task": task,
+            "method": "m",
+            "labelled": 0.5,
+            "tasks": "design",
+            "rule": rule,
+            "F1": f1,
+            "AUC": f1,
+            "seconds": 1.0,
+        }
 
-    other = next(rule for rule in tuning.RULES if rule != tuning.THESIS)
+    other = tuning.F1
     cells = [cell(task, tuning.THESIS, 0.5) for task in "abc"]
     cells += [cell(task, other, f1) for task, f1 in zip("abc", (0.6, 0.5, 0.4), strict=True)]
-    lines = tuning._table(pd.DataFrame(cells), "all")
+    cells += [cell(task, "pu-auc, twice", 0.55) for task in "abc"]
+    lines = tuning._table(pd.DataFrame(cells))
     assert next(line for line in lines if line["rule"] == other)["wins"] == "1 of 2 that differ"
+    assert lines[-1]["wins over f1"] == "2 of 3 that differ"
 
 
 def test_a_member_that_repeats_the_ensemble_changes_nothing(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

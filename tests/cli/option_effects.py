@@ -126,7 +126,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("tune", "param"): Effect(TUNE, TUNE.replace("sigma=1", "sigma=9"), view="params"),
     ("tune", "grid"): Effect(TUNE, TUNE.replace("lam=0.1,1", "lam=0.1,1,10"), view="points"),
     ("tune", "folds"): Effect(TUNE, TUNE.replace("--cv 3", "--cv 4"), view="fits"),
-    ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 2", view="fits"),
+    ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 3", view="fits"),
     ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
     ("tune", "greedy"): Effect(TUNE, f"{TUNE} --greedy 0.5", view="points"),
     ("tune", "standardise"): Effect(RBF, f"{RBF} --raw", view="score"),

@@ -48,7 +48,8 @@ def test_an_interrupted_search_says_what_was_compared(n_jobs, stop, said):
             raise KeyboardInterrupt
 
     with pytest.raises(TuningInterrupted) as caught:
-        tune("svc-naive", X, S, grid={"C": [0.1, 1.0]}, n_jobs=n_jobs, progress=interrupt)
+        how = {"rule": "f1", "cv_repeats": 1, "n_jobs": n_jobs}
+        tune("svc-naive", X, S, grid={"C": [0.1, 1.0]}, progress=interrupt, **how)
     result = caught.value.so_far
     assert said in result.done
     assert np.isnan(result.score_se) == np.isnan(result.trials[0]["score_se"]) == (n_jobs == 2)

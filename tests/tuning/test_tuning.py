@@ -14,9 +14,9 @@ from pucli.tuning import tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import SERIES, expand, regularisation_key
 from pucli.tuning.inputs import share_of_positives
+from pucli.tuning.notes import degenerate
 from pucli.tuning.paths import glpual as path_module
 from pucli.tuning.scorers import Rule, Scores, choose, score_counts
-from pucli.tuning.search import _degenerate
 
 ORDER = get_method("glpual").regularisation
 
@@ -173,7 +173,7 @@ def test_the_lower_bound_rule_takes_the_strongest_ridge_within_the_error():
 
 def test_edges_and_one_class_choices_are_noted():
     X, s = pu_data(3)
-    result = tune("glpual", X, s, grid={"lam": [1e6, 1e7, 1e8]}, params={"c_u": 100.0})
+    result = tune("glpual", X, s, grid={"lam": [1e6, 1e7, 1e8]}, params={"c_u": 100.0}, rule="puf")
     assert any("lam" in note and "edge of its grid" in note for note in result.notes)
     assert any("one class only" in note for note in result.notes)
 
@@ -197,14 +197,14 @@ def test_progress_counts_the_points_of_the_grid():
     ],
 )
 def test_a_degenerate_choice_is_noted(counts, note):
-    notes = _degenerate(np.array(counts))
+    notes = degenerate(np.array(counts))
     assert len(notes) == (note is not None) and all(note in text for text in notes)
 
 
 def test_greedy_never_lowers_the_score_and_keeps_every_trial():
     X, s = pu_data(4)
-    grid_only = tune("glpual", X, s, grid=GRID, seed=9)
-    refined = tune("glpual", X, s, grid=GRID, seed=9, greedy_step=0.1)
+    grid_only = tune("glpual", X, s, grid=GRID, seed=9, rule="puf", cv_repeats=1)
+    refined = tune("glpual", X, s, grid=GRID, seed=9, rule="puf", cv_repeats=1, greedy_step=0.1)
     assert refined.score >= grid_only.score
     stages = [trial["stage"] for trial in refined.trials]
     assert stages.count("grid") == 18 and stages.count("greedy") >= 6

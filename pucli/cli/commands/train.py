@@ -75,6 +75,7 @@ def command(
         check_storable(method, params, rows)
     notes = list(rows.notes)
     _warn_of_poor_rows(out, rows)
+    own_prior = "prior" not in params
     if tune:
         params, remarks = _tuned(out, entry, rows, params, folds, where.seed, standardise)
         notes += remarks
@@ -83,7 +84,7 @@ def command(
     warn_of_far_prior(out, given, rows, where.seed)
     if model is not None:
         fitted.save(model)
-    fitted, checked = _judged(entry, fitted, where.seed)
+    fitted, checked = _judged(entry, fitted, where.seed, prior_estimated=tune and own_prior)
     if model is not None and fitted.probability:
         fitted.save(model)
     _report(out, fitted, where, notes, model, checked)
@@ -172,8 +173,11 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
         return fit(method, params, rows, standardise=standardise, report=report)
 
 
-def _judged(entry: Method, fitted: Fitted, seed: int) -> tuple[Fitted, HeldOut | None]:
-    """Cross-validate a model without probabilities on some of the rows, for its doubts and its probabilities."""
+def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) -> tuple[Fitted, HeldOut | None]:
+    """Cross-validate a model without probabilities on some of the rows, for its doubts and its probabilities.
+
+    prior_estimated : whether the class prior among the parameters, if any, is an estimate, which has an interval.
+    """
     rows = fitted.rows
     if rows.y is None or hasattr(fitted.estimator, "predict_proba"):
         return fitted, None
@@ -186,7 +190,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int) -> tuple[Fitted, HeldOut |
     scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed)
     if scores is None:
         return fitted, None
-    checked, given = judged(scores), fitted.params.get("prior")
+    checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")
     one_sample = (rows.n_labelled, len(rows.y) - rows.n_labelled) if rows.denominator == "all" else None
     curve = probability_curve(scores, rows.X, given if isinstance(given, float) else None, one_sample, seed)
     return replace(fitted, doubt=checked.warning, probability=curve.record()), checked

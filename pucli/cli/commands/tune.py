@@ -49,10 +49,10 @@ def command(
             "--cv-repeats",
             help="Number of cross-validations, each with new folds.",
             min=1,
-            show_default="3, or 1 above 20000 rows",
+            show_default="2, or 1 above 20000 rows",
         ),
     ] = None,
-    score: opt.Score = "f1",
+    score: opt.Score = None,
     greedy: Annotated[
         float | None,
         typer.Option(
@@ -72,9 +72,11 @@ def command(
     """Choose parameters without true labels.
 
     Parameters are chosen by repeated cross-validation with a score that needs only labelled positives and unlabeled
-    rows. The default is F1 of all held-out predictions together, estimated from the recall on labelled rows, the share
-    of rows predicted positive, and an estimate of the class prior. PUF, the score of the GLPUAL thesis (--score puf
-    --cv-repeats 1), is the squared recall divided by that share; `pucli bench tuning` compares both.
+    rows. The default is PU-AUC, the share of pairs of a labelled and an unlabeled held-out row in which the labelled
+    one has the higher score. The threshold (the parameter cut) is then moved to where F1 is greatest, estimated from
+    the recall on labelled rows, the share of rows predicted positive, and an estimate of the class prior. --score f1
+    compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats 1), is the
+    squared recall divided by the share; `pucli bench tuning` compares all three.
     """
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose
@@ -115,8 +117,9 @@ def command(
         if stop.so_far is None:
             raise
         result, interrupted = stop.so_far, True
-    chosen = {key: value for key, value in result.params.items() if key in chosen_grid}
-    _report(out, method, rows, result, chosen, score, trials)
+    found = [key for key in ("prior", "cut") if key not in params and result.params.get(key) is not None]
+    chosen = {key: value for key, value in result.params.items() if key in [*chosen_grid, *found]}
+    _report(out, method, rows, result, chosen, trials)
     words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
     raw = "" if standardise else " --raw"
     out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
@@ -161,19 +164,19 @@ def _report(
     rows: TrainingRows,
     result: TuneResult,
     chosen: dict[str, Any],
-    rule: str,
     trials: Path | None,
 ) -> None:
-    best = max(result.trials, key=lambda trial: trial["params"] == chosen)
+    best = max(result.trials, key=lambda trial: trial["params"].items() <= chosen.items())
     out.document(
         {
             "method": method,
             "data": rows.about,
             "params": result.params,
             "chosen": chosen,
-            "rule": rule,
+            "rule": result.rule,
             "score": result.score,
             "score_se": result.score_se,
+            "f1": result.f1,
             "points": len(result.trials),
             "fits": result.n_fits,
             "seconds": result.seconds,
@@ -186,30 +189,32 @@ def _report(
     out.text(f"{method} on {rows.title}")
     out.fields(
         [
-            *((key, value) for key, value in chosen.items()),
-            (rule, f"{number(result.score)} ({_error(result.score_se)})"),
+            *((key, number(value) if key in ("prior", "cut") else value) for key, value in chosen.items()),
+            (result.rule, f"{number(result.score)} ({_error(result.score_se)})"),
+            ("F1 at the cut", f"{number(result.f1, 3)} by estimate" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
             ("tried", f"{len(result.trials)} points, {result.n_fits} fits, {result.seconds:.2f} s"),
             ("trials", trials),
         ]
     )
-    if rule == "f1":
-        out.remark(
-            "The f1 is an estimate: it rests on an estimated class prior and on labels that are a random sample of the "
-            "positives; where the classes overlap it may be far too high."
-        )
-    _warn_if_useless(out, best, rows.n_labelled)
+    _warn_if_useless(out, best, rows.n_labelled, result)
 
 
-def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int) -> None:
+def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:
     """Warn if the best point calls nearly every row positive, or labelled rows no more than unlabeled ones."""
-    from pucli.auto.ranking import CHANCE
+    from pucli.auto.ranking import CHANCE, chance_limit
 
     called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labelled"] / best["n_labelled"]
     n = min(n_labelled, best["n_labelled"])  # repeated folds hold the same rows
     if called > MOST_CALLED:
         out.warn(f"{100 * called:.1f} % of the unlabeled rows are predicted positive: the choice may be useless.")
+    by_chance = chance_limit(n, n * best["n_unlabeled"] // best["n_labelled"])
+    if result.rule == "pu-auc" and result.score <= by_chance:
+        out.warn(
+            f"the choice may be useless: held-out labelled rows hardly rank above unlabeled ones; a PU-AUC of up to "
+            f"{number(by_chance, 2)} may be chance."
+        )
     elif recall - called <= CHANCE * math.sqrt(called * (1.0 - called) / n):
         out.warn(
             f"the choice may be useless: of rows held out, it predicts {100 * recall:.0f} % of the labelled and "

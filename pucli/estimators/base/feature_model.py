@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.arrays import Bools, Floats
-from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
+from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.pu import MEASURED_ROWS, PUClassifier
 from pucli.estimators.base.scales import Rule, median_distance
 from pucli.kernels.graph import Edges, squared_distances_between
@@ -53,6 +53,7 @@ class FeatureModel(PUClassifier):
         "kernel": [one_of("linear", "rbf")],
         "width": [POSITIVE, one_of("median")],
         "max_rank": [FROM_ONE, None],
+        "cut": CUT,
     }
 
     _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}

@@ -9,6 +9,7 @@ import numpy as np
 
 from pucli.arrays import Floats
 from pucli.estimators.base.parameters import (
+    CUT,
     FROM_ONE,
     FROM_ZERO,
     NOT_NEGATIVE,
@@ -72,6 +73,7 @@ class KernelPU(PriorInObjective):
         "max_iter": [FROM_ZERO],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
+        "cut": CUT,
     }
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
 

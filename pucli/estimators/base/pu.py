@@ -40,6 +40,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     ----------
     pos_label : label or None, default=None
         The label of y that marks labelled positives; see `pucli.estimators.base.labels.positive_label`.
+    cut : float or None, default=None
+        Score above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
     Attributes
     ----------
@@ -53,6 +55,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     """
 
     pos_label: Label | None
+    cut: float | None
     classes_: AnyArray
     n_features_in_: int
 
@@ -145,7 +148,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(kind)
             if len(rows) > most:
                 rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
-            shares.append(float(np.mean(self._score(X[rows]) > 0)))
+            shares.append(float(np.mean(self._score(X[rows]) > self._cut)))
         self.positive_share_, self.labelled_recall_ = shares
         given = isinstance(getattr(self, "prior", None), float)
         problem = degeneracy(*shares, prior_given=given, way_out=self._way_out)
@@ -155,6 +158,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     def _score(self, X: Floats) -> Floats:
         """Return f(x) (n,) of validated rows X (n, m)."""
         raise NotImplementedError
+
+    @property
+    def _cut(self) -> float:
+        """The cut that was given, zero without one."""
+        return getattr(self, "cut", None) or 0.0
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f(x) for each row of X.
@@ -168,7 +176,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Above zero for rows that are predicted positive.
         """
-        return self._score(self._validate_predict(X))
+        scores = self._score(self._validate_predict(X))
+        return scores - self._cut if self._cut else scores
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the label of each row of X.

@@ -233,6 +233,8 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
     if seen["not converged"]:
         result.notes.append(f"{seen['not converged']} fits of the tuning did not converge")
     chosen = {**params, **{name: tuned.params[name] for name in grid}}
+    if tuned.params.get("cut") is not None:
+        chosen["cut"] = tuned.params["cut"]
     if _on_edge(chosen, grid):
         result.flags.append("edge of the grid")
     return chosen
@@ -260,7 +262,8 @@ def _warm_up(name: str, content: str) -> None:
         if tuning:
             fixed = {key: value for key, value in params.items() if key not in grid}
             greedy = tuning["greedy_step"]
-            tuned = tune(name, X, s, params=fixed, grid=grid, folds=2, greedy_step=greedy, route=tuning["route"])
+            how = {"folds": 2, "cv_repeats": 1, "rule": tuning["rule"], "greedy_step": greedy, "route": tuning["route"]}
+            tuned = tune(name, X, s, params=fixed, grid=grid, **how)
             params = tuned.params
         make_estimator(name, **params).fit(X, s).predict(X)
 

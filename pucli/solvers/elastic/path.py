@@ -42,6 +42,7 @@ def elastic_path(
     table: Floats,
     tol: float,
     max_iter: int,
+    scores: Floats,
 ) -> Ints:
     """Fit every point of a grid and count the validation rows with f > 0.
 
@@ -61,6 +62,8 @@ def elastic_path(
         sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must be adjacent.
     tol, max_iter : float, int
         Tolerance and largest number of sweeps of the dual ascent.
+    scores : ndarray of shape (n_points, n_valid) or (0, n_valid)
+        Filled with f of the validation rows if it has room for the points.
 
     Returns
     -------
@@ -106,5 +109,5 @@ def elastic_path(
         upper[n_p:] = half_lam1
         _start(inverse, V, half_b, lower, upper, p, w)
         ascend(Zp, V, w, p, lower, upper, kink, half_b, c_u * (n - n_p), tol, max_iter)
-        count_predicted(Z_valid, labelled_valid, w, counts[point])
+        count_predicted(Z_valid, labelled_valid, w, point, counts, scores)
     return counts

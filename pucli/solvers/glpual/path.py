@@ -93,14 +93,21 @@ def similarity_product(
 
 
 @njit(cache=True)
-def count_predicted(Z_valid: Floats, labelled_valid: Bools, w: Floats, counts: Ints) -> None:
-    """Add the numbers of labelled and of unlabeled validation rows with f > 0 to `counts` (2,)."""
+def count_predicted(
+    Z_valid: Floats, labelled_valid: Bools, w: Floats, point: int, counts: Ints, scores: Floats
+) -> None:
+    """Add the numbers of labelled and of unlabeled validation rows with f > 0 to row `point` of `counts`.
+
+    f is written to this row of `scores`, unless they are empty.
+    """
     for i in range(Z_valid.shape[0]):
         f = 0.0
         for k in range(w.shape[0]):
             f += Z_valid[i, k] * w[k]
+        if scores.shape[0] > 0:
+            scores[point, i] = f
         if f > 0.0:
-            counts[0 if labelled_valid[i] else 1] += 1
+            counts[point, 0 if labelled_valid[i] else 1] += 1
 
 
 @njit(cache=True)
@@ -135,6 +142,7 @@ def linear_path(
     squared: bool,
     tol: float,
     max_iter: int,
+    scores: Floats,
 ) -> Ints:
     """Fit every point of a grid and count the validation rows with f > 0.
 
@@ -157,6 +165,8 @@ def linear_path(
         GLLC in place of GLPUAL.
     tol, max_iter : float, int
         Tolerance and largest number of sweeps of the dual ascent.
+    scores : ndarray of shape (n_points, n_valid) or (0, n_valid)
+        Filled with f of the validation rows if it has room for the points.
 
     Returns
     -------
@@ -202,5 +212,5 @@ def linear_path(
             _start(A, Zp, half_b, a, c_p, Y, w)
             box_ascent(Y, w, a, c_p, c_u * (n - n_p), half_b, tol, max_iter)
         _backward(A, w)
-        count_predicted(Z_valid, labelled_valid, w, counts[point])
+        count_predicted(Z_valid, labelled_valid, w, point, counts, scores)
     return counts

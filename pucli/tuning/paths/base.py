@@ -14,7 +14,7 @@ from pucli.kernels.graph import Graph, graph_of_part, mutual_knn
 from pucli.kernels.neighbours import nearest
 from pucli.methods import Method, estimator_class
 from pucli.tuning.folds import Fold
-from pucli.tuning.routes import Counts, Point, Progress, keeping
+from pucli.tuning.routes import Outcomes, Point, Progress, count_positive, empty_outcomes, keeping, put
 
 # Up to so many rows each fold is searched for itself; above, neighbours are found once for all folds.
 SEPARATE_ROWS = 10_000
@@ -42,7 +42,9 @@ class PathRoute(ABC):
     params : mapping
         Parameters shared by all points; the others are the defaults of the estimator.
     cache : dict, optional
-        Values for these rows that routes of other methods can reuse.
+        Values for these rows that routes of other methods can reuse; they are not used for scores.
+    scores : bool, default False
+        Whether the outcomes are held-out scores in place of counts.
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class PathRoute(ABC):
         folds: list[list[Fold]],
         params: Point,
         cache: dict[Any, Any] | None = None,
+        scores: bool = False,
     ) -> None:
         self.defaults: dict[str, Any] = {**estimator_class(method)().get_params(), **method.params, **params}
-        self.X, self.s, self.folds, self.cache = np.ascontiguousarray(X), s, folds, cache
+        self.X, self.s, self.folds = np.ascontiguousarray(X), s, folds
+        self.scores, self.cache = scores, None if scores else cache
         self._neighbours: dict[int, Ints] = {}
 
     @staticmethod
@@ -64,28 +68,36 @@ class PathRoute(ABC):
         """Return whether the route supports these fixed parameters."""
 
     @abstractmethod
-    def fold_counts(self, points: Sequence[Point], place: Place) -> Ints | list[Counts]:
-        """Return the counts (n_points, 4) of complete points on one fold."""
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Return the counts (n_points, 4) or the scores (n_points, n_valid) of complete points on one fold."""
+
+    def empty(self, n_points: int, n_valid: int) -> Outcomes:
+        """Return room for the outcomes of points on one fold."""
+        return np.empty((n_points, n_valid)) if self.scores else np.empty((n_points, 4), dtype=np.int64)
+
+    def seen(self, f: Floats, s_valid: Ints) -> Any:
+        """Return the outcome of one point on one fold from the scores f (n_valid,) of its validation rows."""
+        return f if self.scores else count_positive(f > 0, s_valid)
 
     def batch(self, point: Point) -> Hashable:
         """Return a key shared by points that must be evaluated together; by default, by all points."""
         return None
 
-    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4) of `pucli.tuning.scorers`, batch by batch."""
+    def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
+        """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n), batch by batch."""
         full = [{**self.defaults, **point} for point in points]
         batches: dict[Hashable, list[int]] = {}
         for p, point in enumerate(full):
             batches.setdefault(self.batch(point), []).append(p)
         places = [(r, f) for r, folds in enumerate(self.folds) for f in range(len(folds))]
-        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
-        there = np.zeros(result.shape[:3], dtype=bool)
+        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
         done = 0
         with keeping(result, there):
             for members in batches.values():
                 chosen = [full[p] for p in members]
                 for place in places:
-                    result[members, *place], there[members, *place] = self.fold_counts(chosen, place), True
+                    put(result, members, place, self.folds, self.fold_outcomes(chosen, place))
+                    there[members, *place] = True
                     done += len(members)
                     if progress is not None:
                         progress(done // len(places), len(points))

@@ -12,7 +12,7 @@ from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
-from pucli.tuning.routes import Counts, Point, count_positive
+from pucli.tuning.routes import Outcomes, Point
 
 ORDER = ("n_neighbors", "kernel", "width", "sigma")
 
@@ -34,14 +34,14 @@ class CPBPath(PathRoute):
         """Return the key of points with the same features, which are evaluated together."""
         return point["kernel"], point["width"]
 
-    def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
-        """Fit the points to the training rows, each starting from its neighbour, and count on the validation rows."""
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Fit the points to the training rows, each starting from its neighbour."""
         train, valid = self.fold(place)
         X, labelled = np.ascontiguousarray(self.X[train]), self.s[train] == 1
         previous: Point = {}
         graph = edges = similarity = dual = None
         Z = Z_valid = np.empty(0)
-        counts: list[Counts] = [(0, 0, 0, 0)] * len(points)
+        result = self.empty(len(points), len(valid))
         for p in in_order(points, lambda point: (*(point[name] for name in ORDER), -point["lam"])):
             point = points[p]
             changed = {name for name in ORDER if previous.get(name) != point[name]}
@@ -66,9 +66,9 @@ class CPBPath(PathRoute):
                 dual,
             )
             dual = fit.dual
-            counts[p] = count_positive(Z_valid @ fit.coef > 0, self.s[valid])
+            result[p] = self.seen(Z_valid @ fit.coef, self.s[valid])
             previous = point
-        return counts
+        return result
 
     @staticmethod
     def _features(point: Point, X: Floats, X_valid: Floats) -> tuple[Floats, Floats]:

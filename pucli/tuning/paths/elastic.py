@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
+from pucli.arrays import Floats
 from pucli.kernels.graph import Graph
 from pucli.kernels.intercept import with_intercept
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.elastic.path import elastic_path
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
-from pucli.tuning.routes import Point
+from pucli.tuning.routes import Outcomes, Point
 
 TABLE = ("sigma", "lam2", "c_u", "c_p", "lam1")
 
@@ -30,9 +30,9 @@ class ElasticPath(PathRoute):
         """Return whether the solver is that of the route."""
         return bool(params.get("solver", "dual") == "dual")
 
-    def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
-        """Return the counts (n_points, 4); points with equal neighbours and tolerances form one path."""
-        result = np.zeros((len(points), 4), dtype=np.int64)
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Return the counts or the scores; points with equal neighbours and tolerances form one path."""
+        result = self.empty(len(points), len(self.fold(place)[1]))
         groups: dict[tuple[int, float, int], list[int]] = {}
         for p in in_order(points, _path_order):
             point = points[p]
@@ -43,16 +43,19 @@ class ElasticPath(PathRoute):
             result[members] = self._evaluate(place, k, table, tol, max_iter)
         return result
 
-    def _evaluate(self, place: Place, k: int, table: Floats, tol: float, max_iter: int) -> Ints:
+    def _evaluate(self, place: Place, k: int, table: Floats, tol: float, max_iter: int) -> Outcomes:
         train, valid = self.fold(place)
         if (k, place) not in self._graphs:
             self._graphs[k, place] = self.fold_graph(self.X, train, k)
         graph = self._graphs[k, place]
         labelled_valid = self.s[valid] == 1
+        scores = np.empty((len(table) if self.scores else 0, len(valid)))
         positive = elastic_path(
             with_intercept(self.X[train]), self.s[train] == 1, graph.i, graph.j, graph.squared_distance,
-            with_intercept(self.X[valid]), labelled_valid, table, tol, max_iter,
+            with_intercept(self.X[valid]), labelled_valid, table, tol, max_iter, scores,
         )  # fmt: skip
+        if self.scores:
+            return scores
         counts = np.empty((len(table), 4), dtype=np.int64)
         counts[:, 0], counts[:, 2] = positive[:, 0], positive[:, 1]
         counts[:, 1] = np.count_nonzero(labelled_valid)

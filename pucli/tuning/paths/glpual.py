@@ -32,7 +32,7 @@ from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
-from pucli.tuning.routes import Counts, Point, count_positive
+from pucli.tuning.routes import Outcomes, Point
 
 # Maximum number of features (with the intercept) for which the compiled loop is faster than LAPACK.
 SMALL_FEATURES = 24
@@ -84,10 +84,10 @@ class GlobalLocalPath(PathRoute):
         """Return the key of points with the same features, which are evaluated together."""
         return point["form"], point["kernel"], None if point["kernel"] == "linear" else float(point["width"])
 
-    def fold_counts(self, points: Sequence[Point], place: Place) -> Ints:
-        """Return the counts (n_points, 4)."""
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Return the counts (n_points, 4) or the scores (n_points, n_valid)."""
         data = self._fold_data(place)
-        result = np.zeros((len(points), 4), dtype=np.int64)
+        result = self.empty(len(points), len(data.valid))
         groups: dict[Group, list[int]] = {}
         for p, point in enumerate(points):
             groups.setdefault(self.batch(point), []).append(p)
@@ -106,7 +106,7 @@ class GlobalLocalPath(PathRoute):
             self._data[place] = FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
         return self._data[place]
 
-    def _evaluate(self, group: Group, points: list[Point], place: Place, data: FoldData) -> Ints:
+    def _evaluate(self, group: Group, points: list[Point], place: Place, data: FoldData) -> Outcomes:
         form, _, width = group
         if form == "thesis":
             assert width is not None
@@ -132,14 +132,18 @@ class GlobalLocalPath(PathRoute):
             self._features[key] = (with_intercept(features.L), with_intercept(valid))
         return self._features[key]
 
-    def _small(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Ints:
+    def _small(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
         order = in_order(points, _path_order)
         table = np.array([[points[p][k] for k in ("sigma", "lam", "c_u", "c_p")] for p in order], dtype=float)
+        scores = np.empty((len(table) if self.scores else 0, len(Z_valid)))
         positive = linear_path(
             Z, data.labelled, data.graph.i, data.graph.j, data.graph.squared_distance, Z_valid,
-            data.s_valid == 1, table, self.squared, self._tol, limit(solve_glpual, self.defaults),
+            data.s_valid == 1, table, self.squared, self._tol, limit(solve_glpual, self.defaults), scores,
         )  # fmt: skip
-        result = np.empty((len(points), 4), dtype=np.int64)
+        result = self.empty(len(points), len(Z_valid))
+        if self.scores:
+            result[order] = scores
+            return result
         result[order, 0] = positive[:, 0]
         result[order, 2] = positive[:, 1]
         result[:, 1] = np.count_nonzero(data.s_valid == 1)
@@ -153,9 +157,9 @@ class GlobalLocalPath(PathRoute):
 
     def _large(
         self, group: Group, points: list[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
-    ) -> Ints:
-        """Return counts with one LAPACK factorisation per point; a cache also keeps those of the other method."""
-        result = np.empty((len(points), 4), dtype=np.int64)
+    ) -> Outcomes:
+        """Return outcomes with one LAPACK factorisation per point; a cache also keeps those of the other method."""
+        result = self.empty(len(points), len(Z_valid))
         tol, max_iter = self._tol, limit(solve_glpual, self.defaults)
         keys = [
             (self.squared, group, place, self._fold_id, tol, max_iter, *_path_order(p), p["c_p"], p["n_neighbors"])
@@ -164,8 +168,8 @@ class GlobalLocalPath(PathRoute):
         if self.cache is not None and all(key in self.cache for key in keys):
             result[:] = [self.cache[key] for key in keys]
             return result
-        if np.count_nonzero(data.labelled) > max(MANY_LABELLED, Z.shape[1]):
-            return self._many_labelled(points, data, Z, Z_valid)
+        if (self.squared and self.scores) or np.count_nonzero(data.labelled) > max(MANY_LABELLED, Z.shape[1]):
+            return self._from_sums(points, data, Z, Z_valid)
         Zp, Zu = np.ascontiguousarray(Z[data.labelled]), Z[~data.labelled]
         G_u, s_u = Zu.T @ Zu, Zu.sum(axis=0)
         ridge = np.diag_indices(Z.shape[1] - 1)
@@ -204,16 +208,16 @@ class GlobalLocalPath(PathRoute):
                 scores[False] = a
             for squared, dual in scores.items():
                 w, _ = dtrtrs(C, Yp @ dual - yb, lower=1, trans=1)
-                count = count_positive(Z_valid @ w > 0, data.s_valid)
+                outcome = self.seen(Z_valid @ w, data.s_valid)
                 if squared == self.squared:
-                    result[p] = count
+                    result[p] = outcome
                 elif self.cache is not None:
-                    self.cache[squared, *keys[p][1:]] = count
+                    self.cache[squared, *keys[p][1:]] = outcome
         return result
 
-    def _many_labelled(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Ints:
-        """Return the counts (n_points, 4) from sums over the rows, without a matrix of all labelled rows."""
-        result = np.empty((len(points), 4), dtype=np.int64)
+    def _from_sums(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
+        """Return the outcomes from sums over the rows, without a matrix of all labelled rows."""
+        result = self.empty(len(points), len(Z_valid))
         plain = RowSums.of(Z, data.labelled)
         Zp = np.ascontiguousarray(Z[data.labelled])
         sigma, sums = None, plain
@@ -228,14 +232,14 @@ class GlobalLocalPath(PathRoute):
                 w = solve_squares_from_sums(sums, *weights).coef
             else:
                 w = solve_hinge_from_sums(sums, Zp, *weights, self._tol, limit(solve_glpual, self.defaults)).coef
-            result[p] = count_positive(Z_valid @ w > 0, data.s_valid)
+            result[p] = self.seen(Z_valid @ w, data.s_valid)
         return result
 
-    def _thesis(self, width: float, points: list[Point], data: FoldData) -> Ints:
+    def _thesis(self, width: float, points: list[Point], data: FoldData) -> Outcomes:
         K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, data)
         n_u = int(np.count_nonzero(~data.labelled))
-        result = np.empty((len(points), 4), dtype=np.int64)
-        done: dict[tuple[float, float], Counts] = {}
+        result = self.empty(len(points), len(data.valid))
+        done: dict[tuple[float, float], Any] = {}
         for p, point in enumerate(points):
             c_p, c_u = float(point["c_p"]), float(point["c_u"])
             if (c_p, c_u) not in done:  # sigma and lam have no effect
@@ -246,7 +250,7 @@ class GlobalLocalPath(PathRoute):
                     n_iter = point.get("max_iter") or THESIS_ITERATIONS
                     omega, omega_u, intercept, _ = glpual_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u, mu, n_iter)
                 f = K_vp @ omega + omega_u * k_vu + intercept
-                done[c_p, c_u] = count_positive(f > 0, data.s_valid)
+                done[c_p, c_u] = self.seen(f, data.s_valid)
             result[p] = done[c_p, c_u]
         return result
 

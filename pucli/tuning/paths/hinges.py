@@ -9,7 +9,7 @@ import numpy as np
 from pucli.solvers.rows.linear import solve_linear
 from pucli.solvers.svm.hinge import hinge_losses
 from pucli.tuning.paths.base import PathRoute, Place, in_order
-from pucli.tuning.routes import Counts, Point, count_positive
+from pucli.tuning.routes import Outcomes, Point
 
 # Largest number of Newton steps of a fit; 40 are usual.
 MOST_STEPS = 2000
@@ -23,12 +23,12 @@ class BSVMPath(PathRoute):
         """Return whether the kernel is linear."""
         return bool(params.get("kernel", "linear") == "linear")
 
-    def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
-        """Return the counts of complete points on one fold."""
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Return the counts or the scores of complete points on one fold."""
         train, valid = self.fold(place)
         X, X_valid, labelled = self.X[train], self.X[valid], self.s[train] == 1
         signs, zeros = np.where(labelled, 1.0, -1.0), np.zeros(X.shape[1])
-        found: dict[int, Counts] = {}
+        result = self.empty(len(points), len(valid))
         # the last dual variables, times their ridge: slopes of the losses
         weights, slopes = None, None
         for p in in_order(points, _path_order):
@@ -44,8 +44,8 @@ class BSVMPath(PathRoute):
                 trivial=best_constant, constant=constant, start=None if slopes is None else slopes / lam,
             )  # fmt: skip
             slopes = lam * fitted.dual
-            found[p] = count_positive(X_valid @ fitted.coef + fitted.bias > 0, self.s[valid])
-        return [found[p] for p in range(len(points))]
+            result[p] = self.seen(X_valid @ fitted.coef + fitted.bias, self.s[valid])
+        return result
 
 
 def _path_order(point: Point) -> tuple[float, float, float]:

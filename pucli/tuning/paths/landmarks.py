@@ -20,7 +20,7 @@ from pucli.tuning.folds import Fold
 from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
 from pucli.tuning.paths.hinges import BSVMPath
-from pucli.tuning.routes import FoldsInParallel, Partial, Point, Progress, Route, make_route
+from pucli.tuning.routes import FoldsInParallel, Outcomes, Partial, Point, Progress, Route, empty_outcomes, make_route
 
 # Methods whose model with an RBF kernel is the linear model on features of the kernel.
 METHODS = ("glpual", "gllc", "blssvm", "bsvm", "usmo", "ramp-pu")
@@ -42,17 +42,24 @@ class LandmarkRoute:
     """Evaluate points of a kernel method by the linear method on at most `rank` features for each width."""
 
     def __init__(
-        self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point, rank: int, n_jobs: int = 1
+        self,
+        method: Method,
+        X: Floats,
+        s: Ints,
+        folds: list[list[Fold]],
+        params: Point,
+        rank: int,
+        n_jobs: int = 1,
+        scores: bool = False,
     ) -> None:
         self.method, self.X, self.s, self.folds, self.params = method, X, s, folds, dict(params)
-        self.rank, self.n_jobs = rank, n_jobs
+        self.rank, self.n_jobs, self.scores = rank, n_jobs, scores
         self._routes: dict[float, Route] = {}
 
-    def counts(self, points: Sequence[Point], progress: Progress | None = None) -> Ints:
-        """Return the counts (n_points, repeats, folds, 4), width by width."""
+    def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
+        """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n), width by width."""
         widths = np.array([float(point.get("width", self.params.get("width"))) for point in points])
-        result = np.zeros((len(points), len(self.folds), len(self.folds[0]), 4), dtype=np.int64)
-        there = np.zeros(result.shape[:3], dtype=bool)
+        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
         done = 0
         for width in dict.fromkeys(widths.tolist()):
             members = np.flatnonzero(widths == width)
@@ -62,9 +69,11 @@ class LandmarkRoute:
                     progress(before + part, len(points))
 
             try:
-                result[members] = self._route(width).counts([self._linear(points[p]) for p in members.tolist()], shown)
+                result[members] = self._route(width).outcomes(
+                    [self._linear(points[p]) for p in members.tolist()], shown
+                )
             except Partial as stop:
-                result[members], there[members] = stop.counts, stop.there
+                result[members], there[members] = stop.outcomes, stop.there
                 raise Partial(result, there) from None
             there[members] = True
             done += len(members)
@@ -85,7 +94,7 @@ class LandmarkRoute:
                 params |= {"form": "rkhs", "sigma": 1.0, "n_neighbors": 1}
             elif method.name == "bsvm":
                 method = replace(method, path=f"{BSVMPath.__module__}:{BSVMPath.__name__}")
-            route = make_route("auto", method, features, self.s, self.folds, params, None, self.n_jobs)
+            route = make_route("auto", method, features, self.s, self.folds, params, None, self.n_jobs, self.scores)
             _take_graph_from(route, np.ascontiguousarray(self.X))
             self._routes[width] = route
         return self._routes[width]

@@ -19,7 +19,7 @@ from pucli.kernels.quadratic_surface import check_memory, surface_features, surf
 from pucli.solvers.surface.problem import SurfaceSolution, assemble, quadratic
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
-from pucli.tuning.routes import Counts, Point, count_positive
+from pucli.tuning.routes import Outcomes, Point
 
 ORDER = ("n_neighbors", "sigma", "lam2", "c_u", "c_p")
 
@@ -32,8 +32,8 @@ class SurfacePath(PathRoute):
         """Return whether the solver is that of the route."""
         return bool(params.get("solver", "working-set") == "working-set")
 
-    def fold_counts(self, points: Sequence[Point], place: Place) -> list[Counts]:
-        """Fit the points to the training rows, each starting from its neighbour, and count on the validation rows."""
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Fit the points to the training rows, each starting from its neighbour."""
         check_memory(*self.X.shape)
         train, valid = self.fold(place)
         X, labelled = self.X[train], self.s[train] == 1
@@ -41,7 +41,7 @@ class SurfacePath(PathRoute):
         Zu = Z[~labelled]
         G, ZuZu = surface_ridge(X), Zu.T @ Zu
         Z_valid = with_intercept(surface_features(self.X[valid]))
-        counts: list[Counts] = [(0, 0, 0, 0)] * len(points)
+        result = self.empty(len(points), len(valid))
         groups: dict[tuple[Any, ...], list[int]] = {}
         for p in in_order(points, lambda point: (*(point[name] for name in ORDER), -point["lam1"])):
             groups.setdefault(tuple(points[p][name] for name in ORDER), []).append(p)
@@ -62,7 +62,7 @@ class SurfacePath(PathRoute):
             same = (hashlib.blake2b(A.tobytes()).digest(), c_u, c_p, along)
             if same in solved:
                 for p, q in zip(members, solved[same], strict=True):
-                    counts[p] = counts[q]
+                    result[p] = result[q]
                 continue
             solved[same] = members
             problem = assemble(Z, A, labelled, c_p, c_u)
@@ -70,5 +70,5 @@ class SurfacePath(PathRoute):
             for p in members:
                 point = points[p]
                 fit = solve_surface(problem, point["lam1"], point["tol"], limit(solve_surface, point), start=fit)
-                counts[p] = count_positive(Z_valid @ fit.coef > 0, self.s[valid])
-        return counts
+                result[p] = self.seen(Z_valid @ fit.coef, self.s[valid])
+        return result

@@ -160,8 +160,8 @@ def test_the_grid_route_gives_the_counts_of_single_fits():
         for sigma in (0.3, 5.0)
     ]
     fixed = {"tol": 1e-10}
-    path = ElasticPath(METHOD, X, s, folds, fixed, None).counts(points)
-    single = GenericRoute(METHOD, X, s, folds, fixed).counts(points)
+    path = ElasticPath(METHOD, X, s, folds, fixed, None).outcomes(points)
+    single = GenericRoute(METHOD, X, s, folds, fixed).outcomes(points)
     np.testing.assert_array_equal(path, single)
 
 

@@ -171,8 +171,8 @@ def test_the_grid_route_gives_the_counts_of_single_fits():
         for c_u in (0.05, 0.5)
         for sigma in (0.3, 5.0)
     ]
-    path = SurfacePath(METHOD, X, s, folds, {"tol": 1e-8}, None).counts(points)
-    single = GenericRoute(METHOD, X, s, folds, {"tol": 1e-8}).counts(points)
+    path = SurfacePath(METHOD, X, s, folds, {"tol": 1e-8}, None).outcomes(points)
+    single = GenericRoute(METHOD, X, s, folds, {"tol": 1e-8}).outcomes(points)
     np.testing.assert_array_equal(path, single)
 
 
@@ -184,10 +184,10 @@ def test_equal_problems_of_a_grid_are_solved_once(monkeypatch):
     monkeypatch.setattr(surface_path, "limit", lambda *_: 500)
     points = [{"lam1": lam1, "lam2": 0.01, "sigma": v} for lam1 in (0.1, 3.0) for v in (1e-6, 1e-5, 1e-4, 0.3, 5.0)]
     route = SurfacePath(METHOD, X, s, pu_folds(s, 2, 0, 1), {"c_u": 0.1}, None)
-    counts = route.counts(points)
+    counts = route.outcomes(points)
     assert len(calls) == 3 * 2 * 2  # sigmas that differ, ridges, folds
     for v, number in ((1e-6, 0), (1e-4, 2), (5.0, 4)):
-        alone = route.counts([point for point in points if point["sigma"] == v])
+        alone = route.outcomes([point for point in points if point["sigma"] == v])
         np.testing.assert_array_equal(alone, counts[[number, number + 5]])
 
 

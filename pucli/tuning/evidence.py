@@ -1,0 +1,138 @@
+"""What the folds say of the points of a grid: counts of predictions and, from scores of held-out rows, ranking and cut.
+
+For the rule "pu-auc", a point is judged by how its scores rank the rows: by the AUC of labelled against unlabeled rows,
+from the scores of all folds of a cross-validation together, averaged over the repeats. This needs no cut and no class
+prior. The cut of a point is where the estimated F1, 2 prior r / (q + prior), is greatest; r is the share of the
+labelled rows above the cut, and q that of the population. Only cuts just below the score of a labelled row come into
+question: from there up to the next labelled row only q changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.arrays import Bools, Floats, Ints
+from pucli.tuning.folds import Fold
+from pucli.tuning.routes import Outcomes, Route
+from pucli.tuning.scorers import RANKING, Rule, Scores, score_counts
+
+
+class Evidence(NamedTuple):
+    """What is known of points.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_points, repeats, folds, 4)
+        As in `pucli.tuning.scorers`, at the cut.
+    ranking, ranking_error : ndarray of shape (n_points,)
+        PU-AUC and its standard error; NaN without scores.
+    cut : ndarray of shape (n_points,)
+        Score above which rows are predicted positive; zero without scores.
+    """
+
+    counts: Ints
+    ranking: Floats
+    ranking_error: Floats
+    cut: Floats
+
+    def scores(self, rule: Rule) -> Scores:
+        """Return the scores of the points by a rule."""
+        found = score_counts(self.counts, rule)
+        return Scores(self.ranking, self.ranking_error, found.constant) if rule.name == RANKING else found
+
+    def of(self, points: Sequence[int]) -> Evidence:
+        """Return the evidence of some of the points."""
+        return Evidence._make(values[list(points)] for values in self)
+
+
+def joined(parts: Sequence[Evidence]) -> Evidence:
+    """Return the evidence of all points of several parts."""
+    return Evidence._make(np.concatenate(values) for values in zip(*parts, strict=True))
+
+
+def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None = None) -> Evidence:
+    """Return what the outcomes of a route say.
+
+    Parameters
+    ----------
+    route : Route
+        The route that computed them.
+    outcomes : ndarray
+        Counts (n_points, repeats, folds, 4) or scores (n_points, repeats, n).
+    rule : Rule
+    there : ndarray of bool, shape (repeats, folds)
+        The folds that count, which become one repeat; by default, all of them.
+    """
+    if not route.scores:
+        nothing = np.full(len(outcomes), np.nan)
+        counts = outcomes if there is None else outcomes[:, None, there]
+        return Evidence(counts.astype(np.int64), nothing, nothing, np.zeros(len(outcomes)))
+    shape = (len(route.folds), len(route.folds[0])) if there is None else (1, int(there.sum()))
+    labelled, home = route.s == 1, _homes(route.folds, len(route.s), there)
+    parts = [(r, rows & labelled, rows & ~labelled) for r, rows in enumerate(home >= 0) if rows.any()]
+    marked, others = (home >= 0) & labelled, (home >= 0) & ~labelled
+    ranking, cut = np.empty((len(outcomes), 2)), np.zeros(len(outcomes))
+    counts = np.zeros((len(outcomes), shape[0] * shape[1], 4), dtype=np.int64)
+    counts[:, :, 1] = np.bincount(home[marked], minlength=counts.shape[1])
+    counts[:, :, 3] = np.bincount(home[others], minlength=counts.shape[1])
+    for p, scores in enumerate(outcomes):
+        ranking[p] = np.mean([ranked(scores[r, upper], scores[r, lower]) for r, upper, lower in parts], axis=0)
+        if rule.moves_cut:
+            cut[p] = best_cut(scores[marked], scores[others], rule)
+        for column, rows in ((0, marked), (2, others)):
+            counts[p, :, column] = np.bincount(home[rows & (scores > cut[p])], minlength=counts.shape[1])
+    return Evidence(counts.reshape(len(outcomes), *shape, 4), ranking[:, 0], ranking[:, 1], cut)
+
+
+def _homes(folds: list[list[Fold]], n: int, there: Bools | None) -> Ints:
+    """Return the number of the fold that leaves a row out, counted over all repeats, (repeats, n); -1 without one."""
+    home = np.full((len(folds), n), -1, dtype=np.int64)
+    number = 0
+    for r, repeat in enumerate(folds):
+        for f, (_, valid) in enumerate(repeat):
+            if there is None or there[r, f]:
+                home[r, valid] = number
+                number += 1
+    return home
+
+
+def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
+    """Return the share of pairs in which the score of `upper` is above that of `lower`, and its standard error.
+
+    Ties count half. The standard error is that of DeLong, DeLong, Clarke-Pearson (1988).
+    """
+    shares = []
+    for values, other in ((upper, np.sort(lower)), (np.sort(lower), np.sort(upper))):
+        below = np.searchsorted(other, values, side="left") + np.searchsorted(other, values, side="right")
+        shares.append(below / (2.0 * len(other)))
+    variance = sum(share.var(ddof=min(1, len(share) - 1)) / len(share) for share in shares)
+    return float(shares[0].mean()), float(np.sqrt(variance))
+
+
+def best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
+    """Return the cut with the greatest estimated F1.
+
+    It lies between two scores. Of several such cuts, the one with the greatest recall is taken.
+
+    Parameters
+    ----------
+    upper, lower : ndarray of shape (p,) and (u,)
+        Held-out scores of labelled and of unlabeled rows.
+    rule : Rule
+        The class prior and the population, which is that of the denominator of PUF.
+    """
+    upper, lower = np.sort(upper), np.sort(lower)
+    below = np.searchsorted(upper, upper, side="left"), np.searchsorted(lower, upper, side="left")
+    recall, share = 1.0 - below[0] / len(upper), 1.0 - below[1] / len(lower)
+    if rule.denominator == "all":
+        share = (recall * len(upper) + share * len(lower)) / (len(upper) + len(lower))
+    best = int(np.argmax(2.0 * rule.prior * recall / (share + rule.prior)))
+    top = float(upper[best])
+    lesser = [float(scores[k[best] - 1]) for scores, k in zip((upper, lower), below, strict=True) if k[best] > 0]
+    if not lesser:
+        return float(np.nextafter(top, -np.inf))
+    middle = 0.5 * (max(lesser) + top)
+    return middle if max(lesser) <= middle < top else max(lesser)

@@ -1,0 +1,36 @@
+"""Notes on the point that tuning chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pucli.arrays import Ints
+from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
+from pucli.tuning.routes import Point
+
+
+def degenerate(counts: Ints) -> list[str]:
+    """Return a note if four counts, summed over the folds, show a degenerate model."""
+    found, labelled, called, unlabeled = counts.tolist()
+    if found + called in (0, labelled + unlabeled):
+        return ["the chosen point predicts one class only on the validation rows"]
+    recall, share = found / labelled, called / unlabeled
+    shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labelled validation rows"
+    if recall < LEAST_RECALL or share < NEARLY_NONE:
+        return [f"the chosen point predicts nearly no row positive: {shown}"]
+    if share > 1.0 - NEARLY_NONE:
+        return [f"the chosen point predicts nearly every row positive: {shown}"]
+    return []
+
+
+def edge_notes(grid: Mapping[str, list[Any]], point: Point) -> list[str]:
+    """Return a note for each number of a point that lies on the edge of its grid."""
+    notes = []
+    for name, values in grid.items():
+        if len(values) > 2 and all(isinstance(v, int | float) for v in values):
+            low, high = min(values), max(values)
+            if point[name] in (low, high):
+                side = "lower" if point[name] == low else "upper"
+                notes.append(f"{name} = {point[name]:g} lies on the {side} edge of its grid ({low:g} to {high:g})")
+    return notes
