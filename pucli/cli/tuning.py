@@ -57,6 +57,8 @@ def choose(
         out.remark(result.how)
     for line in _said(result):
         out.remark(line)
+    if params.get("prior") is None and "prior" not in grid and result.params.get("prior") is not None:
+        out.remark(f"no class prior was given: all fits take the estimate {number(result.params['prior'], 3)}")
     for note in result.notes:
         out.warn(note)
     return result
@@ -72,8 +74,6 @@ def _said(result: TuneResult) -> list[str]:
     )
     if result.rule == "f1":
         return [f"the choice has the greatest estimated F1 of held-out rows, {number(result.f1, 3)}", doubt]
-    text = (
-        f"the choice has the greatest PU-AUC of held-out rows, {number(result.score, 3)}; rows with a score above "
-        f"{number(result.params['cut'], 3)} are predicted positive, where F1 is estimated as {number(result.f1, 3)}"
-    )
+    text = f"the choice has the greatest PU-AUC of held-out rows, {number(result.score, 3)}"
+    text += f"; the cut is {number(result.params['cut'], 3)}, where F1 is estimated as {number(result.f1, 3)}"
     return [text, doubt]

@@ -53,6 +53,32 @@ def test_train_tune_uses_the_tuned_choice(pucli):
     assert {key: trained["params"][key] for key in chosen} == chosen
 
 
+def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
+    from pucli.persistence import load_model
+
+    words = ("--method", "gllc", "--data", customers.pu, *LABELLED, "--param", "sigma=1", "--param", "lam=1")
+    trained = pucli("train", *words, "--tune", "--model", "m.model")
+    cut = load_model("m.model").estimator.cut
+    assert f"the cut is {cut:.3g}, where F1 is estimated as" in trained.err and "greatest PU-AUC" in trained.err
+    chosen = pucli("tune", *words, "--json").document["chosen"]
+    assert chosen["cut"] == cut != 0.0
+    pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--model", "zero.model")
+    scored = {}
+    for name in ("m", "zero"):
+        assert pucli("predict", "--model", f"{name}.model", "--data", customers.pu, "--out", f"{name}.csv").code == 0
+        scored[name] = pd.read_csv(f"{name}.csv")
+    np.testing.assert_allclose(scored["m"]["score"], scored["zero"]["score"] - cut, atol=1e-12)
+    assert set(scored["m"]["prediction"][scored["zero"]["score"] > cut]) == {"yes"}
+    assert "yes" not in set(scored["m"]["prediction"][scored["zero"]["score"] <= cut])
+
+
+def test_one_estimate_of_the_class_prior_is_said_and_trained_with(pucli, customers):
+    words = ("--method", "usmo", "--data", customers.pu, *LABELLED, "--grid", "lam=0.01,0.1")
+    done = pucli("tune", *words)
+    assert "no class prior was given: all fits take the estimate" in done.err
+    assert "--param prior=0." in done.err.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -9,6 +9,7 @@ import yaml
 from pucli.data import load_dataset, repeated_splits
 from pucli.data.preprocessing import Standardiser
 from pucli.errors import UsageError
+from pucli.methods import make_estimator
 from pucli.protocols.pu import protocol as pu
 from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.store import read_rows, read_trials
@@ -63,6 +64,20 @@ def test_test_labels_do_not_affect_the_choice(experiment):
         assert first.params == second.params and first.trials == second.trials and first.flags == second.flags
         predicted = [r.metrics["tp"] + r.metrics["fp"] for r in (first, second)]
         assert predicted[0] == predicted[1]
+
+
+def test_a_cut_that_tuning_moved_is_that_of_the_model(tmp_path):
+    declared = {**DECLARED, "tuning": {"folds": 3, "score": "pu-auc"}}
+    declared["methods"] = {name: DECLARED["methods"][name] for name in ("glpual",)}
+    (tmp_path / "two.yaml").write_text(yaml.safe_dump(declared))
+    cell = plan(load_experiment(tmp_path / "two.yaml"))[0]
+    context = Context()
+    result = pu.run_cell(cell, context)
+    best = int(np.argmax(result.trials["score"]))
+    assert result.params["cut"] == result.trials["cut"][best] != 0.0
+    rows = context.cache[cell.group]
+    model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.s)
+    assert np.sum(model.predict(rows.X_test) == 1) == result.metrics["tp"] + result.metrics["fp"]
 
 
 def test_methods_share_rows_and_folds(experiment):

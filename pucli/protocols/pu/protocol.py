@@ -233,8 +233,8 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
     if seen["not converged"]:
         result.notes.append(f"{seen['not converged']} fits of the tuning did not converge")
     chosen = {**params, **{name: tuned.params[name] for name in grid}}
-    if tuned.params.get("cut") is not None:
-        chosen["cut"] = tuned.params["cut"]
+    if tuned.rule == "pu-auc":  # the cut that it moved, and the estimate that all fits took
+        chosen |= {name: tuned.params[name] for name in ("cut", "prior") if tuned.params.get(name) is not None}
     if _on_edge(chosen, grid):
         result.flags.append("edge of the grid")
     return chosen
