@@ -197,28 +197,8 @@ def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
     return RowSums.of(features(X), labelled)
 
 
-class Counts(NamedTuple):
-    """For each model: labelled rows called positive, labelled, unlabeled rows called positive, unlabeled (k, 4)."""
-
-    table: Ints
-
-    def plus(self, other: Counts) -> Counts:
-        """Return the counts of both."""
-        return Counts(self.table + other.table)
-
-
-def counts(block: Block, columns: Columns, features: RowMap, coefs: Floats) -> Counts:
-    """Return the counts of a block for coefficients (k, r)."""
-    X, labelled = read_rows(block, columns)
-    positive = features(X) @ coefs.T > 0
-    table = np.empty((len(coefs), 4), dtype=np.int64)
-    table[:, 0], table[:, 2] = positive[labelled].sum(axis=0), positive[~labelled].sum(axis=0)
-    table[:, 1], table[:, 3] = labelled.sum(), (~labelled).sum()
-    return Counts(table)
-
-
 class ScoreHistogram(NamedTuple):
-    """How many labelled and unlabeled rows have their score in each bin (SCORE_BINS,)."""
+    """How many labelled and unlabeled rows have their score in each bin, (SCORE_BINS,) or (k, SCORE_BINS)."""
 
     labelled: Ints
     unlabeled: Ints
@@ -229,13 +209,16 @@ class ScoreHistogram(NamedTuple):
 
 
 def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> ScoreHistogram:
-    """Return the histogram of the scores of a block."""
+    """Return the histogram of the scores of a block for coefficients (r,), or one for each row of (k, r)."""
     X, labelled = read_rows(block, columns)
     width = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
-    bins = np.clip((features(X) @ coef - LOWEST_SCORE) // width, 0, SCORE_BINS - 1).astype(np.int64)
-    return ScoreHistogram(
-        np.bincount(bins[labelled], minlength=SCORE_BINS), np.bincount(bins[~labelled], minlength=SCORE_BINS)
-    )
+    bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // width, 0, SCORE_BINS - 1).astype(np.int64)
+    shape = (*coef.shape[:-1], SCORE_BINS)
+    found = [
+        np.array([np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)])
+        for kind in (labelled, ~labelled)
+    ]
+    return ScoreHistogram(found[0].reshape(shape), found[1].reshape(shape))
 
 
 class OfRows(Protocol):

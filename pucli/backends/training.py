@@ -27,7 +27,6 @@ from pucli.backends.blocks import (
     Moments,
     RowMap,
     ScoreHistogram,
-    counts,
     moments,
     row_sums,
     rows_at,
@@ -46,7 +45,7 @@ from pucli.probability import ProbabilityCurve, curve_of, prior_of
 from pucli.solvers.glpual.sums import RowSums, solve_squares_from_sums
 from pucli.solvers.prior.best_bin import CONFIDENCE, DELTA, GAMMA
 from pucli.tuning.grids import expand
-from pucli.tuning.scorers import Rule, choose, score_counts
+from pucli.tuning.scorers import RANKING, Rule, Scores, choose
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -119,8 +118,8 @@ class BlockModel:
 
     @property
     def coef(self) -> Floats:
-        """Coefficients (r,) of the columns, the intercept last."""
-        return np.append(self.estimator.coef_, self.estimator.intercept_)
+        """Coefficients (r,) of the columns, the intercept less the cut of the estimator last."""
+        return np.append(self.estimator.coef_, self.estimator.intercept_ - (self.estimator.cut or 0.0))
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return the score of each row of X (n, m), its probability and the range of that."""
@@ -302,7 +301,7 @@ def _choose(
     grid: Mapping[str, Any],
     folds: int,
 ) -> dict[str, Any]:
-    """Return the point of the grid with the best PUF on held-out blocks."""
+    """Return the point of the grid with the greatest PU-AUC on held-out blocks, and its cut."""
     if len(blocks) < folds:
         raise UsageError(
             f"{len(blocks)} blocks cannot fill {folds} folds; use --cv {max(len(blocks), 2)} or smaller row groups."
@@ -313,19 +312,32 @@ def _choose(
     total = fold_sums[0]
     for one in fold_sums[1:]:
         total = total.plus(one)
-    table = np.empty((len(points), 1, folds, 4), dtype=np.int64)
-    for fold, (part, held_out) in enumerate(zip(parts, fold_sums, strict=True)):
+    found = []
+    for part, held_out in zip(parts, fold_sums, strict=True):
         rest = RowSums(total.G_p - held_out.G_p, total.G_u - held_out.G_u, total.G_r)
         coefs = []
         for point in points:
             trial = BLSSVM(**{**model.get_params(), **point})
             _set_ridge(trial, total)
             coefs.append(solve_squares_from_sums(rest, trial.lam_, trial.c_p, trial.c_u_).coef)
-        count = partial(counts, columns=columns, features=features, coefs=np.array(coefs))
-        table[:, 0, fold] = runner.total(count, part).table
-    entry = get_method(METHOD)
-    rule = Rule("puf", "unlabeled", entry.regularisation, entry.ridge)
-    return points[choose(points, score_counts(table, rule), rule)]
+        score = partial(score_histogram, columns=columns, features=features, coef=np.array(coefs))
+        found.append(runner.total(score, part))
+    labelled, unlabeled = (np.sum(kind, axis=0) for kind in zip(*found, strict=True))
+    below = np.cumsum(unlabeled, axis=1) - 0.5 * unlabeled
+    areas = (labelled * below).sum(axis=1) / (labelled.sum(axis=1) * unlabeled.sum(axis=1))
+    entry, none = get_method(METHOD), np.zeros(len(points))
+    best = choose(points, Scores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularisation, entry.ridge))
+    if model.cut is not None:
+        return points[best]
+    return {**points[best], "cut": _best_cut(ScoreHistogram(labelled[best], unlabeled[best]))}
+
+
+def _best_cut(scores: ScoreHistogram) -> float:
+    """Return the lower end of a bin with the greatest estimated F1 of the rows above it."""
+    prior, _ = prior_and_cut(scores)
+    recall, share = (np.cumsum(n[::-1]) / n.sum() for n in scores)
+    place = int(np.argmax(2.0 * prior * recall / (share + prior)))
+    return HIGHEST_SCORE - (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS * (place + 1)
 
 
 def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:

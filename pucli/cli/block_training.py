@@ -122,8 +122,6 @@ def train_in_blocks(
         raise UsageError(
             f"--backend dask trains {METHOD}, whose fit is a sum over rows; {entry.name} needs all rows at once."
         )
-    if params.get("cut") is not None:
-        raise UsageError("--param cut: the model of blocks has the threshold zero; leave the parameter out.")
     blocks, columns = backend.blocks(where)
     grid = {key: values for key, values in entry.grid.items() if key not in params} if tune else None
     started = time.perf_counter()

@@ -4,6 +4,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from pucli.backends.blocks import Columns, ScoreHistogram, find_blocks, moments, numeric_columns, read_rows
 from pucli.backends.training import HereRunner, prior_and_cut, train_on_blocks
@@ -79,13 +80,24 @@ def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
         fold[block.first : block.first + block.rows] = k % 3
     for lam in grid["lam"]:
         for c_u in grid["c_u"]:
-            puf = []
+            f = np.empty(900)
             for k in range(3):
-                called = BLSSVM(lam=lam, c_u=c_u).fit(X[fold != k], y[fold != k]).predict(X[fold == k]) == 1
-                held = y[fold == k]
-                puf.append(called[held == 1].mean() ** 2 / max(called[held == 0].mean(), 1e-9))
-            scores[lam, c_u] = np.mean(puf)
-    assert (found.estimator.lam, found.estimator.c_u) == max(scores, key=scores.get)
+                f[fold == k] = BLSSVM(lam=lam, c_u=c_u).fit(X[fold != k], y[fold != k]).decision_function(X[fold == k])
+            scores[lam, c_u] = roc_auc_score(y, f), f
+    best = max(scores, key=lambda point: scores[point][0])
+    assert (found.estimator.lam, found.estimator.c_u) == best
+    f, step = scores[best][1], 8.0 / 8000
+    prior, _ = prior_and_cut(
+        ScoreHistogram(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
+    )
+    f1 = {cut: 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) for cut in f - 1e-9}
+    cut = found.estimator.cut
+    assert 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) > 0.99 * max(f1.values())
+    of_rows = found.of_rows(frame.drop(columns="bought").to_numpy(dtype=float))["score"]
+    whole = BLSSVM(lam=best[0], c_u=best[1]).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(of_rows, whole - cut, atol=1e-8)
+    saved = found.to_save("rows").pipeline.decision_function(frame.drop(columns="bought").to_numpy(dtype=float))
+    np.testing.assert_allclose(saved, of_rows, atol=1e-8)
 
 
 def test_prior_and_cut_come_from_the_histogram():
