@@ -1,7 +1,7 @@
 """How a PU method does on rows that it was not trained on, without true labels.
 
 Training rows flatter a flexible model: it may predict every labelled row positive and learn nothing. Cross-validation
-on at most a few hundred rows shows that in little time, whatever the size of the table. Weights that were set for
+on at most some thousand rows shows that in little time, whatever the size of the table. Weights that were set for
 all rows need all rows.
 """
 
@@ -25,10 +25,9 @@ from pucli.models import decision_values
 from pucli.seeding import stream
 
 FOLDS = 4
-# The most rows of each kind.
-MOST_LABELLED, MOST_UNLABELED = 300, 900
-# With such parameters, up to this many rows are all used.
-MOST_WEIGHTED = 5000
+# Up to this many rows are all used; of more, at most so many of each kind.
+MOST_ROWS = 5000
+MOST_LABELLED, MOST_UNLABELED = 1000, 4000
 # Parameters whose numbers are for sums over all rows; on a sample they mean something else.
 WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
 
@@ -62,10 +61,15 @@ class HeldOut:
     prior: float | None = None
 
     @property
+    def ranks(self) -> bool:
+        """Whether labelled rows rank above unlabeled ones by more than chance."""
+        return self.pu_auc > chance_limit(self.labelled, self.unlabeled)
+
+    @property
     def warning(self) -> str:
         """Why the model may be useless, or "" if nothing speaks for it."""
-        by_chance = chance_limit(self.labelled, self.unlabeled)
-        if self.pu_auc <= by_chance:
+        if not self.ranks:
+            by_chance = chance_limit(self.labelled, self.unlabeled)
             return (
                 f"the model may be useless: labelled rows that it was not trained on do not rank above unlabeled ones "
                 f"(PU-AUC {self.pu_auc:.2f}; up to {by_chance:.2f} may be chance)"
@@ -138,7 +142,7 @@ def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> Hel
     -------
     HeldOutScores or None
         None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or weights were set
-        for more than `MOST_WEIGHTED` rows, which no sample could do with.
+        for more than `MOST_ROWS` rows, which no sample could do with.
     """
     rows = _usable(pipeline[-1], labelled, seed)
     if rows is None:
@@ -195,10 +199,9 @@ def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: i
 
 def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
     """Return the numbers of the rows to cross-validate on, None if weights were set for too many of them."""
-    rows = drawn(labelled, seed)
-    if len(rows) == len(labelled) or not _sets_weights(estimator):
-        return rows
-    return np.arange(len(labelled)) if len(labelled) <= MOST_WEIGHTED else None
+    if len(labelled) <= MOST_ROWS:
+        return np.arange(len(labelled))
+    return None if _sets_weights(estimator) else drawn(labelled, seed, MOST_LABELLED, MOST_UNLABELED)
 
 
 def _scores(pipeline: Any, kept: dict[str, float], X: Floats, y: Ints, test: Floats) -> Floats | None:
@@ -252,11 +255,11 @@ def _sets_weights(estimator: Any) -> bool:
     return any(given[name] != default[name] for name in WEIGHTS if name in given)
 
 
-def drawn(labelled: Bools, seed: int) -> Ints:
-    """Return the numbers of at most `MOST_LABELLED` labelled and `MOST_UNLABELED` unlabeled rows, in order."""
+def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -> Ints:
+    """Return the numbers of at most so many labelled and unlabeled rows, in order."""
     random = stream(seed, "held-out rows")
     parts = [
         random.permutation(np.flatnonzero(kind))[:most]
-        for kind, most in ((labelled, MOST_LABELLED), (~labelled, MOST_UNLABELED))
+        for kind, most in ((labelled, most_labelled), (~labelled, most_unlabeled))
     ]
     return np.sort(np.concatenate(parts))

@@ -1,10 +1,11 @@
 """Probabilities for methods that have scores alone, from held-out scores and the prior.
 
 As in `pucli auto`, the probability is the prior times the ratio of two densities, of the scores of labelled rows and of
-the population (`pucli.auto.calibration`). The scores are held out (`pucli.held_out`). A prior that was given is taken;
-otherwise it is estimated from these scores, or from those of a kernel ridge regression on the same rows if that ranks
-labelled rows better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both classes are
-labelled, a logistic curve is fitted to their held-out scores.
+the population (`pucli.auto.calibration`). The scores are held out (`pucli.held_out`); of many rows only some are, and
+these scores are moved to the scale of the model (`in_its_scale`). A prior that was given is taken; otherwise it is
+estimated from these scores, or from those of a kernel ridge regression on the same rows if that ranks labelled rows
+better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both classes are labelled, a
+logistic curve is fitted to their held-out scores.
 """
 
 from __future__ import annotations
@@ -15,17 +16,21 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats
-from pucli.auto.calibration import KNOTS, make_calibration
+from pucli.auto.calibration import KNOTS, least_end, make_calibration
 from pucli.auto.estimates import Estimate, estimates
 from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc
 from pucli.data.preprocessing import Standardiser
 from pucli.held_out import HeldOutScores, drawn
+from pucli.models import decision_values
 from pucli.seeding import stream
 from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 
-# More columns would take longer than the method itself.
+# More columns would take longer than the method itself, as would more rows of each kind.
 RIDGE_COLUMNS = 3000
+RIDGE_LABELLED, RIDGE_UNLABELED = 300, 900
+# Unlabeled rows that were not held out, whose scores tell how those of the model are distributed.
+LEAST_OTHERS, MOST_OTHERS = 500, 10_000
 # How far a logistic curve reaches beyond the scores that it was fitted to, in standard deviations.
 MARGIN = 2.0
 
@@ -39,7 +44,7 @@ class ProbabilityCurve:
     prior : Estimate
         Share of positives in the population, with its 90 % interval; a given one has no width.
     scores, probability, low, high : ndarray of shape (knots,)
-        The probabilities with the prior, and with each end of its interval.
+        The probabilities with the prior, and with each end of its interval; `high` is never zero.
     """
 
     prior: Estimate
@@ -94,8 +99,37 @@ def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 
     """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior."""
     curve = make_calibration(positive, population, prior.value, stream(seed, "calibration"))
     low, high = curve.scaled(curve.probabilities, np.sort(population), (prior.low, prior.high))
-    p = curve.probabilities
-    return ProbabilityCurve(prior, curve.scores, p, np.minimum(low, p), np.maximum(high, p))
+    p, least = curve.probabilities, least_end(np.sort(positive), np.sort(population), prior.high)
+    return ProbabilityCurve(prior, curve.scores, p, np.minimum(low, p), np.maximum(np.maximum(high, p), least))
+
+
+def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Bools, seed: int) -> HeldOutScores:
+    """Return held-out scores moved to where the model of all rows has its scores.
+
+    Models of fewer rows, and of another share of labelled ones, can have scores of another size. The quantiles of the
+    unlabeled rows that were held out become those that the model gives to the unlabeled rows that were not.
+
+    Parameters
+    ----------
+    found : HeldOutScores
+        Of some of the rows; if it has nearly all, it is returned as it is.
+    pipeline : fitted pipeline
+        The model of all rows.
+    X : ndarray of shape (n, m)
+    labelled : ndarray of shape (n,)
+    seed : int
+    """
+    others = np.setdiff1d(np.flatnonzero(~labelled), found.rows)
+    if len(others) < LEAST_OTHERS:
+        return found
+    others = np.sort(stream(seed, "other rows").permutation(others)[:MOST_OTHERS])
+    here = decision_values(pipeline, X[others])
+    assert here is not None  # there are held-out scores
+    there = np.sort(found.scores[~found.labelled])
+    places = np.quantile(here, np.linspace(0.0, 1.0, len(there)))
+    moved = np.interp(found.scores, there, places)
+    moved += np.minimum(found.scores - there[0], 0.0) + np.maximum(found.scores - there[-1], 0.0)
+    return found._replace(scores=moved)
 
 
 def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:
@@ -139,7 +173,7 @@ def _population(scores: Floats, labelled: AnyArray, all_rows: tuple[int, int] | 
 
 def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | None, seed: int) -> Estimate:
     """Return the share of positives in the population with its interval."""
-    few = drawn(found.labelled, seed)
+    few = drawn(found.labelled, seed, RIDGE_LABELLED, RIDGE_UNLABELED)
     s, scores = found.labelled[few], found.scores[few]
     if isinstance(X, np.ndarray) and X.shape[1] <= RIDGE_COLUMNS:
         other = ridge_scores(Standardiser().fit_transform(X[found.rows[few]]), s, stream(seed, "ridge"))

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from pucli.auto.calibration import least_end
 from pucli.auto.estimates import Estimate
 from pucli.errors import UsageError
-from pucli.estimators import BLSSVM
+from pucli.estimators import BLSSVM, NaiveSVC
 from pucli.held_out import HeldOutScores, held_out_scores
 from pucli.persistence import SavedModel, load_model, make_pipeline, save_model
-from pucli.probability import class_curve, curve_of, probability_curve
+from pucli.probability import class_curve, curve_of, in_its_scale, probability_curve
 
 SHARE, LABELLED = 0.35, 0.3
 
@@ -63,6 +64,56 @@ def test_an_estimated_prior_has_a_range() -> None:
     assert all((np.diff(values) >= 0.0).all() for values in columns.values())
     again = probability_curve(scores, X, None, None, 0)
     assert np.array_equal(again.probability, curve.probability)
+
+
+@pytest.mark.slow
+def test_a_model_of_many_rows_has_the_right_probabilities(monkeypatch) -> None:
+    """Models of some of the rows have another share of labelled ones, and so scores of another size."""
+    monkeypatch.setattr("pucli.held_out.MOST_UNLABELED", 900)
+    rng = np.random.default_rng(3)
+    positive = rng.random(8000) < SHARE
+    X = rng.normal(size=(8000, 4)) + np.where(positive, 0.9, -0.4)[:, None] * (np.arange(4) < 2)
+    labelled = np.zeros(8000, dtype=bool)
+    labelled[rng.choice(np.flatnonzero(positive), 150, replace=False)] = True
+    given = float(positive[~labelled].mean())
+    model = make_pipeline(NaiveSVC(), standardise=True).fit(X, labelled.astype(int))
+    scores = held_out_scores(model, X, labelled, 0)
+    assert scores is not None and len(scores.rows) == 1050
+    values = model.decision_function(rows(20_000, 1)[0])
+    moved = in_its_scale(scores, model, X, labelled, 0)
+    right, wrong = (probability_curve(one, X, given, None, 0).of(values)["probability"] for one in (moved, scores))
+    assert abs(right.mean() - SHARE) < 0.03 < abs(wrong.mean() - SHARE)
+
+
+def test_scores_of_all_rows_stay_where_they_are() -> None:
+    X, _, scores = found()
+    assert in_its_scale(scores, None, X, scores.labelled, 0) is scores
+
+
+def test_no_range_ends_at_zero() -> None:
+    """Positives with scores that no labelled row has are rare, but not impossible."""
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(200):
+        truth = rng.random(3000) < 0.3
+        population = np.where(truth, rng.normal(2.0, 1.0, 3000), rng.normal(-1.0, 1.0, 3000))
+        curve = curve_of(rng.normal(2.0, 1.0, 40), population, Estimate(0.3, 0.25, 0.35))
+        high = curve.of(population)["probability_high"]
+        assert high.min() > 0.0
+        low = population < np.quantile(population, 0.3)
+        held.append(truth[low].mean() <= high[low].mean())
+    assert np.mean(held) > 0.95
+
+
+def test_the_least_end_is_that_of_clopper_and_pearson() -> None:
+    from scipy.stats import binomtest
+
+    population, positive = np.linspace(0.0, 1.0, 1000), np.linspace(0.5, 1.0, 30)
+    share = np.mean(population < 0.5)
+    expected = 0.2 * binomtest(0, 30, alternative="less").proportion_ci(0.95).high / share
+    assert least_end(positive, population, 0.2) == pytest.approx(expected, rel=0.05)
+    assert least_end(positive, population, 0.2) <= least_end(positive[:10], population, 0.2) <= 1.0
+    assert least_end(positive, population[:1], 1.0) <= 1.0
 
 
 def test_scores_without_any_order_give_the_prior() -> None:

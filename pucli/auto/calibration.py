@@ -60,6 +60,29 @@ def make_calibration(
     return Calibration(knots, np.mean(curves, axis=0))
 
 
+def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+    """Return an upper end (95 %) of the probability of rows with the lowest scores, which no labelled row may have.
+
+    If probabilities rise with the score, that of the lowest rows is at most the mean over the rows up to any score: the
+    prior times the share of positives up to there, of which Clopper and Pearson give the upper end, over that of rows.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Sorted held-out scores of labelled rows and of the population.
+    prior : float
+        The upper end of the prior.
+    """
+    from scipy.special import betaincinv
+
+    shares = np.linspace(0.0, 1.0, KNOTS + 1)[1:]
+    places = population[np.ceil(shares * len(population)).astype(int) - 1]
+    rows = np.searchsorted(population, places, side="right") / len(population)
+    below = np.searchsorted(positive, places, side="right").astype(float)
+    most = np.where(below < len(positive), betaincinv(below + 1.0, np.maximum(len(positive) - below, 1.0), 0.95), 1.0)
+    return float(min(1.0, prior * (most / rows).min()))
+
+
 def factor_for(ratio: np.ndarray, prior: float) -> float:
     """Return the factor a for which mean min(1, a ratio) is the prior, by bisection."""
     low, high = 0.0, 1.0

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
-from pucli.auto.calibration import make_calibration
+from pucli.auto.calibration import least_end, make_calibration
 from pucli.auto.cut import GOALS, Cut, expected_f1, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
@@ -367,11 +367,13 @@ class AutoPU(PUClassifier):
         -------
         low, high : ndarray of shape (n,)
             Where the rows do not determine the prior, these are far apart, and only the order of the rows is known.
+            `high` is never zero: that no labelled row has such a score does not show that no positive has.
         """
         check_is_fitted(self)
         p = np.asarray(probabilities, dtype=np.float64)
         low, high = self.calibration_.scaled(p, self._population, self.prior_interval_)
-        return np.minimum(low, p), np.maximum(high, p)
+        least = least_end(self._positive, self._population, self.prior_interval_[1])
+        return np.minimum(low, p), np.maximum(np.maximum(high, p), least)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "callback": None}

@@ -43,6 +43,11 @@ class RandomLabelling:
         return self.p_value > LEVEL
 
     @property
+    def doubt(self) -> str:
+        """What those who apply the model should know of it, "" if nothing."""
+        return "" if self.random else f"random labelling is {self.verdict}"
+
+    @property
     def verdict(self) -> str:
         """The result in words."""
         if self.random:

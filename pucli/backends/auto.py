@@ -99,7 +99,9 @@ class BlockAuto:
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
         pipeline = make_pipeline(self.estimator, standardise=False)
-        return saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
+        found = saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
+        found.metadata["doubt"] = self.random_labelling.doubt
+        return found
 
 
 def auto_on_blocks(

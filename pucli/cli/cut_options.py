@@ -117,8 +117,10 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
     warn_of_unknown_prior(out, saved.estimator)
     if curves := saved.metadata.get("probability"):
         prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
-        _warn_of_prior(out, prior, not saved.metadata.get("doubt"))
-    elif not hasattr(saved.estimator, "predict_proba"):
+        _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
+    if saved.metadata.get("kind") == "pu" and getattr(saved.estimator, "labelling", "scar") == "scar":
+        out.remark("probabilities hold only if the labelled rows are a random sample of the positives")
+    if not curves and not hasattr(saved.estimator, "predict_proba"):
         out.remark("no probability is written: it takes held-out scores of two classes, which training did not have")
 
 

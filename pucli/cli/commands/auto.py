@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,7 +108,7 @@ def command(
         names, title = rows.feature_names, rows.title
         about = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds}
         if model is not None:
-            fitted.save(model)
+            replace(fitted, doubt=test.doubt if labelling == "scar" else "").save(model)
     results = summary(found, names)
     if scored is not None:
         _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks))

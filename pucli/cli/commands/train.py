@@ -182,7 +182,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     if rows.y is None or hasattr(fitted.estimator, "predict_proba"):
         return fitted, None
     from pucli.held_out import held_out_classes, held_out_scores, judged
-    from pucli.probability import class_curve, probability_curve
+    from pucli.probability import class_curve, in_its_scale, probability_curve
 
     if entry.kind != "pu":
         found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed)
@@ -192,8 +192,10 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
         return fitted, None
     checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")
     one_sample = (rows.n_labelled, len(rows.y) - rows.n_labelled) if rows.denominator == "all" else None
+    scores = in_its_scale(scores, fitted.pipeline, rows.X, rows.labelled, seed)
     curve = probability_curve(scores, rows.X, given if isinstance(given, float) else None, one_sample, seed)
-    return replace(fitted, doubt=checked.warning, probability=curve.record()), checked
+    known = {**curve.record(), "ranks": checked.ranks}
+    return replace(fitted, doubt=checked.warning, probability=known), checked
 
 
 def _say_not_judged(out: Output, entry: Method) -> None:
