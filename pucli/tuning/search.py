@@ -36,6 +36,7 @@ from pucli.tuning.scorers import (
     Rule,
     choose,
     estimated_f1,
+    most_f1,
 )
 from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
 from pucli.tuning.trials import Trials
@@ -55,7 +56,8 @@ class TuneResult:
     rule : str
         The rule of the choice, a key of `pucli.tuning.RULES`.
     f1 : float
-        Estimated F1 of the choice on held-out rows, NaN for a rule that does not estimate the class prior.
+        Estimated F1 of the choice on held-out rows, at most that of its recall with every predicted row positive; NaN
+        for a rule that does not estimate the class prior.
     trials : Trials
         All points tried.
     notes : list of str
@@ -172,6 +174,14 @@ class _Search:
         found = joined(self.found)
         chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
         counts, n = found.counts[chosen], self.n_grid
+        pooled = counts.sum(axis=(0, 1))
+        f1, most = float(estimated_f1(pooled, self.rule)), float(most_f1(pooled))
+        notes = [*self.notes, *degenerate(pooled)]
+        if f1 > most + 1e-9:
+            notes.append(
+                f"the estimated class prior, {self.rule.prior:.3g}, is too high for these rows: more positives would "
+                f"be found than rows are predicted. With this recall F1 is at most {most:.3g}, given as its estimate."
+            )
         parts = [("screen", *out) for out in self.left_out]
         parts += [("grid", self.points[:n], found.of(range(n)))]
         parts += [("greedy", self.points[n:], found.of(range(n, len(self.points))))]
@@ -185,9 +195,9 @@ class _Search:
             score=self.choice.score,
             score_se=self.choice.standard_error if counts[..., 0].size > 1 or self.rule.name == RANKING else np.nan,
             rule=self.rule.name,
-            f1=float(estimated_f1(counts.sum(axis=(0, 1)), self.rule)),
+            f1=min(f1, most) if np.isfinite(f1) else f1,
             trials=Trials.joined([Trials.of(points, part, stage, self.rule) for stage, points, part in parts]),
-            notes=[*self.notes, *degenerate(counts.sum(axis=(0, 1)))],
+            notes=notes,
             n_fits=sum(part.counts[..., 0].size for _, _, part in parts),
             seconds=time.perf_counter() - self.started,
             how=self.how,

@@ -16,7 +16,7 @@ from pucli.tuning.grids import SERIES, expand, regularisation_key
 from pucli.tuning.inputs import share_of_positives
 from pucli.tuning.notes import degenerate
 from pucli.tuning.paths import glpual as path_module
-from pucli.tuning.scorers import Rule, Scores, choose, score_counts
+from pucli.tuning.scorers import Rule, Scores, choose, estimated_f1, most_f1, score_counts
 
 ORDER = get_method("glpual").regularisation
 
@@ -273,6 +273,21 @@ def test_the_estimated_f1_is_that_of_the_counts_and_the_prior():
     assert score_counts(counts, by).score[0] == pytest.approx(2 * 0.25 * 0.7 / (0.15 + 0.25))
     by = by._replace(denominator="all")
     assert score_counts(counts, by).score[0] == pytest.approx(2 * 0.25 * 0.7 / (44 / 220 + 0.25))
+
+
+def test_no_f1_above_what_the_recall_allows_is_told():
+    counts = np.array([6, 10, 2, 100])
+    assert estimated_f1(counts, Rule("f1", "unlabeled", {}, prior=0.5)) > 1.0
+    assert most_f1(counts) == pytest.approx(2 * 0.6 / 1.6)
+    assert most_f1(np.zeros(4)) == 0.0
+
+
+@pytest.mark.parametrize("rule", ["f1", "pu-auc"])
+def test_a_prior_that_is_too_high_is_told(monkeypatch, rule):
+    X, s = pu_data(6)
+    monkeypatch.setattr("pucli.tuning.search.share_of_positives", lambda *_: 0.9)
+    found = tune("gllc", X, s, grid={"lam": [0.1, 1.0]}, rule=rule)
+    assert found.f1 <= 1.0 and any("is too high for these rows" in note for note in found.notes)
 
 
 def test_the_estimated_f1_chooses_with_a_prior_that_the_rows_give():

@@ -190,7 +190,7 @@ def _report(
     out.fields(
         [
             *((key, number(value) if key in ("prior", "cut") else value) for key, value in chosen.items()),
-            (result.rule, f"{number(result.score)} ({_error(result.score_se)})"),
+            (result.rule, f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})"),
             ("F1 at the cut", f"{number(result.f1, 3)} by estimate" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
