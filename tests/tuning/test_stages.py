@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 
 from pucli.kernels.graph import squared_distances
+from pucli.kernels.intercept import with_intercept
 from pucli.kernels.low_rank import landmark_map, rbf_features, rbf_from_distances
 from pucli.methods import get_method
 from pucli.tuning import stages, tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
+from pucli.tuning.paths.glpual import labelled_last
 from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import GenericRoute
 
@@ -106,6 +108,19 @@ def test_a_sample_weighs_its_rows():
     assert found["lam"] == 1.0
     assert found["c_u"] * sample.shares["unlabeled"] == pytest.approx(0.2)
     assert found["c_p"] * sample.shares["labelled"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("features", [12, 3])
+def test_rotated_features_have_the_same_inner_products(features):
+    rng = np.random.default_rng(4)
+    Z, Z_valid = with_intercept(rng.normal(size=(30, features))), with_intercept(rng.normal(size=(9, features)))
+    labelled = np.arange(30) % 6 == 0
+    assert labelled_last(Z, Z_valid, labelled, 1)[2] == 0  # it would not pay
+    turned, turned_valid, k = labelled_last(Z, Z_valid, labelled, 50)
+    assert k == max(features - 5, 0) and not turned[labelled, :k].any()
+    np.testing.assert_allclose(turned @ turned.T, Z @ Z.T, atol=1e-12)
+    np.testing.assert_allclose(turned_valid @ turned.T, Z_valid @ Z.T, atol=1e-12)
+    np.testing.assert_array_equal(turned[:, -1], 1.0)
 
 
 def test_landmarks_give_the_nystroem_kernel():
