@@ -17,7 +17,9 @@ from pucli.data.mixtures import MIXTURES
 from pucli.errors import UsageError, unknown
 
 
-def two_gaussians(rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant: int = 0) -> tuple[Floats, Ints]:
+def two_gaussians(
+    rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant: int = 0, scaled: int = 1, angle: float = 0.0
+) -> tuple[Floats, Ints]:
     """Draw the two-dimensional data set of Wang 2024, section 3.4.1.
 
     200 positives around (15, 15) and 200 around (`mean_p2`, `mean_p2`), both with covariance 50 I; 400 negatives
@@ -30,8 +32,11 @@ def two_gaussians(rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant
     mean_p2 : float
         Both coordinates of the mean of the second group; 50, 100, 200, 500 and 1000 in the thesis.
     irrelevant : int
-        Number of irrelevant features per original one, 2 in section 4.3.1. Unless it is 0, the original features are
-        standardised.
+        Number of irrelevant features per original one, 2 in section 4.3.1.
+    scaled : int
+        Whether the original features are standardised before irrelevant ones are added, as in section 4.3.1; 0 for no.
+    angle : float
+        Degrees by which the mean of the second group is turned around the origin, not so in the thesis.
 
     Returns
     -------
@@ -40,11 +45,17 @@ def two_gaussians(rng: np.random.Generator, *, mean_p2: float = 50.0, irrelevant
         +1, then -1.
     """
     near = rng.multivariate_normal([15.0, 15.0], 50.0 * np.eye(2), size=200)
-    far = rng.multivariate_normal([mean_p2, mean_p2], 50.0 * np.eye(2), size=200)
+    along, across = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    second = [mean_p2 * (along - across), mean_p2 * (along + across)]
+    far = rng.multivariate_normal(second, 50.0 * np.eye(2), size=200)
     negative = rng.multivariate_normal([0.0, 0.0], [[50.0, 0.2], [0.2, 50.0]], size=400)
     X = np.vstack([near, far, negative])
     y = np.repeat(np.array([1, -1], dtype=np.int64), 400)
-    return (add_irrelevant_features(X, rng, per_feature=irrelevant) if irrelevant else X), y
+    if irrelevant and scaled:
+        X = add_irrelevant_features(X, rng, per_feature=irrelevant)
+    elif irrelevant:
+        X = np.hstack([X, rng.standard_normal((len(X), 2 * irrelevant))])
+    return X, y
 
 
 def add_irrelevant_features(X: AnyArray, rng: np.random.Generator, *, per_feature: int = 2) -> Floats:

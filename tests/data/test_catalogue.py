@@ -230,6 +230,19 @@ def test_generated_set_depends_on_the_stream_alone():
     assert load_dataset("wang-two-gaussians").content_sha256 == load_dataset("wang-two-gaussians").content_sha256
 
 
+def test_other_readings_of_the_two_gaussians():
+    def drawn(**parameters):
+        return load_dataset("wang-two-gaussians", rng=np.random.default_rng(1), parameters=parameters).X
+
+    assert np.array_equal(drawn(angle=0), drawn())
+    turned = drawn(mean_p2=500, angle=90)
+    assert turned[200:400].mean(axis=0) == pytest.approx([-500.0, 500.0], abs=5.0)
+    assert np.array_equal(np.delete(turned, np.s_[200:400], axis=0), np.delete(drawn(), np.s_[200:400], axis=0))
+    raw = drawn(irrelevant=2, scaled=0)
+    assert raw.shape == (800, 6) and np.array_equal(raw[:, :2], drawn())
+    assert np.array_equal(raw[:, 2:], drawn(irrelevant=2)[:, 2:])
+
+
 def test_irrelevant_features_follow_the_standardised_features():
     plain = load_dataset("wang-two-gaussians", rng=np.random.default_rng(1))
     more = load_dataset("wang-two-gaussians", rng=np.random.default_rng(1), parameters={"irrelevant": 2})

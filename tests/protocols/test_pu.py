@@ -201,6 +201,33 @@ def test_generated_set_knows_its_irrelevant_features(tmp_path):
         plan(load_experiment(tmp_path / "drawn.yaml"))
 
 
+def test_a_cut_at_the_prior_calls_that_share_of_the_unlabeled_rows_positive(tmp_path):
+    methods = {name: {"method": "gllc", "lam": 1e3, "grid": {}} for name in ("own", "moved")}
+    declared = {**DECLARED, "methods": methods, "options": {"cut_at_prior": ["moved"]}}
+    (tmp_path / "cut.yaml").write_text(yaml.safe_dump(declared))
+    experiment = load_experiment(tmp_path / "cut.yaml")
+    own, moved = (plan(experiment, methods=[name])[0] for name in methods)
+    assert own.key != moved.key
+    without = {**declared, "options": {}, "methods": {"own": methods["own"]}}
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(without))
+    assert plan(load_experiment(tmp_path / "own.yaml"))[0].key == own.key
+    found = [pu.run_cell(cell, Context()).metrics for cell in (own, moved)]
+    assert found[0]["auc"] == found[1]["auc"] and found[0]["f1"] < found[1]["f1"]
+
+    rows = prepared(experiment, moved)
+    model = make_estimator("gllc", lam=1e3).fit(rows.X_train, rows.s)
+    unlabeled = rows.X_train[rows.s == 0]
+    called = pu.called_at(rows.prior, model, unlabeled, unlabeled)
+    assert (called == 1).sum() == round(rows.prior * len(unlabeled))
+    assert (
+        model.decision_function(unlabeled)[called == 1].min() > model.decision_function(unlabeled)[called == -1].max()
+    )
+    declared["options"]["cut_at_prior"] = ["other"]
+    (tmp_path / "cut.yaml").write_text(yaml.safe_dump(declared))
+    with pytest.raises(UsageError, match=r"options\.cut_at_prior 'other'"):
+        plan(load_experiment(tmp_path / "cut.yaml"))
+
+
 @pytest.mark.parametrize(
     "options", [{"irrelevant": 2}, {"irrelevant_per_feature": -1}, {"irrelevant_per_feature": "two"}]
 )

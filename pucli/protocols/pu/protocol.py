@@ -5,7 +5,8 @@ folds for a data set, setting and repeat, so that comparisons are paired.
 
 A method declared with `prior: "true"` is given the share of positives among the unlabeled rows, training and test
 (5.2.2), which is unknown outside of experiments. `options` are those of `Options`. If features are known to be
-irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero.
+irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero. `options.cut_at_prior` tells
+columns that share too, after tuning.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ class Options(Strict):
         ge=0,
         description="standard normal columns to add for each one of a declared set, all rows standardised (4.5.2)",
     )
+    cut_at_prior: list[str] = Field(
+        default=[],
+        description="columns that call as large a share of the unlabeled training rows positive as truly are among all",
+    )
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     options = _checked(experiment, scope)
     split = experiment.split
     planner = Planner(experiment, "pu", VERSION)
-    columns = {column: _method(experiment, column, scope) for column in scope.methods}
+    columns = {column: _method(experiment, column, scope, options) for column in scope.methods}
     fraction = getattr(split, SCENARIOS[split.scenario])
     planned = []
     for dataset in scope.datasets:
@@ -90,7 +95,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                 "parameters": parameters,
                 "standardise": experiment.data.standardise,
                 # unused options do not change the key
-                **options.model_dump(exclude_defaults=True),
+                **options.model_dump(exclude_defaults=True, exclude={"cut_at_prior"}),
             }
             for frequency in scope.label_frequencies:
                 division = {"scenario": split.scenario, "label_frequency": frequency, "fraction": fraction}
@@ -128,6 +133,9 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
             f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
             f"{experiment.data.generate} adds columns by data.parameters."
         )
+    for column in options.cut_at_prior:
+        if column not in experiment.methods:
+            raise unknown("column of options.cut_at_prior", column, experiment.methods)
     if split.labelling not in LABELLINGS:
         raise unknown("labelling", split.labelling, LABELLINGS)
     for scenario, key in SCENARIOS.items():
@@ -136,12 +144,13 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
     return options
 
 
-def _method(experiment: Experiment, column: str, scope: Scope) -> dict[str, Any]:
-    """Return the declared method of a column with its grid and tuning."""
+def _method(experiment: Experiment, column: str, scope: Scope, options: Options) -> dict[str, Any]:
+    """Return the declared method of a column with its grid, its tuning, and its cut if that is moved."""
     entry = experiment.methods[column]
     grid = resolved_grid(entry, scope.profile)
     tuning = tuning_settings(experiment, entry, scope.profile, grid) if grid else None
-    return declared_method(experiment, column, grid=grid, tuning=tuning)
+    moved = {"cut": "prior"} if column in options.cut_at_prior else {}
+    return declared_method(experiment, column, grid=grid, tuning=tuning, **moved)
 
 
 def _tuning_fits(method: Mapping[str, Any]) -> int:
@@ -169,6 +178,8 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
             model = make(method, result.params).fit(rows.X_train, rows.s)
         with timed(result.seconds, "predict"):
             predictions = predicted_classes(model, rows.X_test)
+            if "cut" in method:
+                predictions = called_at(rows.prior, model, rows.X_train[rows.s == 0], rows.X_test)
         decision = model.decision_function(rows.X_test) if hasattr(model, "decision_function") else None
     result.notes += seen["texts"]
     result.certificate = certificate(model)
@@ -201,6 +212,13 @@ def prepared(cell: Cell, context: Context) -> Prepared:
 def predicted_classes(model: Any, X: Floats) -> Ints:
     """Return the predictions (n,) of a PU model as -1 and +1."""
     return np.where(np.asarray(model.predict(X)) == model.classes_[1], 1, -1)
+
+
+def called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
+    """Return -1 and +1 for rows X (n, m), cut where a share of the rows `unlabeled` (u, m) is called positive."""
+    scores = np.sort(model.decision_function(unlabeled))
+    cut = scores[len(scores) - 1 - round(share * len(scores))]
+    return np.where(model.decision_function(X) > cut, 1, -1)
 
 
 def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellResult) -> dict[str, Any]:
