@@ -102,7 +102,8 @@ def _summary(report: Report) -> list[str]:
     ]
     short = [{"reproduced by a variant": "by a variant", "not reproduced": "not reprod."}.get(v, v) for v in shown]
     header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged cells"]
-    note = "Means over the rows of the table that have both a published and an obtained figure."
+    both = " that have both a published and an obtained figure" if report.published else ""
+    note = f"Means over the rows of the table{both}."
     return ["## Summary", note, grid(header, rows, "lll" + "r" * (len(header) - 3))] if rows else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,11 @@ class Report:
     texts: list[tuple[str, str]] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
+
+    @property
+    def published(self) -> bool:
+        """Return whether any figure of the table was published."""
+        return any(math.isfinite(row.published_mean) for row in self.rows)
 
     @property
     def verdicts(self) -> dict[str, int]:

@@ -15,22 +15,27 @@ def one_class_of(name):
     shown = [key for key in settings if settings[key].nunique() > 1]  # as tables name them
     frame = frame.assign(
         one=frame["flags"].str.contains("one class"),
-        place=["; ".join(f"{key}={row[key]:g}" for key in shown) for row in settings.to_dict("records")],
+        place=[", ".join(f"{key}={row[key]:g}" for key in shown) for row in settings.to_dict("records")],
     )
     return frame.groupby(["dataset", "place", "column"])["one"].sum()
 
 
-def judged(name, variant):
+def judged(name, variant, *, reading=""):
     """Return the rows of the table `name` that the experiment `variant` has, with its verdict on them.
 
-    Columns are those of the variant; a column `method/x` stands for the row `method/x`, or else `method`.
+    Columns are those of the variant; a column `method/x` stands for the row `method/x`, or else `method`. Settings of
+    the variant that end in ", reading" stand for those without this end.
     """
     rows = table(name, "f1").set_index(["dataset", "setting", "column"])
     one, found = one_class_of(variant), []
+    ending = f", {reading}" if reading else ""
     for row in table(variant, "f1").itertuples():
-        place = (row.dataset, row.setting, row.column)
+        if not row.setting.endswith(ending):
+            continue
+        setting = row.setting.removesuffix(ending)
+        place = (row.dataset, setting, row.column)
         if place not in rows.index:
-            place = (row.dataset, row.setting, row.method)
+            place = (row.dataset, setting, row.method)
         if place not in rows.index or pd.isna(rows.loc[place, "published_mean"]):
             continue
         there = rows.loc[place]
