@@ -149,7 +149,7 @@ def _method(experiment: Experiment, column: str, scope: Scope, options: Options)
     entry = experiment.methods[column]
     grid = resolved_grid(entry, scope.profile)
     tuning = tuning_settings(experiment, entry, scope.profile, grid) if grid else None
-    moved = {"cut": "prior"} if column in options.cut_at_prior else {}
+    moved: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
     return declared_method(experiment, column, grid=grid, tuning=tuning, **moved)
 
 
