@@ -16,6 +16,8 @@ FINGERPRINT_ROWS = 10_000
 MOST_HASHES = 20_000
 # Fewer known rows than this number and this share are no news; nor are as many as chance brings, see `RowCounter`.
 FEWEST, LEAST_SHARE, DEVIATIONS = 3, 0.01, 4.0
+# Share of labelled rows with an unlabeled twin that is no accident.
+TWINS = 0.05
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
@@ -56,6 +58,20 @@ def _mixed(values: AnyArray) -> AnyArray:
     values = (values ^ (values >> np.uint64(30))) * _MIX
     mixed: AnyArray = values ^ (values >> np.uint64(27)) ^ (values << np.uint64(31))
     return mixed
+
+
+def labelled_twins(X: Any, labelled: Bools) -> list[str]:
+    """Return a warning if many labelled rows of X (n, m) occur again without a label, where rows seldom repeat."""
+    hashes = row_hashes(X, labelled) >> np.uint32(1)
+    marked, others = hashes[labelled], hashes[~labelled]
+    twins, alike = np.isin(marked, others), len(others) - len(np.unique(others))
+    count = int(twins.sum())
+    if count < max(FEWEST, TWINS * len(marked)) or alike > LEAST_SHARE * len(others):
+        return []
+    return [
+        f"{count} of {len(marked)} labelled rows occur again without a label. If these are the same cases, entered "
+        "twice, leave one of each out: now they count as unlabeled too."
+    ]
 
 
 def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:

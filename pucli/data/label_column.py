@@ -16,6 +16,8 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
+
 
 @dataclass(frozen=True)
 class LabelColumn:
@@ -205,3 +207,16 @@ def _as_written(value: str, present: Sequence[str]) -> str | None:
             if {candidate, value.capitalize()} in ({"True"}, {"False"}):
                 return candidate
     return None
+
+
+def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
+    """Return integer classes with -1 for unlabeled rows, and the names of the classes in the file.
+
+    An empty cell and the label -1 both mark an unlabeled row.
+    """
+    classes = labels.classes(UNLABELED)
+    present = in_order({str(value) for value in classes.tolist()} - {str(UNLABELED)})
+    numbers = {value: int(value) if classes.dtype.kind in "iu" else code for code, value in enumerate(present)}
+    numbers[str(UNLABELED)] = UNLABELED
+    y = np.array([numbers[str(value)] for value in classes.tolist()], dtype=np.int64)
+    return y, {str(numbers[value]): value for value in present}

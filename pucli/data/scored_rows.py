@@ -10,10 +10,9 @@ import numpy as np
 
 from pucli.arrays import Bools, Floats, Ints
 from pucli.data.fingerprints import KnownRows, fingerprints, known_rows, row_hashes
-from pucli.data.label_column import LabelColumn, labelled_positives
+from pucli.data.label_column import UNLABELED, LabelColumn, labelled_positives, partly_labelled
 from pucli.data.labels import NOT_LABELLED
 from pucli.data.own_file import apply_file
-from pucli.data.training_rows import UNLABELED, partly_labelled
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:

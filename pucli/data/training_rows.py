@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
-from pucli.data.fingerprints import fingerprints
-from pucli.data.label_column import LabelColumn, in_order, labelled_positives
+from pucli.data.fingerprints import fingerprints, labelled_twins
+from pucli.data.label_column import UNLABELED, labelled_positives, partly_labelled
 from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.saved_splits import load_splits
 from pucli.data.splits import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # With fewer labelled rows, fits and estimates are unreliable.
 FEW_LABELLED = 10
-UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
 
 
 @dataclass(frozen=True)
@@ -275,19 +274,6 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     return rows
 
 
-def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
-    """Return integer classes with -1 for unlabeled rows, and the names of the classes in the file.
-
-    An empty cell and the label -1 both mark an unlabeled row.
-    """
-    classes = labels.classes(UNLABELED)
-    present = in_order({str(value) for value in classes.tolist()} - {str(UNLABELED)})
-    numbers = {value: int(value) if classes.dtype.kind in "iu" else code for code, value in enumerate(present)}
-    numbers[str(UNLABELED)] = UNLABELED
-    y = np.array([numbers[str(value)] for value in classes.tolist()], dtype=np.int64)
-    return y, {str(numbers[value]): value for value in present}
-
-
 def _one_source(source: RowSource, file_options: str) -> None:
     if (source.dataset is None) == (source.data is None):
         raise UsageError(f"no rows given; use either --dataset NAME (`pucli list datasets`) or {file_options}.")
@@ -378,7 +364,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     file = fit_file(Path(str(source.data)), str(source.label), source.choice)
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
-    doubts = file.labels.doubts(words["1"]) if kind == "pu" else ()
+    doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pucli.data.fingerprints import MOST_HASHES, RowCounter, known_rows, row_hashes, row_marks
+from pucli.data.fingerprints import MOST_HASHES, RowCounter, known_rows, labelled_twins, row_hashes, row_marks
 
 
 def numbers(n, m=3, seed=0):
@@ -16,6 +16,18 @@ def test_sparse_and_dense_rows_have_the_same_hashes():
     marked = X[:, 0] > 0
     assert np.array_equal(row_hashes(X, marked), row_hashes(csr_array(X), marked))
     assert np.array_equal(row_hashes(X, marked), row_hashes(np.where(X == 0, -0.0, X), marked))
+
+
+def test_labelled_rows_that_occur_again_without_a_label_are_told():
+    X = np.random.default_rng(4).normal(size=(300, 3))
+    labelled = np.arange(320) < 40
+    twice = np.vstack([X, X[:20]])
+    (told,) = labelled_twins(twice, labelled)
+    assert told.startswith("20 of 40 labelled rows occur again without a label")
+    assert labelled_twins(np.vstack([X, X[100:120]]), labelled) == []  # unlabeled twins
+    few = np.random.default_rng(5).integers(0, 3, (320, 3)).astype(float)
+    assert labelled_twins(few, labelled) == []  # by chance
+    assert labelled_twins(csr_array(twice), labelled) == [told]
 
 
 @pytest.mark.parametrize("values", [np.arange(2), np.arange(50), np.arange(-3, 4) / 10])
