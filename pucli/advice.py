@@ -39,9 +39,9 @@ GRIDS = {
 }
 
 
-# Numbers of rows for which tuning over such a grid, with three cross-validations, takes about half a minute of one
-# processor. For every point, kernel methods factorise a matrix of the size of the number of rows.
-LARGEST_TUNED = {"glpual": 1000, "gllc": 1000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 20000}
+# Numbers of rows for which tuning over such a grid takes up to about a minute of one processor. For every point,
+# cpb-glpual factorises a matrix of the size of the number of rows; of many rows, the others compare points on samples.
+LARGEST_TUNED = {"glpual": 100_000, "gllc": 100_000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 100_000}
 
 
 class Advice(NamedTuple):
