@@ -399,11 +399,3 @@ def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["pucli", "--version"])
     assert main() == 0
     assert __version__ in capsys.readouterr().out
-
-
-def test_of_many_constant_features_some_are_named(pucli, tmp_path):
-    lines = [",".join([*(f"c{i}" for i in range(30)), "a", "y"])]
-    lines += [",".join(["1"] * 30 + [f"{row / 7}", str(int(row < 9))]) for row in range(30)]
-    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
-    found = pucli("train", "--method", "blssvm", "--data", tmp_path / "t.csv", "--label", "y", "--positive", "1")
-    assert "c8, c9, and 20 more (--json has all)" in found.out

@@ -149,3 +149,11 @@ def test_evaluate_writes_nothing(place, tmp_path, customers):
     before = {path.name for path in tmp_path.iterdir()}
     place(*EVALUATE.split())
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_of_many_constant_features_some_are_named(pucli, tmp_path):
+    lines = [",".join([*(f"c{i}" for i in range(30)), "a", "y"])]
+    lines += [",".join(["1"] * 30 + [f"{row / 7}", str(int(row < 9))]) for row in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+    found = pucli("train", "--method", "blssvm", "--data", tmp_path / "t.csv", "--label", "y", "--positive", "1")
+    assert "c8, c9, and 20 more (--json has all)" in found.out
