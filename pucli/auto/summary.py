@@ -28,6 +28,7 @@ class Findings(NamedTuple):
 
     called_positive : number of unlabeled rows whose held-out score is above the cut.
     leaks : warnings of columns that probably leak the label; with one, nothing is known but the share.
+    repeated : that labelled rows seem to be the same cases several times, "" if not; then nothing else is known either.
     """
 
     model: AutoPU
@@ -36,17 +37,25 @@ class Findings(NamedTuple):
     called_positive: int
     test: RandomLabelling
     leaks: tuple[str, ...] = ()
+    repeated: str = ""
 
     @classmethod
-    def of(cls, model: AutoPU, labelled: np.ndarray, test: RandomLabelling, leaks: tuple[str, ...] = ()) -> Findings:
+    def of(
+        cls,
+        model: AutoPU,
+        labelled: np.ndarray,
+        test: RandomLabelling,
+        leaks: tuple[str, ...] = (),
+        repeated: str = "",
+    ) -> Findings:
         """Return the findings of a model whose training rows are at hand; labelled : (n,) bool."""
         called = (model.held_out_ > model.cut_) & ~labelled
-        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test, leaks)
+        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test, leaks, repeated)
 
     @property
     def sound(self) -> bool:
         """Whether nothing speaks against what the estimates rest on."""
-        return (self.test.random or self.model.labelling == "sar") and not self.leaks
+        return (self.test.random or self.model.labelling == "sar") and not self.leaks and not self.repeated
 
     @property
     def known(self) -> dict[str, bool]:
@@ -93,6 +102,8 @@ class Findings(NamedTuple):
         """Whether the labels look like a random sample of the positives, in words."""
         if self.leaks:
             return "cannot be judged: a column gives the label away"
+        if self.repeated:
+            return "cannot be judged: labelled rows are repeated"
         return self.test.verdict if self.model.labelling == "scar" else MODELLED
 
 
@@ -116,6 +127,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
             "verdict": found.verdict,
         },
         "leaks": list(found.leaks),
+        "repeated": found.repeated,
         "sound": found.sound,
     }
 
@@ -151,7 +163,7 @@ def scored_rows(
     order = np.lexsort((np.arange(len(scores)), -scores, labelled))
     named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
     probabilities, *ends = training_probabilities(model, labelled)
-    low, high = (0.0, 1.0) if found.leaks else ends
+    low, high = (0.0, 1.0) if found.leaks or found.repeated else ends
     columns = {
         "labelled": labelled.astype(int),
         "prediction": np.where(scores > model.cut_, words.get("1", "1"), words.get("0", "0")),

@@ -81,7 +81,8 @@ RowLimit = Annotated[
         "--rows",
         metavar="N",
         min=2,
-        help="Train on at most N random rows; labelled rows are kept first, up to a quarter of N.",
+        help="Train on at most N random rows; labelled rows are kept first, up to a quarter of N; with --scenario "
+        "single-training-set they are drawn in proportion.",
         show_default=False,
     ),
 ]

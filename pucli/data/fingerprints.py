@@ -18,6 +18,8 @@ MOST_HASHES = 20_000
 FEWEST, LEAST_SHARE, DEVIATIONS = 3, 0.01, 4.0
 # Share of labelled rows with an unlabeled twin that is no accident.
 TWINS = 0.05
+# Share of labelled rows with a labelled twin that is, and share of labelled ones among rows equal to labelled ones.
+COPIES, ALIKE = 0.35, 0.8
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
@@ -72,6 +74,28 @@ def labelled_twins(X: Any, labelled: Bools) -> list[str]:
         f"{count} of {len(marked)} labelled rows occur again without a label. If these are the same cases, entered "
         "twice, leave one of each out: now they count as unlabeled too."
     ]
+
+
+def repeated_labels(X: Any, labelled: Bools) -> str:
+    """Return what to warn of if labelled rows of X (n, m) seem to be the same cases several times, else "".
+
+    By chance equal rows may be labelled or not; copies of a case have one label. Held-out rows then have copies among
+    the training rows, so that all estimates are too good.
+    """
+    _, group = np.unique(row_hashes(X, labelled) >> np.uint32(1), return_inverse=True)
+    size, marked = np.bincount(group), np.bincount(group, weights=labelled)
+    again = labelled & (marked[group] > 1)
+    count, n_p = int(again.sum()), int(labelled.sum())
+    if count < max(FEWEST, COPIES * n_p):
+        return ""
+    twins = labelled & (size[group] > 1)
+    if ((marked[group] - 1) / (size[group] - 1).clip(1))[twins].mean() < ALIKE:
+        return ""
+    return (
+        f"{count} of {n_p} labelled rows are equal to another labelled row, and few of the other rows equal to them "
+        "are unlabeled, as if cases were entered several times. Then all estimates and all results on held-out rows "
+        "are far too good: keep one row of each case"
+    )
 
 
 def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
-from pucli.data.fingerprints import fingerprints, labelled_twins
+from pucli.data.fingerprints import fingerprints, labelled_twins, repeated_labels
 from pucli.data.label_column import UNLABELED, labelled_positives, partly_labelled
 from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.saved_splits import load_splits
@@ -114,6 +114,8 @@ class TrainingRows:
         Problems that the user should look at, each about one column of the file.
     leaks : tuple of str
         Those of the warnings that name a column which probably leaks the label.
+    repeated : str
+        That labelled rows seem to be the same cases several times, "" if not.
     marks : DataFrame or None
         The number of each row in its source, from 1, and its cells in `id_columns`.
     """
@@ -134,6 +136,7 @@ class TrainingRows:
     id_columns: Sequence[str] = ()
     warnings: tuple[str, ...] = ()
     leaks: tuple[str, ...] = ()
+    repeated: str = ""
     marks: pd.DataFrame | None = None
 
     @property
@@ -365,6 +368,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
     doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
+    repeated = repeated_labels(file.X, y == 1) if kind == "pu" else ""
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
@@ -383,7 +387,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        warnings=(*doubts, *file.warnings, *telling),
+        warnings=(*doubts, *file.warnings, *telling, *([f"{repeated}."] if repeated else [])),
         leaks=telling,
+        repeated=repeated,
         marks=_marks(np.arange(len(y)), file.table.frame[list(source.choice.ids)]),
     )

@@ -54,6 +54,24 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     assert list(predicted.document["predictions"][0]) == ["row", "d", *PREDICTED]
 
 
+def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customers: Path, tmp_path: Path) -> None:
+    lines = customers.read_text().splitlines()
+    (tmp_path / "orders.csv").write_text("\n".join([lines[0], *(line for line in lines[1:] for _ in range(3))]) + "\n")
+    words = ("--data", "orders.csv", "--label", "bought", "--positive", "yes")
+    found = pucli("auto", *words, "--model", "m.model", "--report", "r.html")
+    assert "120 of 120 labelled rows are equal to another labelled row" in found.err
+    assert "random labelling      cannot be judged: labelled rows are repeated" in found.out
+    held = [
+        line.split("  ")[-1].strip() for line in found.out.splitlines() if line.startswith(("prior", "recall", "auc"))
+    ]
+    assert held == ["no: labelled rows are repeated"] * 3
+    assert "Labelled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
+    assert "keep one row of each case" in pucli("predict", "--model", "m.model", "--data", customers).err
+    trained = pucli("train", "--method", "blssvm", *words, "--model", "b.model")
+    assert "keep one row of each case" in trained.err
+    assert "keep one row of each case" in pucli("predict", "--model", "b.model", "--data", customers).err
+
+
 def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path) -> None:
     result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--top", 12, "--json")
     assert result.document["called_positive"] == 12

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pucli.data.fingerprints import MOST_HASHES, RowCounter, known_rows, labelled_twins, row_hashes, row_marks
+from pucli.data.fingerprints import (
+    MOST_HASHES,
+    RowCounter,
+    known_rows,
+    labelled_twins,
+    repeated_labels,
+    row_hashes,
+    row_marks,
+)
 
 
 def numbers(n, m=3, seed=0):
@@ -28,6 +36,21 @@ def test_labelled_rows_that_occur_again_without_a_label_are_told():
     few = np.random.default_rng(5).integers(0, 3, (320, 3)).astype(float)
     assert labelled_twins(few, labelled) == []  # by chance
     assert labelled_twins(csr_array(twice), labelled) == [told]
+
+
+def test_cases_that_were_entered_several_times_are_told():
+    rng = np.random.default_rng(6)
+    X, positive = rng.normal(size=(400, 3)), np.arange(400) < 120
+    labelled = positive & (rng.random(400) < 0.4)
+    times = rng.integers(1, 5, 400)
+    told = repeated_labels(np.repeat(X, times, axis=0), np.repeat(labelled, times))
+    assert "labelled rows are equal to another labelled row" in told
+    assert repeated_labels(X, labelled) == ""
+    few = np.where(np.arange(400) % 10 == 0, 2, 1)
+    assert repeated_labels(np.repeat(X, few, axis=0), np.repeat(labelled, few)) == ""
+    # equal by chance: of them some are labelled and some are not
+    coarse = np.where(positive[:, None], 1.0, rng.integers(0, 3, (400, 3)))
+    assert repeated_labels(coarse, labelled) == ""
 
 
 @pytest.mark.parametrize("values", [np.arange(2), np.arange(50), np.arange(-3, 4) / 10])

@@ -104,11 +104,12 @@ def command(
         rows = rows_to_learn_from(out, "pu", where.source)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs})
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
-        found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks)
+        found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
         names, title = rows.feature_names, rows.title
         about = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds}
         if model is not None:
-            replace(fitted, doubt=test.doubt if labelling == "scar" else "").save(model)
+            unlikely = test.doubt if labelling == "scar" else ""
+            replace(fitted, doubt=rows.repeated or unlikely).save(model)
     results = summary(found, names)
     if scored is not None:
         _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks))
@@ -176,7 +177,8 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     rests["share"] = ""
     if scar:
         rests["recall"] = "if labelled at random"
-    unknown = "no: a column gives the label away" if document["leaks"] else "not determined"
+    unknown = "no: labelled rows are repeated" if document["repeated"] else "not determined"
+    unknown = "no: a column gives the label away" if document["leaks"] else unknown
     estimates = [
         [name, found["value"], found["low"], found["high"], rests[name] if found["known"] else unknown]
         for name, found in document["estimates"].items()

@@ -195,7 +195,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     scores = in_its_scale(scores, fitted.pipeline, rows.X, rows.labelled, seed)
     curve = probability_curve(scores, rows.X, given if isinstance(given, float) else None, one_sample, seed)
     known = {**curve.record(), "ranks": checked.ranks}
-    return replace(fitted, doubt=checked.warning, probability=known), checked
+    return replace(fitted, doubt=rows.repeated or checked.warning, probability=known), checked
 
 
 def _say_not_judged(out: Output, entry: Method) -> None:
