@@ -108,15 +108,17 @@ def claims_classtering():
     at = ours["labels=90"]
     behind = [d for d in at.index if at[d] <= others.loc[("labels=90", d), "k-means"] + 0.005]
     assert sorted(behind) == ["g50c", "spiral"]
-    fewer = [others.loc[(f"labels={k}", "g50c"), "k-means"] - ours[f"labels={k}", "g50c"] for k in (10, 30)]
-    assert [round(value, 2) for value in fewer] == [0.02, 0.02]
-    yield f"G50C ({at['g50c']:.2f} both; k-means is ahead by {fewer[0]:.2f} with 10 and 30 labels) and Spiral ({at['spiral']:.0f} both)"
+    yield f"G50C ({at['g50c']:.2f} both) and Spiral ({at['spiral']:.0f} both)"
+    tests = pd.read_csv(RESULTS / "classtering-clustering" / "comparisons.csv")
+    tests = tests.query("a == 'classtering/collapsed' and b == 'k-means' and setting == 'labels=90' and n == 10")
+    ahead = tests.query("mean_difference > 0 and p_adjusted < 0.05")["dataset"]
+    assert set(ahead) == set(tests["dataset"]) - {"g50c"} and len(ahead) == 5
     gm = others["gaussian-mixture"]["labels=90"]
     yield f"TOES ({at['toes']:.2f} against {gm['toes']:.2f}), CAKE ({at['cake']:.2f}, {gm['cake']:.2f}), Atom and Ring ({at['atom']:.2f}, {gm['atom']:.2f} and {gm['ring']:.2f})"
     yield f"NMI rises from {ours['labels=0', 'cake']:.2f} without labels to {at['cake']:.2f}"
     none = cells("classtering-clustering").query("setting == '{\"labels\":0}' and column == 'classtering/collapsed'")
-    found = none.set_index("dataset")["n_components"].astype(int)
-    yield f"({found['cake']} in CAKE, {found['usmo-isolet']} in Isolet, {found['mnist-t10k']} in the digits)"
+    found = none.groupby("dataset")["n_components"].median().astype(int)
+    yield f"({found['cake']} in CAKE, {found['usmo-isolet']} in Isolet, {found['mnist-t10k']} in the digits, medians over the draws)"
     yield f"each of the {found['spiral']} components"
     first = [
         next(k for k in (0, 10, 30, 90) if round(ours[f"labels={k}", d], 2) == 1) for d in ("atom", "chainlink", "ring")
