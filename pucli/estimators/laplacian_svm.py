@@ -10,10 +10,15 @@ from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
 
 from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.one_against_rest import (
+    certificate_of_machines,
+    class_by_score,
+    scores_of_machines,
+    signs_of_machines,
+)
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.functions import Kernel
-from pucli.solvers.result import Certificate
 from pucli.solvers.svm.laplacian import solve_laplacian_svm
 
 
@@ -101,25 +106,16 @@ class LaplacianSVM(SemiSupervisedClassifier):
 
     def _fit(self, X: Floats, codes: Ints) -> None:
         K = self._kernel().matrix(X, X)
-        n_machines = len(self.classes_) if len(self.classes_) > 2 else 1
-        positives = range(n_machines) if n_machines > 1 else [1]
-        found = []
         L = self._graph_laplacian(X)
-        for positive in positives:
-            signs = np.where(codes < 0, 0, np.where(codes == positive, 1, -1))
-            found.append(solve_laplacian_svm(K, L, signs, self.gamma_a, self.gamma_i, self.tol, self.max_iter))
+        found = [
+            solve_laplacian_svm(K, L, signs, self.gamma_a, self.gamma_i, self.tol, self.max_iter)
+            for signs in signs_of_machines(codes, len(self.classes_))
+        ]
         self._X = X
         self.dual_coef_ = np.array([one.coef for one in found])
         self.intercept_ = np.array([one.offset for one in found])
         self.improvement_ = np.nan
-        self._keep_certificate(
-            Certificate(
-                objective=sum(one.objective for one in found),
-                gap=sum(one.gap for one in found),
-                n_iter=max(one.n_iter for one in found),
-                converged=all(one.converged for one in found),
-            )
-        )
+        self._keep_certificate(certificate_of_machines(found))
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.width)
@@ -132,10 +128,8 @@ class LaplacianSVM(SemiSupervisedClassifier):
         """Return f for each row of X: with two classes (n,), positive for the second class; otherwise (n, K)."""
         rows = self._validate_predict(X)
         values: Floats = self._kernel().matrix(rows, self._X) @ self.dual_coef_.T + self.intercept_
-        return values[:, 0] if values.shape[1] == 1 else values
+        return scores_of_machines(values)
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the class of each row of X (n, d), shape (n,)."""
-        values = self.decision_function(X)
-        result: AnyArray = self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
-        return result
+        return class_by_score(self.classes_, self.decision_function(X))

@@ -11,10 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.one_against_rest import (
+    certificate_of_machines,
+    class_by_score,
+    scores_of_machines,
+    signs_of_machines,
+)
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.paths import PathMap, make_path_map, median_stretch, path_costs
-from pucli.solvers.result import Certificate
 from pucli.solvers.svm.transductive import solve_transductive
 
 # Costs and maps of rows, kept for further fits on the same rows, as in the search of a grid; and their largest size.
@@ -112,34 +117,24 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         found_map = _map_of(X, rho, None if isinstance(self.sigma, str) else float(self.sigma))
         self.rho_, self.sigma_ = found_map.rho, found_map.sigma
         self._path_map = tuple(found_map)  # plain tuples of arrays can be stored without trust
-        positives = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
-        found = []
-        for positive in positives:
-            signs = np.where(codes < 0, 0, np.where(codes == positive, 1, -1))
-            found.append(solve_transductive(found_map.coordinates, signs, self.C, self.tol, self.max_iter))
+        found = [
+            solve_transductive(found_map.coordinates, signs, self.C, self.tol, self.max_iter)
+            for signs in signs_of_machines(codes, len(self.classes_))
+        ]
         self.coef_ = np.array([one.coef for one in found])
         self.intercept_ = np.array([one.offset for one in found])
         self.improvement_ = np.nan
-        self._keep_certificate(
-            Certificate(
-                objective=sum(one.objective for one in found),
-                residual=max(one.residual for one in found),
-                n_iter=max(one.n_iter for one in found),
-                converged=all(one.converged for one in found),
-            )
-        )
+        self._keep_certificate(certificate_of_machines(found))
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f for each row of X: with two classes (n,), positive for the second class; otherwise (n, K)."""
         rows = self._validate_predict(X)
         values: Floats = PathMap(*self._path_map).of(rows) @ self.coef_.T + self.intercept_
-        return values[:, 0] if values.shape[1] == 1 else values
+        return scores_of_machines(values)
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the class of each row of X (n, d), shape (n,)."""
-        values = self.decision_function(X)
-        result: AnyArray = self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
-        return result
+        return class_by_score(self.classes_, self.decision_function(X))
 
 
 def _map_of(X: Floats, rho: float, sigma: float | None) -> PathMap:
