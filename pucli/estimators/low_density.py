@@ -134,7 +134,8 @@ class LowDensitySeparation(SemiSupervisedClassifier):
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the class of each row of X (n, d), shape (n,)."""
-        return class_by_score(self.classes_, self.decision_function(X))
+        values = self.decision_function(X)
+        return class_by_score(self.classes_, values)
 
 
 def _map_of(X: Floats, rho: float, sigma: float | None) -> PathMap:
