@@ -95,7 +95,8 @@ class Findings(NamedTuple):
             case "share":
                 return f"at the wanted share: {share}"
             case _:
-                return f"the {cut.wanted:g} likeliest unlabeled rows"
+                whole = self.model.scenario != "case-control"
+                return f"the {cut.wanted:g} likeliest {'rows, labelled ones included' if whole else 'unlabeled rows'}"
 
     @property
     def verdict(self) -> str:

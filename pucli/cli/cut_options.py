@@ -119,7 +119,10 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
         prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
         _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
     if saved.metadata.get("kind") == "pu" and getattr(saved.estimator, "labelling", "scar") == "scar":
-        out.remark("probabilities hold only if the labelled rows are a random sample of the positives")
+        out.remark(
+            "probabilities hold only if the labelled rows are a random sample of the positives, and these rows come "
+            "from the same population as those of training, with the same share of positives"
+        )
     if not curves and not hasattr(saved.estimator, "predict_proba"):
         out.remark("no probability is written: it takes held-out scores of two classes, which training did not have")
 
@@ -129,5 +132,5 @@ def _warn_of_prior(out: Output, prior: Estimate, ranks: bool) -> None:
         out.warn(
             f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
             f"from {prior.low:.2g} to {prior.high:.2g} (for which are probability_low and probability_high). Their "
-            + ("order can be used." if ranks else "order is no better than chance.")
+            + ("order can be used." if ranks else "order could not be told from chance.")
         )

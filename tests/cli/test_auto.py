@@ -121,7 +121,7 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     assert "determine the precision" not in result.err
     moved = pucli("predict", "--model", "m", "--data", "noise.csv", "--precision", 0.1, "--out", "scored.csv")
     assert "do not determine the precision at this threshold" in moved.err
-    assert "no better than chance" in result.err and "can be used" not in result.err
+    assert "could not be told from chance" in result.err and "can be used" not in result.err
 
 
 def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customers: Path) -> None:

@@ -214,7 +214,8 @@ def _report(
     from pucli.cli.train_text import document_of, print_model
 
     if checked is not None and checked.warning:
-        out.warn(f"{checked.warning}. --tune chooses parameters; `pucli auto` chooses everything.")
+        tunes = "" if fitted.params.get("cut") is not None else "--tune chooses parameters; "
+        out.warn(f"{checked.warning}. {tunes}`pucli auto` chooses everything.")
     document = {**document_of(fitted), "model": model, "notes": notes}
     document["held_out"] = None if checked is None else asdict(checked)
     priors = {name: value for name, value in fitted.probability.items() if name.startswith("prior")}
