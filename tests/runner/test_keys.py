@@ -10,9 +10,8 @@ from pucli.protocols.common import key_params, make
 from pucli.runner import experiment_names, load_experiment, plan
 from pucli.runner.cells import canonical_json
 
-# what changes no result, is given by the protocol, or is zero by nature (cut): experiments need not write it out
+# what changes no result, or is given by the protocol: experiments need not write it out
 NOT_DECLARED = {
-    "cut",
     "random_state", "n_jobs", "verbose", "verbose_interval", "device", "checkpoint", "report", "block", "n_iterations",
     "weights_init", "means_init", "precisions_init", "warm_start", "pos_label", "callback",
 }  # fmt: skip
