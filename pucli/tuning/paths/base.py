@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -124,4 +125,10 @@ def in_order(points: Sequence[Point], key: Callable[[Point], Any]) -> list[int]:
 def limit(solve: Callable[..., Any], point: Point, name: str = "max_iter") -> int:
     """Return the parameter `name` of a point, or the default of the solver if it is None."""
     value = point.get(name)
-    return int(inspect.signature(solve).parameters[name].default if value is None else value)
+    return int(_default(solve, name) if value is None else value)
+
+
+@functools.cache
+def _default(solve: Callable[..., Any], name: str) -> Any:
+    """Return the default of a parameter; a grid asks for it at each of its points."""
+    return inspect.signature(solve).parameters[name].default
