@@ -71,7 +71,7 @@ class HeldOut:
         if not self.ranks:
             by_chance = chance_limit(self.labelled, self.unlabeled)
             return (
-                f"the model may be useless: labelled rows that it was not trained on rank too little above unlabeled "
+                f"the model may be useless: labelled rows that it was not trained on hardly rank above unlabeled "
                 f"ones (PU-AUC {self.pu_auc:.2f}; up to {by_chance:.2f} may be chance)"
             )
         spread = np.sqrt(self.share * (1.0 - self.share) / self.labelled)

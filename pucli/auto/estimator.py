@@ -204,7 +204,7 @@ class AutoPU(PUClassifier):
         ranking, limit = self._ranking()
         if ranking <= limit:
             warnings.warn(
-                "AutoPU may be useless on these rows: labelled rows that it was not trained on rank too little above "
+                "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
                 f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
                 DegenerateModelWarning,
                 stacklevel=4,

@@ -334,7 +334,7 @@ def _warn_of_chance(counts: Ints, n_p: int, n_u: int) -> None:
     ranking, limit = auc(scores_of(counts[0]), scores_of(counts[1])), chance_limit(n_p, n_u)
     if ranking <= limit:
         warnings.warn(
-            "AutoPU may be useless on these rows: labelled rows that it was not trained on rank too little above "
+            "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
             f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
             DegenerateModelWarning,
             stacklevel=3,

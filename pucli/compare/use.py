@@ -78,8 +78,7 @@ def why_useless(values: Floats, ranked: Sequence[Ranked], rival: Floats, metric:
         area, limit = float(np.mean([one.area for one in there])), chance(there, test_share)
         if area <= limit:
             faults.append(
-                f"held-out positives rank too little above the other rows (AUC {area:.2f}; up to {limit:.2f} may be "
-                "chance)"
+                f"held-out positives hardly rank above the other rows (AUC {area:.2f}; up to {limit:.2f} may be chance)"
             )
     paired = np.isfinite(values) & np.isfinite(rival)
     if paired.any() and values[paired].mean() <= rival[paired].mean():

@@ -148,9 +148,8 @@ def _map_of(X: Floats, rho: float, sigma: float | None) -> PathMap:
 
 def _kept(key: tuple[Any, ...], entries: int, make: Callable[[], Any]) -> Any:
     """Return what was kept under a key, or make it and keep it."""
-    if key not in _KEPT:
-        _KEPT[key] = make()
-        while len(_KEPT) > max(1, MOST_ENTRIES // entries):
-            _KEPT.popitem(last=False)
-    _KEPT.move_to_end(key, last=True)
-    return _KEPT[key]
+    found = _KEPT.pop(key, None)
+    _KEPT[key] = found = make() if found is None else found
+    while len(_KEPT) > max(1, MOST_ENTRIES // entries):
+        _KEPT.popitem(last=False)
+    return found

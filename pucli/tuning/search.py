@@ -179,8 +179,8 @@ class _Search:
         notes = [*self.notes, *degenerate(pooled)]
         if f1 > most + 1e-9:
             notes.append(
-                f"the estimated class prior, {self.rule.prior:.3g}, is too high for these rows: more positives would "
-                f"be found than rows are predicted. With this recall F1 is at most {most:.3g}, given as its estimate."
+                f"the estimated class prior, {self.rule.prior:.3g}, is too high for these rows: it implies more "
+                f"positives than are predicted. With this recall F1 is at most {most:.3g}, which is given instead."
             )
         parts = [("screen", *out) for out in self.left_out]
         parts += [("grid", self.points[:n], found.of(range(n)))]

@@ -177,6 +177,6 @@ def test_the_callback_is_called_after_each_member() -> None:
 def test_noise_is_warned_of() -> None:
     rng = np.random.default_rng(0)
     X, s = rng.normal(size=(200, 4)), np.arange(200) < 30
-    with pytest.warns(DegenerateModelWarning, match="rank too little above"):
+    with pytest.warns(DegenerateModelWarning, match="hardly rank above"):
         model = AutoPU().fit(X, s.astype(int))
     assert not model.estimates_["f1"].known

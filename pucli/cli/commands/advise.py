@@ -137,7 +137,7 @@ def _warn_of_chance(out: Output, ranked: dict[str, HeldOut]) -> None:
         areas = " and ".join(f"{checked.pu_auc:.2f} ({name})" for name, checked in ranked.items())
         out.warn(
             "there may be nothing to learn from these columns: labelled rows that two quick classifiers were not "
-            f"trained on rank too little above unlabeled ones (PU-AUC {areas}; up to {limits[0]:.2f} may be chance)."
+            f"trained on hardly rank above unlabeled ones (PU-AUC {areas}; up to {limits[0]:.2f} may be chance)."
         )
 
 

@@ -189,7 +189,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
         "mixed, or the classes overlap, they are too high. The rows can show neither. The prior is the share of "
         f"positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is "
-        "that of training rows above the cut, by models trained without them; of new rows it may be a little more."
+        "that of training rows above the cut, by models trained without them; among new rows it may be slightly larger."
         if scar
         else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
         "AUC were mostly too high even then (`pucli bench labelling`)."

@@ -143,10 +143,10 @@ def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: boo
     """Warn if the model was trained on the rows: their scores are not held out, and some are known to be unlabeled."""
     if found is None:
         return
-    why = "its scores of them are not held out"
+    why = "the scores are not held out"
     if single_set:
-        why += ", and the unlabeled ones are less often positive than the probabilities, which are of new rows"
-    out.warn(f"{found} that the model was trained on: {why}. `pucli auto --scored FILE` writes those of training rows.")
+        why += ", and the unlabeled ones are positive less often than the probabilities of new rows say"
+    out.warn(f"{found} that the model was trained on: {why}. `pucli auto --scored FILE` writes held-out scores.")
 
 
 def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:

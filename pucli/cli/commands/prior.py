@@ -119,7 +119,7 @@ def _print(
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         if first.high > FOLD * first.low:
             out.warn(
-                f"the interval is wide, from one end to a multiple of it: anything from {number(first.low, 2)} to "
+                f"the interval is wide: anything from {number(first.low, 2)} to "
                 f"{number(first.high, 2)}. See what both ends give before you rely on a method that takes the prior."
             )
         return

@@ -25,7 +25,7 @@ STEEPNESS = 3.0
 
 @dataclass(frozen=True, kw_only=True)
 class TransductiveSolution(Solution):
-    """A transductive SVM; `coef` (p,) is w, `residual` the length of the gradient over that of y, see `solve`.
+    """A transductive SVM; `coef` (p,) is w, `residual` the largest slope, relative as `tol` is.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def solve_transductive(Z: Floats, y: Ints, C: float, tol: float, max_iter: int) 
     C : float
         Weight of the labelled rows and, at the end, of the unlabeled ones.
     tol : float
-        Length of the gradient at which to stop, relative to that of the supervised part at w = 0.
+        Largest slope of J at which to stop, relative to that of the supervised part at w = 0.
     max_iter : int
         Largest number of iterations of a stage.
 
