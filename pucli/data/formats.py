@@ -7,9 +7,10 @@ The format follows from the extension: .csv .tsv .txt .data .dat (also .gz), .xl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,7 +19,16 @@ from pucli.data.damage import check_unpacked, damaged
 from pucli.data.decimals import with_decimal_points
 from pucli.data.labels import LABEL
 from pucli.data.table_size import cells_of_parquet, cells_of_text, check_fits
-from pucli.data.text_files import SUFFIXES, check_names, is_text_table, line_of, read_text, text_head, text_layout
+from pucli.data.text_files import (
+    SUFFIXES,
+    check_names,
+    is_text_table,
+    line_of,
+    read_text,
+    text_head,
+    text_layout,
+    zero_padded,
+)
 from pucli.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -38,12 +48,15 @@ class Table(NamedTuple):
         Note for messages on how columns are named.
     decimal_commas : set of str
         The columns that are written with decimal commas.
+    zero_padded : dict of str to str
+        Columns of digits with leading zeros, each with an example.
     """
 
     frame: pd.DataFrame
     place: Callable[[int], str]
     naming: str = ""
     decimal_commas: frozenset[str] = frozenset()
+    zero_padded: Mapping[str, str] = MappingProxyType({})
 
 
 class WideTable(NamedTuple):
@@ -103,7 +116,8 @@ def open_table(
             check_fits(path, cells_of_text(path, head, layout.separator))
             [frame] = read_text(path, layout, as_text=as_text)
             commas = frozenset() if layout.separator == "," else with_decimal_points(frame, as_text, as_number)
-            return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas)
+            codes = zero_padded(head, layout)
+            return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
         if kind in {".xlsx", ".xls"}:
             return _excel(path, label, sheet, as_text)
         return _OPENERS[kind](path, label, sheet)

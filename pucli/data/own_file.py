@@ -135,7 +135,13 @@ def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) 
 
 
 def _noted(column: Column, table: Table) -> Column:
-    """Return the description of a column with a remark if it is written with decimal commas."""
+    """Return the description of a column with what its text tells: decimal commas, and zeros in front of numbers."""
+    if column.kind == "number" and column.name in table.zero_padded and not column.warning:
+        return replace(
+            column,
+            warning=f"is read as a number, but has cells like {table.zero_padded[column.name]}: if they are codes, as "
+            "of a post office, --as COLUMN=category keeps them apart",
+        )
     if column.name not in table.decimal_commas:
         return column
     return replace(column, remark="; ".join(text for text in (NOTE, column.remark) if text))

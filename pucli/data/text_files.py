@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.data.damage import check_unpacked
 from pucli.data.decimals import has_decimal_comma
+from pucli.data.frames import EMPTY
 from pucli.data.quotes import check_quotes, refuse_stray_quote
 from pucli.data.readers import read_csv
 from pucli.errors import UsageError
@@ -175,6 +176,21 @@ def read_text(
         raise UsageError(
             f"{path}: line {wrong[2]} has {wrong[3]} fields, but the lines before have {wrong[1]}; correct that line"
         ) from error
+
+
+def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
+    """Return the columns of equally many digits with leading zeros, with an example ("01234"): codes more than numbers.
+
+    Only the first lines are looked at.
+    """
+    records = _records(head, layout.separator, count=sys.maxsize)[layout.header :]
+    found = {}
+    for position, name in enumerate(layout.names):
+        filled = {record[position].strip() for record in records if len(record) > position} - EMPTY
+        padded = sorted(cell for cell in filled if cell.startswith("0") and len(cell) > 1)
+        if padded and all(cell.isdecimal() and len(cell) == len(padded[0]) for cell in filled):
+            found[name] = padded[0]
+    return found
 
 
 def line_of(path: Path, layout: TextLayout, row: int) -> int:

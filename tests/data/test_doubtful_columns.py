@@ -10,6 +10,7 @@ from pucli.data.columns import column_kinds
 from pucli.data.encoding import TableEncoder
 from pucli.data.label_column import LabelColumn
 from pucli.data.leaks import leaks
+from pucli.data.own_file import ColumnChoice, fit_file
 
 
 def column(cells):
@@ -305,3 +306,22 @@ def test_other_signs_and_separators_are_named(cells):
 def test_dots_for_thousands_are_noticed(numbers, warned):
     [column] = column_kinds(pd.DataFrame({"income": np.array(numbers, dtype=float)}))
     assert ("three decimals" in column.warning) == warned
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_codes_with_leading_zeros_that_are_read_as_numbers_are_told(tmp_path, separator):
+    rng = np.random.default_rng(0)
+    rows = [
+        separator.join(
+            [f"{rng.integers(0, 99999):05d}", f"{rng.integers(0, 999)}", f"{rng.integers(0, 9)}", "ny"[i % 2]]
+        )
+        for i in range(200)
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([separator.join(["zip", "count", "grade", "label"]), *rows]) + "\n")
+    encoded = fit_file(path, "label")
+    [told] = [line for line in encoded.warnings if "zip" in line]
+    assert "is read as a number, but has cells like 0" in told and "--as COLUMN=category" in told
+    assert not any(name in line for line in encoded.warnings for name in ("count", "grade"))
+    chosen = fit_file(path, "label", ColumnChoice(kinds={"zip": "category"}))
+    assert not any("zip" in line and "number" in line for line in chosen.warnings)
