@@ -181,6 +181,9 @@ def test_advice_for_many_rows_is_to_tune_on_some(pucli, tmp_path, monkeypatch):
     assert "340 rows" in done.document["reasons"][-1]
     few = pucli("advise", "--data", path, *WORDS, "--rows", 150, "--json").document["command"]
     assert shlex.split(few).count("--rows") == 1 and "--rows 150" in few
+    single = pucli("advise", "--data", path, *WORDS, "--scenario", "single-training-set")
+    assert "--rows 200 draws labelled rows in proportion: about 59 of 100." in single.out + single.err
+    assert "in proportion" not in pucli("advise", "--data", path, *WORDS).out
 
 
 def test_the_printed_command_is_of_the_same_rows(pucli):

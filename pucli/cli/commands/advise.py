@@ -102,6 +102,11 @@ def command(
         names = f"{', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}"
         out.text(f"features without a visible effect (weak ones are missed): {names}")
     out.text(next_command)
+    if words != where.words and found.rows is not None and rows.denominator == "all":
+        drawn_labelled = round(rows.n_labelled * found.rows / len(rows.X))
+        out.remark(
+            f"--rows {found.rows} draws labelled rows in proportion: about {drawn_labelled} of {rows.n_labelled}."
+        )
     shared = {name: getattr(type(where), name) for name in ("split", "repeat", "scenario", "rows")}  # not of `compare`
     same = replace(where, **shared).words
     out.remark(f"Whether it beats auto on these rows: pucli compare auto {found.method} {same} --tune")
