@@ -48,7 +48,7 @@ STATEMENTS = (
 # A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
 FIT_COPIES = 3
 # Methods that need the whole kernel matrix, and how often.
-WHOLE_KERNEL, KERNEL_COPIES = ("laplacian-svm", "lds", "label-spreading"), 3
+KERNEL_COPIES = {"laplacian-svm": 5, "lds": 8, "label-spreading": 3}  # of n x n numbers, as measured
 
 # What `train` offers for sparse rows.
 TAKE_SPARSE = (
@@ -250,7 +250,7 @@ def _check_fit(method: str, rows: TrainingRows) -> None:
     """Raise UsageError if a fit to these rows needs more memory than there is."""
     n, m = rows.X.shape
     copies = 8.0 * FIT_COPIES * n * m
-    whole = 8.0 * KERNEL_COPIES * n * n if method in WHOLE_KERNEL else 0.0
+    whole = 8.0 * KERNEL_COPIES.get(method, 0) * n * n
     try:
         check_memory(copies + whole, f"{method} on {n} x {m} numbers", "use fewer rows, e.g. --rows 10000, or columns")
     except ValueError as error:
