@@ -212,8 +212,8 @@ _ALL = [
         name="gaussian-mcpl",
         estimator="pucli.estimators.gaussian_mcpl:GaussianMCPL",
         kind="density",
-        source="Bertazzi 2018, eq. 6.7-6.9",
-        version=3,
+        source="Bertazzi 2018, eq. 6.7-6.9, 6.19",
+        version=4,
     ),
     Method(
         name="classtering",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,9 +31,19 @@ from pucli.solvers.safe.gaussian import (
     relative_rounding,
     sample_moments,
 )
+from pucli.solvers.safe.minimax import MinimaxSolution, solve_minimax, unknowns
 
 NEARLY_SINGULAR = 1e-2  # relative rounding of the likelihood above which a fit counts as not converged
 _SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in standardised features
+MOST_UNKNOWNS = 500  # of the minimax problem that blocks="safe" solves, in under a second
+
+
+class _Candidate(NamedTuple):
+    """An estimate, the blocks that it uses, and the gain that it guarantees."""
+
+    used_blocks: str
+    model: Gaussian
+    improvement: float
 
 
 class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
@@ -46,12 +56,15 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    blocks : {"safe", "all", "one"}, default="safe"
+    blocks : {"safe", "minimax", "all", "one"}, default="safe"
         How several incomplete blocks of columns are used. "all": the maximum likelihood estimate, in which every block
         is regressed on the blocks before it with all rows that have both, (B.6)-(B.8). "one": all incomplete columns
         form one block, (6.7)-(6.9); their entries in incomplete rows are not used, and the estimate is never worse than
-        that of the complete rows alone (Corollary 6.5). "safe": the one of these two with the larger `improvement_`.
-        With one incomplete block, all are the MCPL estimate (Theorem 6.2).
+        that of the complete rows alone (Corollary 6.5). "minimax": the MCPL estimate (6.19), which guarantees the
+        largest gain over the complete rows alone (`pucli.solvers.safe.minimax` has the equations); one of the others
+        where that guarantees as much. "safe": the same, but the one of "all" and "one" with the larger `improvement_`
+        where (6.19) has more than 500 unknowns. With one incomplete block and no ridge, all are the MCPL estimate
+        (Theorem 6.2).
     ridge : float, default=0.0
         Variance added to every feature, in squared units of the features; every likelihood is then averaged over noise
         of that variance.
@@ -76,16 +89,18 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         of the complete rows is returned instead, with 0, except for blocks="all". The bound on rounding is for missing
         entries that fit the estimate as well as the observed ones; for others, the computed gain changes by about 1e-16
         times the condition number of the correlations for each unit of squared Mahalanobis distance.
-    used_blocks_ : {"all", "one", "none"}
+    used_blocks_ : {"minimax", "all", "one", "none"}
         The estimate that was chosen, "none" for that of the complete rows.
     objective_ : float
         Log-likelihood of the observed entries at the estimate, maximal for "all".
     dual_gap_ : float
-        0 if the estimate is the saddle point in closed form (one block), otherwise NaN. `gap_` is the same. Where the
+        No estimate guarantees more than `improvement_` plus this gap. NaN if (6.19) was not solved. With one block and
+        no ridge, 0, as that estimate is the saddle point in closed form and maximises `objective_`; where the
         covariance is nearly singular or means are far from zero, what rounding may cost, and for that of the complete
-        rows what it misses.
+        rows what it misses. `gap_` is the same.
     n_iter_, converged_
-        1, and whether rounding leaves at least two digits of `objective_`.
+        The Newton steps of the minimax estimate, 1 for the others, and whether rounding leaves at least two digits of
+        `objective_`, and the gap is at most a hundredth of it and of `improvement_`.
     supervised_only_ : bool
         Whether no entry is missing; the estimate is then that of the complete rows.
 
@@ -109,7 +124,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     n_features_in_: int
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "blocks": [one_of("safe", "all", "one")],
+        "blocks": [one_of("safe", "minimax", "all", "one")],
         "ridge": [NOT_NEGATIVE],
     }
 
@@ -165,15 +180,11 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         self._check_complete(rows[pattern.rows[-1]])
         complete = sample_moments(rows[pattern.rows[-1]], self.ridge)
         self.complete_mean_, self.complete_covariance_ = complete
-        self.improvement_ = -np.inf
-        for used_blocks in ("one", "all") if self.blocks == "safe" else (self.blocks,):
-            model = self._estimate(rows, pattern if used_blocks == "all" else _one_block(pattern))
-            bound = guaranteed_improvement(
-                rows, pattern, model, complete, by_blocks=used_blocks == "all", ridge=self.ridge
-            )
-            if bound > self.improvement_ or used_blocks == self.blocks:
-                self.mean_, self.covariance_ = model
-                self.improvement_, self.used_blocks_ = bound, used_blocks
+        best = self._closed_forms(rows, pattern, complete)
+        solution = self._minimax(rows, pattern, complete)
+        if solution is not None and solution.objective - solution.rounding > best.improvement:
+            best = _Candidate("minimax", solution.model, solution.objective - solution.rounding)
+        self.used_blocks_, (self.mean_, self.covariance_), self.improvement_ = best
         values, missed = self._log_density(rows), 0.0
         if self.supervised_only_:
             self.improvement_ = 0.0
@@ -186,10 +197,36 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         size = float(np.abs(values).sum()) + rows.size
         gap = relative_rounding(Gaussian(self.mean_, self.covariance_)) * size
         converged = gap <= NEARLY_SINGULAR * size
-        gap = np.nan if len(pattern.blocks) > 2 else missed + (gap if gap > ROUNDING * size else 0.0)
-        certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=1, converged=converged)
+        gap = missed + (gap if gap > ROUNDING * size else 0.0)
+        if solution is not None:
+            gap = max(solution.objective + solution.gap + solution.rounding - self.improvement_, 0.0)
+            converged = converged and gap <= NEARLY_SINGULAR * (size + self.improvement_)
+        elif len(pattern.blocks) > 2:
+            gap = np.nan
+        steps = solution.n_iter if self.used_blocks_ == "minimax" and solution is not None else 1
+        certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=steps, converged=converged)
         self._keep_certificate(certificate)
         self.gap_ = self.dual_gap_
+
+    def _closed_forms(self, rows: Floats, pattern: Pattern, complete: Gaussian) -> _Candidate:
+        """Return the estimate of those in closed form that `blocks` allows with the largest guaranteed gain."""
+        found = []
+        for used_blocks in (self.blocks,) if self.blocks in ("all", "one") else ("one", "all"):
+            model = self._estimate(rows, pattern if used_blocks == "all" else _one_block(pattern))
+            bound = guaranteed_improvement(
+                rows, pattern, model, complete, by_blocks=used_blocks == "all", ridge=self.ridge
+            )
+            found.append(_Candidate(used_blocks, model, bound))
+        return max(found, key=lambda candidate: candidate.improvement)
+
+    def _minimax(self, rows: Floats, pattern: Pattern, complete: Gaussian) -> MinimaxSolution | None:
+        """Return the solution of (6.19), None if it is not asked for, too large, or known in closed form."""
+        known = len(pattern.blocks) == 1 or (len(pattern.blocks) == 2 and self.ridge == 0.0)
+        if known or self.blocks in ("all", "one"):
+            return None
+        if self.blocks == "safe" and unknowns(pattern, self.ridge) > MOST_UNKNOWNS:
+            return None
+        return solve_minimax(rows, pattern, complete, self.ridge)
 
     def _monotone(self, X: Floats) -> Floats:
         """Return X without the entries that a monotone pattern has no place for; warn if there are any."""

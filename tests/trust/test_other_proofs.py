@@ -46,6 +46,7 @@ def test_statements_that_were_wrong(name, numbers):
         (ICLS, "objective_", "risks of icls"),
         (GaussianMCPL, "improvement_", "guarantees of gaussian-mcpl (safe)"),
         (GaussianMCPL, "objective_", "guarantees of gaussian-mcpl (safe)"),
+        (GaussianMCPL, "improvement_", "guarantees of gaussian-mcpl (minimax)"),
         (LaplacianSVM, "objective_", "gaps of laplacian-svm (rbf)"),
         (NNPU, "objective_", "risk and gradient of nnpu (network)"),
         (NNPU, "residual_", "risk and gradient of nnpu (network)"),

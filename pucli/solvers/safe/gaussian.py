@@ -9,6 +9,7 @@ With one incomplete block this estimate is also the saddle point of the contrast
 rows (Theorem 6.2), so it is better on the completed data whatever the missing entries are (Theorem 6.3). With several
 blocks that holds for the estimate that takes all incomplete columns as one block (Corollary 6.5). Whether it holds for
 maximum likelihood depends on the data: `guaranteed_improvement` computes the exact bound, which may be -inf.
+`pucli.solvers.safe.minimax` has the estimate with the largest bound.
 """
 
 from __future__ import annotations
