@@ -24,6 +24,8 @@ SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.linsp
 FLAT = 0.02
 # Largest prior that is drawn: at one every row would be positive.
 LARGEST_PRIOR = 0.98
+# Spreads of the scores below the least at which the cut lies that takes every row.
+FAR_BELOW = 1e3
 # Confidence with which a wanted recall is kept.
 CONFIDENCE = 0.9
 
@@ -125,6 +127,8 @@ def make_cut(
         return _at_share(wanted, population, goal, wanted)
     if goal == "recall":
         value = recall_cut(positive, wanted)
+        if value == -np.inf:
+            value = _below_all(np.concatenate([positive, population]))
         return Cut(value, float(np.mean(population > value)), goal, wanted)
     return _at_precision(wanted, positive, population, prior, curve)
 
@@ -168,6 +172,14 @@ def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDEN
     if len(kept) == 0:
         return -np.inf
     return float(np.nextafter(np.sort(positive)[kept[-1]], -np.inf))
+
+
+def _below_all(scores: np.ndarray) -> float:
+    """Return a cut so far below the scores that no row can be, but finite: scores minus an infinite cut have no order.
+
+    Scores minus this cut still differ: their rounding is 1e-13 of the spread of the scores.
+    """
+    return float(scores.min() - FAR_BELOW * max(float(np.ptp(scores)), 1.0))
 
 
 def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Cut:

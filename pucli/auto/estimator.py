@@ -341,7 +341,7 @@ class AutoPU(PUClassifier):
         """Return the ensemble's score of each row of X (n, m), shape (n,), without the cut."""
         check_is_fitted(self)  # before a cut is set, after which it would seem so
         plain = copy.copy(self)
-        plain.cut_ = 0.0  # a cut may be infinite, if a wanted recall needs all rows
+        plain.cut_ = 0.0
         return plain.decision_function(X)
 
     def _score(self, X: Floats) -> Floats:

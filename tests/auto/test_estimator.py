@@ -112,6 +112,17 @@ def test_the_cut_moves_without_training(fitted) -> None:
         model.with_cut("recall")
 
 
+def test_a_recall_that_takes_every_row_keeps_their_order(fitted) -> None:
+    model, X, _, _ = fitted
+    moved = model.with_cut("recall", 0.9999)
+    scores = moved.decision_function(X)
+    assert np.isfinite(scores).all() and (scores > 0).all()
+    np.testing.assert_array_equal(
+        np.argsort(scores, kind="stable"), np.argsort(model.decision_function(X), kind="stable")
+    )
+    np.testing.assert_allclose(moved.predict_proba(X), model.predict_proba(X))
+
+
 def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
     X, s, truth = two_clouds(400, labelled=80, prior=0.25, apart=4.0)
     sample = AutoPU(scenario="single-training-set", members=FEW).fit(X, s)
