@@ -93,10 +93,12 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
     seen = X if irrelevant.all() else X[:, ~irrelevant]
     silhouette, between = two_parts(seen[labelled], seen[~labelled], random_state)
     trifurcated = silhouette > APART and between > BETWEEN
+    measured = f"silhouette {silhouette:.2f}, excess of unlabeled over labelled rows between the parts {between:.2f}"
     reasons = [
-        f"the labelled rows {'are' if trifurcated else 'are not'} in two parts with other rows between "
-        f"(silhouette {silhouette:.2f}, share of unlabeled rows between the parts in excess of labelled ones "
-        f"{between:.2f})",
+        f"the labelled rows are in two parts with other rows between ({measured})"
+        if trifurcated
+        else f"the labelled rows are not visibly in two parts with other rows between ({measured}; other columns can "
+        "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
         f"{int(irrelevant.sum())} of {len(irrelevant)} features have no visible effect on the labelling of rows "
         "(weak effects are missed)",
         "the class prior is not known (`pucli prior` estimates it)"

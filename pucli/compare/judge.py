@@ -158,12 +158,12 @@ def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
     """Return the verdict, a sentence or two for each thing that is known."""
     if len(scores.useless) == len(scores.methods):
         none = f"neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "no method"
-        return [f"{none[0].upper()}{none[1:]} is of use here, so that none is called better; the warnings say why."]
+        return [f"{none[0].upper()}{none[1:]} shows that it is of use here; none is called better, see the warnings."]
     if len(scores.methods) == 2:
         return [_pair_words(found.pairs[0], found, len(blocks))]
     lines = []
     if scores.useless:
-        lines.append(f"Of no use here, and not compared with each other: {', '.join(scores.useless)}.")
+        lines.append(f"Not shown to be of use here, and not compared with each other: {', '.join(scores.useless)}.")
     if found.ranking is not None and math.isfinite(found.ranking.p):
         lines.append(_friedman_words(found.ranking))
     told = [pair for pair in found.pairs if pair.differ]

@@ -63,7 +63,7 @@ def test_on_noise_no_method_is_called_better():
         scores = compare(["blssvm", "svc-naive"], [noise(seed)], seed=seed)
         found = judge(scores)
         assert scores.useless == ["blssvm", "svc-naive"] and not found.pairs[0].differ
-        assert found.verdict[0].startswith("Neither blssvm nor svc-naive is of use here")
+        assert found.verdict[0].startswith("Neither blssvm nor svc-naive shows that it is of use here")
         assert sum("may be useless on noise: held-out positives hardly rank" in line for line in scores.remarks) == 2
     useful = compare(["blssvm", "svc-naive"], [noise(0, apart=1.5)])
     assert useful.useless == [] and judge(useful).verdict[0].startswith(("blssvm is", "svc-naive is"))
@@ -77,7 +77,7 @@ def test_a_puf_below_that_of_all_rows_positive_is_said():
 def test_useless_methods_are_not_ranked_among_each_other():
     values = np.array([[[1, 1.1, 1.2, 1.1], [0.5, 0.6, 0.5, 0.6], [3, 3.3, 3.1, 3.2]]])
     found = judge(replace(scores(values, "puf"), test_shares=[0.0], useless=["a", "b"]))
-    assert found.verdict[0] == "Of no use here, and not compared with each other: a, b."
+    assert found.verdict[0] == "Not shown to be of use here, and not compared with each other: a, b."
     assert [pair.differ for pair in found.pairs] == [False, True, True]
     assert "no pair" not in found.verdict[-1] and not any("a is better than b" in line for line in found.verdict)
 
