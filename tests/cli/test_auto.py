@@ -181,3 +181,11 @@ def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -
     refused = pucli(*words, "--labelling", "some")
     assert refused.code == 2
     assert "scar" in refused.err
+
+
+@pytest.mark.slow
+def test_duplicate_rows_are_counted(pucli, customers) -> None:
+    first = customers.read_text().splitlines()[1:4]
+    customers.write_text(customers.read_text() + "\n".join(first) + "\n")
+    result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--json")
+    assert result.document["duplicate_rows"] == 3

@@ -79,6 +79,7 @@ def command(
     from pucli.auto.scar import labelling_of
     from pucli.auto.summary import Findings, scored_rows, summary
     from pucli.cli.columns import rows_to_learn_from, show_columns
+    from pucli.data.shape import shape
     from pucli.data.writers import check_writable_format
     from pucli.predictions import OWN_COLUMNS, check_ids
 
@@ -106,7 +107,8 @@ def command(
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
         names, title = rows.feature_names, rows.title
-        about = {"data": rows.about, "notes": rows.notes, "seconds": fitted.seconds}
+        repeated = shape(rows.X, names).duplicate_rows
+        about = {"data": rows.about, "notes": rows.notes, "duplicate_rows": repeated, "seconds": fitted.seconds}
         if model is not None:
             unlikely = test.doubt if labelling == "scar" else ""
             replace(fitted, doubt=rows.repeated or unlikely).save(model)
@@ -161,6 +163,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.fields(
         [
             ("rows", f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"),
+            ("duplicate rows", document.get("duplicate_rows") or None),
             ("cut", document["cut"]["why"]),
             ("rows called positive", _called_positive(document)),
             ("random labelling", document["random_labelling"]["verdict"]),
