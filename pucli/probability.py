@@ -192,9 +192,13 @@ def prior_of(positive: Floats, population: Floats, value: float | None, seed: in
     positive, population : ndarray of shape (p,) and (n,)
         Sorted scores of labelled rows and of the population.
     value : float or None
-        The estimate of the model, if it has one; the interval is made to contain it.
+        The estimate of the model, if it has one; if it is outside the interval, this is extended to as far beyond it.
     seed : int, default=0
     """
     found = estimate_prior(positive, population, stream(seed, "prior"))
     prior = estimates(positive, population, 0.0, found, stream(seed, "estimates"))["prior"]
-    return prior if value is None else Estimate(value, min(prior.low, value), max(prior.high, value))
+    if value is None:
+        return prior
+    low = prior.low if value >= prior.low else max(0.0, value - (prior.value - prior.low))
+    high = prior.high if value <= prior.high else min(1.0, value + (prior.high - prior.value))
+    return Estimate(value, low, high)

@@ -22,6 +22,8 @@ WIDE, FOLD = 0.3, 4.0
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
 OVERLAP = 0.92
+# With fewer labelled rows the prior is often too low.
+FEW_LABELLED = 50
 # The estimates that are computed from the prior.
 FROM_PRIOR = frozenset({"precision", "f1", "auc"})
 
@@ -50,7 +52,7 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
-    prior = prior.with_overlap(float(auc(positive, population)))
+    prior = prior.with_overlap(float(auc(positive, population))).with_few_labelled(positive, population)
     draws = ends = [_draws(positive, population, cut, prior.draws, rng)]
     if value["auc"] < OVERLAP:
         prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))

@@ -52,6 +52,9 @@ NORMAL_90 = 1.6448536269514722
 # Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
 # (as in `pucli.solvers.prior.estimate`), and how often the lower end is computed with the AUC at the last one.
 OVERLAP_UNSEEN, PASSES = 0.75, 2
+# Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
+# Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
+CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
 
 
 @dataclass
@@ -83,6 +86,24 @@ class PriorEstimate:
         longer = max((self.value - low) / max(self.value - self.low, 1e-12), 1.0)
         draws = self.value + np.where(self.draws < self.value, longer, 1.0) * (self.draws - self.value)
         return replace(self, low=low, draws=np.maximum(draws, max(self.labelled, 1e-12)))
+
+    def with_few_labelled(self, positive: np.ndarray, population: np.ndarray) -> PriorEstimate:
+        """Return the estimate with an upper end that allows for few labelled rows.
+
+        If k of p labelled rows lie above the k-th score, the share of all positives there is distributed as
+        Beta(k, p + 1 - k) (Wilks 1941), and the prior is at most q_u over that share: with few labelled rows, much more
+        than their bootstrap samples show, which all have the same accidents.
+        """
+        from scipy.special import betaincinv
+
+        p = len(positive)
+        k = np.unique(np.linspace(max(1, np.ceil(LEAST_SHARE * p)), p, MOST_BOUNDS).astype(int))
+        above = 1.0 - np.searchsorted(np.sort(population), np.sort(positive)[::-1][k - 1]) / len(population)
+        recall = betaincinv(k, p + 1.0 - k, CHANCE) - OPTIMISM * min(1.0, FEW / p)
+        high = max(self.high, min(1.0, float(np.min(above / np.maximum(recall, 1e-12)))))
+        longer = max((high - self.value) / max(self.high - self.value, 1e-12), 1.0)
+        draws = self.value + np.where(self.draws > self.value, longer, 1.0) * (self.draws - self.value)
+        return replace(self, high=high, draws=np.minimum(draws, 1.0))
 
 
 def resampled(

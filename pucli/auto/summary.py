@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.arrays import Floats
-from pucli.auto.estimates import FROM_PRIOR
+from pucli.auto.estimates import FEW_LABELLED, FROM_PRIOR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +115,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "rows": found.labelled + found.unlabeled,
         "labelled": found.labelled,
         "unlabeled": found.unlabeled,
+        "few_labelled": found.labelled < FEW_LABELLED,
         "scenario": model.scenario,
         "labelling": model.labelling,
         "called_positive": found.called_positive,

@@ -261,3 +261,21 @@ def test_the_prior_is_not_below_the_labelled_share() -> None:
 def test_an_estimate_is_known_if_its_ends_are_near_for_its_size(low, high, narrow, known) -> None:
     found = Estimate((low + high) / 2, low, high)
     assert (found.narrow, found.known) == (narrow, known)
+
+
+def test_the_upper_end_of_the_prior_holds_with_few_labelled_rows() -> None:
+    rng = np.random.default_rng(5)
+    above = {20: [], 2000: []}
+    longer = []
+    for _ in range(60):
+        truth = rng.random(400) < 0.6
+        population = rng.normal(size=400) + 1.5 * truth
+        for labelled, missed in above.items():
+            positive = rng.normal(1.5, size=labelled)
+            plain = estimate_prior(positive, population, rng)
+            high = plain.with_few_labelled(positive, population).high
+            missed.append(truth.mean() > high)
+            if labelled == 2000:
+                longer.append(high - plain.high)
+    assert np.mean(above[20]) <= 0.1 and np.mean(above[2000]) <= 0.1
+    assert np.median(longer) == 0.0  # many labelled rows need no more

@@ -190,7 +190,13 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
         "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
-        "mixed, or the classes overlap, they are too high. The rows can show neither. The prior is the share of "
+        "mixed, or the classes overlap, they are too high. The rows can show neither. "
+        + (
+            f"With {document['labelled']} labelled rows, the prior may as well be too low. "
+            if document["few_labelled"]
+            else ""
+        )
+        + "The prior is the share of "
         f"positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is "
         "that of training rows above the cut, by models trained without them; among new rows it may be slightly larger."
         if scar
