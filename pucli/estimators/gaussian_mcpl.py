@@ -94,10 +94,10 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     objective_ : float
         Log-likelihood of the observed entries at the estimate, maximal for "all".
     dual_gap_ : float
-        No estimate guarantees more than `improvement_` plus this gap. NaN if (6.19) was not solved. With one block and
-        no ridge, 0, as that estimate is the saddle point in closed form and maximises `objective_`; where the
-        covariance is nearly singular or means are far from zero, what rounding may cost, and for that of the complete
-        rows what it misses. `gap_` is the same.
+        With several blocks, or one and a ridge: no estimate guarantees more than `improvement_` plus this gap; NaN if
+        (6.19) was not solved. With one block and no ridge: 0, as the estimate is the saddle point in closed form, which
+        maximises `objective_`; where the covariance is nearly singular or means are far from zero, what rounding may
+        cost, and for that of the complete rows what it misses. `gap_` is the same.
     n_iter_, converged_
         The Newton steps of the minimax estimate, 1 for the others, and whether rounding leaves at least two digits of
         `objective_`, and the gap is at most a hundredth of it and of `improvement_`.
@@ -201,7 +201,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         if solution is not None:
             gap = max(solution.objective + solution.gap + solution.rounding - self.improvement_, 0.0)
             converged = converged and gap <= NEARLY_SINGULAR * (size + self.improvement_)
-        elif len(pattern.blocks) > 2:
+        elif not self._known_in_closed_form(pattern):
             gap = np.nan
         steps = solution.n_iter if self.used_blocks_ == "minimax" and solution is not None else 1
         certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=steps, converged=converged)
@@ -219,10 +219,12 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             found.append(_Candidate(used_blocks, model, bound))
         return max(found, key=lambda candidate: candidate.improvement)
 
+    def _known_in_closed_form(self, pattern: Pattern) -> bool:
+        return len(pattern.blocks) == 1 or (len(pattern.blocks) == 2 and self.ridge == 0.0)
+
     def _minimax(self, rows: Floats, pattern: Pattern, complete: Gaussian) -> MinimaxSolution | None:
         """Return the solution of (6.19), None if it is not asked for, too large, or known in closed form."""
-        known = len(pattern.blocks) == 1 or (len(pattern.blocks) == 2 and self.ridge == 0.0)
-        if known or self.blocks in ("all", "one"):
+        if self._known_in_closed_form(pattern) or self.blocks in ("all", "one"):
             return None
         if self.blocks == "safe" and unknowns(pattern, self.ridge) > MOST_UNKNOWNS:
             return None

@@ -76,8 +76,8 @@ def _wrong(model: Any, X: Floats, ridge: float, rng: np.random.Generator) -> str
     own = _observed(rows, fit, noise) + units
     size = float(abs(own)) + float(abs(_observed(rows, old, noise))) + X.size
     slack = ROUNDING * size
-    likely = len(_blocks(rows)) <= 2 and model.used_blocks_ != "minimax"  # the gap is that of the likelihood
-    if likely:
+    likely = len(_blocks(rows)) <= 2 and model.used_blocks_ != "minimax"  # the likelihood is maximal, but for the gap
+    if likely and model.dual_gap_ >= 0.0:
         slack += model.dual_gap_
     else:
         correlations = fit.covariance[0] / np.sqrt(np.outer(np.diag(fit.covariance[0]), np.diag(fit.covariance[0])))
