@@ -23,6 +23,10 @@ Any completion of the rows bounds f from above by the gain of the maximum likeli
 one used is S with 2 mu K^-1 added to the moments of y, which a spread of the hidden entries of the least observed rows
 can give. Its bound is mu p above f(N, K) on the path, p the number of columns in y.
 
+N = 0 and K = 0 is the one-block estimate of Corollary 6.5, whose gain is the same whatever is hidden. The minimax
+estimate gains at least f(N, K) >= f(0, 0) = 0 more, which proves (6.20) for all hidden entries. The two are the same,
+against Conjecture 6.6, if and only if hidden entries can be such that S gives y the law N(0, I) independent of z.
+
 A `ridge` adds noise to every entry, observed and hidden, after hidden values have been chosen.
 """
 
