@@ -163,7 +163,11 @@ def test_affine_maps_that_keep_the_pattern_and_the_order_of_rows_do_not_matter(s
 
 def test_large_tables_are_solved_on_request_only(monkeypatch):
     _, partial = rows_with_gaps(2, n_blocks=4, D=7)
-    assert unknowns(monotone_pattern(np.isnan(partial))) > 5
+    pattern = monotone_pattern(np.isnan(partial))
+    first, *middle, last = (len(block) for block in pattern.blocks)
+    p, q = sum(middle), first + 1
+    assert unknowns(pattern) == p * q + p * (p + 1) // 2
+    assert unknowns(pattern, 0.1) == (p + last) * q + (p + last) * (p + last + 1) // 2
     monkeypatch.setattr("pucli.estimators.gaussian_mcpl.MOST_UNKNOWNS", 5)
     safe, asked = GaussianMCPL().fit(partial), GaussianMCPL(blocks="minimax").fit(partial)
     assert safe.used_blocks_ in CLOSED and np.isnan(safe.dual_gap_)
