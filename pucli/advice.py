@@ -99,8 +99,8 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         if trifurcated
         else f"the labelled rows are not visibly in two parts with other rows between ({measured}; other columns can "
         "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
-        f"{int(irrelevant.sum())} of {len(irrelevant)} features have no visible effect on the labelling of rows "
-        "(weak effects are missed)",
+        f"{int(irrelevant.sum())} of {len(irrelevant)} features add nothing visible to what the others tell of the "
+        "labels (weak effects are missed)",
         "the class prior is not known (`pucli prior` estimates it)"
         if prior is None
         else f"the class prior is known ({prior:g})",

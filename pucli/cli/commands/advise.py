@@ -100,7 +100,7 @@ def command(
         out.text(f"- {reason}")
     if irrelevant:
         names = f"{', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}"
-        out.text(f"features without a visible effect (weak ones are missed): {names}")
+        out.text(f"features that add nothing visible to the others, though they may be related to the label: {names}")
     out.text(next_command)
     if words != where.words and found.rows is not None and rows.denominator == "all":
         drawn_labelled = round(rows.n_labelled * found.rows / len(rows.X))
