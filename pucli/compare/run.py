@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -190,7 +191,7 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
         seed = int(seed_words(plan.seed, "fit", task.name, {}, repeat)[0])
         with watched() as seen:
             try:
-                value, ranking = _score(name, division, task.known, plan, seed)
+                value, ranking = _score(name, division, task, plan, seed)
             except UsageError:
                 raise
             except Exception as error:  # a method that fails on one split leaves the others
@@ -200,25 +201,27 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
         ranked.append(ranking)
         if seen["not converged"]:
             said.append(f"{name} did not converge on {task.name}")
-    rival = all_positive(plan.metric, division.truth, task.known)
+    rival = all_positive(plan.metric, division.truth, task.known, task.denominator)
     return _Split(number, repeat, scored, ranked, rival, said)
 
 
-def _score(name: str, division: Division, known: bool, plan: _Plan, seed: int) -> tuple[float, Ranked]:
+def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) -> tuple[float, Ranked]:
     from pucli.models import seeded
     from pucli.tuning import tune
 
     params = seeded(name, get_method(name).params, seed)
+    if "scenario" in signature(estimator_of(name)).parameters:
+        params = {**params, "scenario": task.scenario}
     if plan.tune and get_method(name).grid:
-        params = tune(name, division.X_train, division.s, params=params, seed=seed).params
+        params = tune(name, division.X_train, division.s, params=params, denominator=task.denominator, seed=seed).params
     model = make_estimator(name, **params).fit(division.X_train, division.s)
     predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
     decision = decision_values(model, division.X_test)
     given: dict[str, Any]
-    if known:
+    if task.known:
         given = {"truth": division.truth, "predictions": predictions, "positive": 1, "decision": decision}
     else:
-        given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": "unlabeled"}
+        given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": task.denominator}
     found = compute(given)
     if plan.metric not in found:
         there = ", ".join(metric for metric in found if get_metric(metric).better is not None)

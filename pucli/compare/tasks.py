@@ -14,12 +14,11 @@ import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats
 from pucli.data.own_file import ColumnChoice
-from pucli.data.splits import make_split, split_stream
-from pucli.errors import UsageError
+from pucli.data.splits import SCENARIOS, make_split, split_stream
+from pucli.errors import UsageError, unknown
 from pucli.seeding import stream
 
 HELD_OUT = 0.3
-SCENARIO = "case-control"
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class Task:
         Whether the classes of all rows are known.
     notes : tuple of str
         What the reader of the rows remarks.
+    scenario : str
+        "case-control", or "single-training-set": labelled and unlabeled rows are one sample.
     """
 
     name: str
@@ -64,13 +65,23 @@ class Task:
     positive: Bools
     known: bool
     notes: tuple[str, ...] = ()
+    scenario: str = "case-control"
+
+    def __post_init__(self) -> None:
+        if self.scenario not in SCENARIOS:
+            raise unknown("scenario", self.scenario, SCENARIOS)
+
+    @property
+    def denominator(self) -> str:
+        """Of which rows the share predicted positive is, in metrics that need no classes."""
+        return "all" if self.scenario == "single-training-set" else "unlabeled"
 
     def division(self, repeat: int, *, seed: int, label_frequency: float) -> Division:
         """Return the rows of a repeat, which depend on the seed, the task's name and the repeat alone."""
         if self.known:
             y = np.where(self.positive, 1, -1)
-            rng = split_stream(seed, self.name, SCENARIO, label_frequency, repeat)
-            split = make_split(SCENARIO, y, label_frequency, rng=rng)
+            rng = split_stream(seed, self.name, self.scenario, label_frequency, repeat)
+            split = make_split(self.scenario, y, label_frequency, rng=rng)
             return Division(
                 self.X[split.train], split.s.astype(np.int64), self.X[split.test], self.positive[split.test].astype(int)
             )
@@ -87,17 +98,27 @@ class Task:
         return len(division.X_test) / len(division.X_train)
 
 
-def declared_task(name: str, *, mirror: str | None = None, offline: bool | None = None) -> Task:
+def declared_task(
+    name: str, *, scenario: str = "case-control", mirror: str | None = None, offline: bool | None = None
+) -> Task:
     """Return the rows of a declared data set with two classes."""
     from pucli.data import load_dataset
 
     data = load_dataset(name, mirror=mirror, offline=offline)
     if set(np.unique(data.y)) != {-1, 1}:
         raise UsageError(f"{data.name} has no positive and negative class, which a comparison needs.")
-    return Task(data.name, data.X, np.asarray(data.y == 1), True, data.notes)
+    return Task(data.name, data.X, np.asarray(data.y == 1), True, data.notes, scenario)
 
 
-def own_task(path: Path, label: str, positive: str | None, *, known: bool, choice: ColumnChoice | None = None) -> Task:
+def own_task(
+    path: Path,
+    label: str,
+    positive: str | None,
+    *,
+    known: bool,
+    choice: ColumnChoice | None = None,
+    scenario: str = "case-control",
+) -> Task:
     """Return the rows of a file; its columns are encoded once, from all rows and without their labels.
 
     Parameters
@@ -112,6 +133,8 @@ def own_task(path: Path, label: str, positive: str | None, *, known: bool, choic
         Whether every row that is not marked is negative; else it is unlabeled.
     choice : ColumnChoice, optional
         What the user says about the columns.
+    scenario : str
+        As in `Task`.
     """
     from pucli.data.training_rows import RowSource, training_rows
 
@@ -123,4 +146,4 @@ def own_task(path: Path, label: str, positive: str | None, *, known: bool, choic
     for kind, count in (("labelled", rows.n_labelled), ("other", len(rows.X) - rows.n_labelled)):
         if count < least:
             raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {least}.")
-    return Task(path.name, rows.X, rows.labelled, known, (*rows.notes, *rows.warnings))
+    return Task(path.name, rows.X, rows.labelled, known, (*rows.notes, *rows.warnings), scenario)

@@ -38,14 +38,14 @@ class Ranked(NamedTuple):
         return cls(float(roc_auc_score(positive, decision)) if both else np.nan, found, len(positive) - found)
 
 
-def all_positive(metric: str, truth: AnyArray, known: bool) -> float:
+def all_positive(metric: str, truth: AnyArray, known: bool, denominator: str = "unlabeled") -> float:
     """Return the metric of calling every row positive, NaN where that is no rival; `truth` (n,) is 1 or 0."""
     if metric not in RIVALLED:
         return np.nan
     calls = np.ones(len(truth), dtype=int)
     if known:
         return compute({"truth": truth, "predictions": calls, "positive": 1})[metric]
-    return compute({"counts": pu_counts(truth, calls, 1), "denominator": "unlabeled"})[metric]
+    return compute({"counts": pu_counts(truth, calls, 1), "denominator": denominator})[metric]
 
 
 def chance(ranked: Sequence[Ranked], test_share: float) -> float:

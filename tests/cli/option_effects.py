@@ -176,7 +176,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
 }
 
 OF_OWN_TABLE = ("data", "label", "positive", "labels", "kinds", "drop", "only", "ids")
-OF_COMPARISON = ("metric", "repeats", "label_frequency", "tune", "seed", "n_jobs")
+OF_COMPARISON = ("metric", "repeats", "label_frequency", "scenario", "tune", "seed", "n_jobs")
 # Options whose effect another test shows: the file and the test, in which the option must occur.
 SHOWN = {
     ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",

@@ -50,6 +50,18 @@ def test_the_corrected_test_holds_its_level_where_the_plain_one_does_not():
     assert np.mean(plain) > 0.2 > 0.12 > np.mean(corrected)
 
 
+def test_auto_learns_from_the_rows_of_one_sample(monkeypatch):
+    told = []
+    monkeypatch.setattr("pucli.auto.estimator.AutoPU.fit", lambda self, X, y: told.append(self.scenario) or 1 / 0)
+    one = replace(noise(0), scenario="single-training-set")
+    found = compare(["auto", "blssvm"], [one], repeats=2)
+    assert told == ["single-training-set"] * 2 and np.isnan(found.values[0, 0]).all()
+    apart = noise(0, apart=1.0)
+    as_one = replace(apart, scenario="single-training-set")
+    puf, of_one = (compare(["gllc", "blssvm"], [task], repeats=2).values for task in (apart, as_one))
+    assert (of_one < puf).all()  # labelled rows above the cut count as predicted positive, too
+
+
 def noise(seed, n=400, m=4, apart=0.0):
     """Return rows of which a quarter are known positives, at a distance `apart` from the others."""
     random = np.random.default_rng(seed)
@@ -168,11 +180,12 @@ def test_a_table_of_the_user(pucli, customers):
         ("--only", "age"),
         ("--id", "visits"),
         ("--as", "age=category"),
+        ("--scenario", "single-training-set"),
     ):
         changed = pucli(*base, customers.pu, *known, *words)
         assert changed.code == 0, changed.out
         seen.add(str(changed.document["scores"]))
-    assert len(seen) == 5
+    assert len(seen) == 6
 
 
 @pytest.mark.slow
@@ -181,7 +194,13 @@ def test_what_decides_and_how_often(pucli):
     before = pucli(*base, "--repeats", 2).document
     assert pucli(*base, "--repeats", 2, "--n-jobs", 2).document["scores"] == before["scores"]
     assert len(pucli(*base, "--repeats", 3).document["scores"][0]["values"]["gllc"]) == 3
-    for words in (("--metric", "auc"), ("--label-frequency", "0.2"), ("--seed", "3"), ("--tune",)):
+    for words in (
+        ("--metric", "auc"),
+        ("--label-frequency", "0.2"),
+        ("--seed", "3"),
+        ("--tune",),
+        ("--scenario", "single-training-set"),
+    ):
         assert pucli(*base, "--repeats", 2, *words).document["scores"] != before["scores"], words
 
 
@@ -201,6 +220,7 @@ def test_a_mirror_is_used(pucli, mirror):
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "tp"), "no better side"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "is not to be had here"),
         (("gllc", "blssvm", "--data", "true.csv"), "needs --label"),
+        (("gllc", "blssvm", "--dataset", "wine", "--scenario", "census"), "unknown scenario 'census'"),
         (
             (
                 "gllc",

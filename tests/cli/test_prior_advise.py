@@ -358,4 +358,4 @@ def test_the_printed_comparison_can_be_run(pucli, tmp_path):
     done = pucli("advise", "--data", path, *WORDS, "--scenario", "single-training-set", "--rows", 150)
     [line] = [line for line in done.err.splitlines() if "pucli compare" in line]
     words = line.split("pucli compare ")[1].split()
-    assert "--scenario" not in words and "--rows" not in words and words[:3] == ["auto", words[1], "--data"]
+    assert "--scenario" in words and "--rows" not in words and words[:3] == ["auto", words[1], "--data"]

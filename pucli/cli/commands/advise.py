@@ -107,7 +107,7 @@ def command(
         out.remark(
             f"--rows {found.rows} draws labelled rows in proportion: about {drawn_labelled} of {rows.n_labelled}."
         )
-    shared = {name: getattr(type(where), name) for name in ("split", "repeat", "scenario", "rows")}  # not of `compare`
+    shared = {name: getattr(type(where), name) for name in ("split", "repeat", "rows")}  # not of `compare`
     same = replace(where, **shared).words
     out.remark(f"Whether it beats auto on these rows: pucli compare auto {found.method} {same} --tune")
     if plot is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,6 +57,7 @@ def command(
     label_frequency: Annotated[
         float, typer.Option("--label-frequency", help="Share of the training positives that are labelled.")
     ] = 0.5,
+    scenario: opt.Scenario = "case-control",
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose parameters on each training set, as `pucli tune` does.")
     ] = False,
@@ -98,11 +99,12 @@ def command(
             raise UsageError(
                 "--label-frequency hides labels of known classes: it needs --dataset, or --data with --labels true."
             )
-        tasks = [own_task(data, label, positive, known=labels == "true", choice=choice)]
+        tasks = [own_task(data, label, positive, known=labels == "true", choice=choice, scenario=scenario)]
     else:
         if label or positive or labels != "pu" or choice != ColumnChoice():
             raise UsageError("--label, --positive, --labels and the options of columns need --data.")
-        tasks = [declared_task(name, mirror=mirror, offline=offline or None) for name in dict.fromkeys(dataset or ())]
+        where: dict[str, Any] = {"scenario": scenario, "mirror": mirror, "offline": offline or None}
+        tasks = [declared_task(name, **where) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
     with out.progress("compare", lines=True) as bar:
@@ -137,7 +139,8 @@ def _remark(out: Output, tasks: list[Task]) -> None:
 def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int) -> str:
     repeats = scores.values.shape[2]
     if tasks[0].known:
-        return f"{repeats} case-control splits of each data set with label frequency {label_frequency:g}, seed {seed}"
+        kind = f"{repeats} {tasks[0].scenario} splits"
+        return f"{kind} of each data set with label frequency {label_frequency:g}, seed {seed}"
     return f"{repeats} divisions of the labelled and of the unlabeled rows, 70 % for training, seed {seed}"
 
 
