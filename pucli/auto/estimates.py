@@ -52,8 +52,11 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
     value = _at(positive, population, cut, prior.value)
-    prior = prior.with_overlap(float(auc(positive, population))).with_few_labelled(positive, population)
-    draws = ends = [_draws(positive, population, cut, prior.draws, rng)]
+    plain = prior.with_overlap(float(auc(positive, population)))
+    prior = plain.with_few_labelled(positive, population)
+    draws = ends = [_draws(positive, population, cut, plain.draws, rng)]
+    if prior.high > plain.high:
+        ends = [_draws(positive, population, cut, prior.draws, rng)]
     if value["auc"] < OVERLAP:
         prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))
         # what follows from the prior may lie anywhere between what follows from its ends
