@@ -64,8 +64,8 @@ def predicted_blocks(
     predictions : pandas.DataFrame
         Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
         "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
-        class of several), "probability_low" and "probability_high" (the same with an estimated prior at each end of its
-        interval; 0 and 1 if a column gave the label away in training) and "cluster".
+        class of several), "probability_low" and "probability_high" (what few rows and an estimated prior leave open; 0
+        and 1 if a column gave the label away in training) and "cluster".
 
     Raises
     ------
@@ -168,7 +168,7 @@ def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
             found |= _range(saved, *pipeline[-1].probability_range(found["probability"]))
     elif scores is not None and (curves := saved.metadata.get("probability")):
         found["probability"] = np.interp(scores, curves["scores"], curves["probability"])
-        if curves["prior_low"] < curves["prior_high"]:
+        if curves["low"] != curves["high"]:
             found |= _range(saved, *(np.interp(scores, curves["scores"], curves[end]) for end in ("low", "high")))
     if groups is not None:
         found["cluster"] = groups

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats
-from pucli.auto.calibration import KNOTS, least_end, make_calibration
+from pucli.auto.calibration import KNOTS, Calibration, below_all, calibration_curves, greatest_end, least_end
 from pucli.auto.estimates import Estimate, estimates
 from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc
@@ -31,6 +31,8 @@ RIDGE_COLUMNS = 3000
 RIDGE_LABELLED, RIDGE_UNLABELED = 300, 900
 # Unlabeled rows that were not held out, whose scores tell how those of the model are distributed.
 LEAST_OTHERS, MOST_OTHERS = 500, 10_000
+# Of the bootstrap samples between which the range of a probability lies, if the prior is known.
+LEVELS = (0.05, 0.95)
 # How far a logistic curve reaches beyond the scores that it was fitted to, in standard deviations.
 MARGIN = 2.0
 
@@ -44,7 +46,8 @@ class ProbabilityCurve:
     prior : Estimate
         Share of positives in the population, with its 90 % interval; a given one has no width.
     scores, probability, low, high : ndarray of shape (knots,)
-        The probabilities with the prior, and with each end of its interval; `high` is never zero.
+        The probabilities with the prior, and the ends of their range: those with each end of the prior's interval, and
+        those of bootstrap samples. `probability` and `high` are never zero if there are rows below all labelled ones.
     """
 
     prior: Estimate
@@ -54,9 +57,9 @@ class ProbabilityCurve:
     high: Floats
 
     def of(self, scores: Floats) -> dict[str, Floats]:
-        """Return columns of predictions for scores (n,): "probability", and its range unless the prior is given."""
+        """Return columns of predictions for scores (n,): "probability", and its range if there is one."""
         found = {"probability": np.interp(scores, self.scores, self.probability)}
-        if self.prior.low < self.prior.high:
+        if np.any(self.low < self.high):
             found["probability_low"] = np.interp(scores, self.scores, self.low)
             found["probability_high"] = np.interp(scores, self.scores, self.high)
         return found
@@ -97,10 +100,15 @@ def probability_curve(
 
 def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 0) -> ProbabilityCurve:
     """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior."""
-    curve = make_calibration(positive, population, prior.value, stream(seed, "calibration"))
-    low, high = curve.scaled(curve.probabilities, np.sort(population), (prior.low, prior.high))
-    p, least = curve.probabilities, least_end(np.sort(positive), np.sort(population), prior.high)
-    return ProbabilityCurve(prior, curve.scores, p, np.minimum(low, p), np.maximum(np.maximum(high, p), least))
+    positive, population = np.sort(positive), np.sort(population)
+    knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
+    curve = Calibration(knots, curves.mean(axis=0))
+    least = min(below_all(positive, population, prior.value), float(curve.of(positive[:1])[0]))
+    p = np.maximum(curve.probabilities, least)
+    ends = [*curve.scaled(p, population, (prior.low, prior.high)), *np.quantile(curves, LEVELS, axis=0), p]
+    low = np.minimum(np.min(ends, axis=0), greatest_end(positive, population, prior.low))
+    high = np.maximum(np.max(ends, axis=0), least_end(positive, population, prior.high))
+    return ProbabilityCurve(prior, knots, p, low, high)
 
 
 def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Bools, seed: int) -> HeldOutScores:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from pucli.auto.calibration import least_end
+from pucli.auto.calibration import greatest_end, least_end
 from pucli.auto.estimates import Estimate
 from pucli.errors import UsageError
 from pucli.estimators import BLSSVM, NaiveSVC
@@ -46,8 +46,9 @@ def test_probabilities_are_shares_of_positives_if_the_prior_is_given(one_sample)
     model = make_pipeline(BLSSVM(), standardise=True).fit(X, labelled.astype(int))
     new, truth, marked = rows(20_000, 1)
     kept = np.ones(len(new), bool) if one_sample else ~marked  # new rows of the population
-    p = curve.of(model.decision_function(new[kept]))["probability"]
-    assert set(curve.of(np.zeros(1))) == {"probability"}
+    columns = curve.of(model.decision_function(new[kept]))
+    p = columns["probability"]
+    assert (columns["probability_low"] <= p).all() and (p <= columns["probability_high"]).all()
     assert p.min() >= 0.0 and p.max() <= 1.0
     for low in np.arange(0.0, 1.0, 0.2):
         some = (p >= low) & (p < low + 0.2)
@@ -105,6 +106,25 @@ def test_no_range_ends_at_zero() -> None:
     assert np.mean(held) > 0.95
 
 
+def test_a_known_prior_leaves_open_what_few_rows_cannot_tell() -> None:
+    """Probabilities of the lowest and of the highest scores are right on average, and their ranges hold."""
+    rng = np.random.default_rng(0)
+    lowest, highest, said = [], [], []
+    for _ in range(100):
+        truth = rng.random(2000) < 0.4
+        population = np.where(truth, rng.normal(1.0, 1.0, 2000), rng.normal(-1.0, 1.0, 2000))
+        positive = rng.normal(1.0, 1.0, 40)
+        columns = curve_of(positive, population, Estimate(0.4, 0.4, 0.4)).of(population)
+        below, above = population < positive.min(), population > np.quantile(population, 0.95)
+        if below.sum() >= 20:
+            lowest.append(truth[below].mean() - columns["probability"][below].mean())
+            assert columns["probability"].min() > 0.0
+            said.append(truth[below].mean() <= columns["probability_high"][below].mean())
+        highest.append(columns["probability_low"][above].mean() <= truth[above].mean())
+    assert abs(np.mean(lowest)) < 0.01
+    assert np.mean(said) > 0.85 and np.mean(highest) > 0.9
+
+
 def test_the_least_end_is_that_of_clopper_and_pearson() -> None:
     from scipy.stats import binomtest
 
@@ -114,6 +134,9 @@ def test_the_least_end_is_that_of_clopper_and_pearson() -> None:
     assert least_end(positive, population, 0.2) == pytest.approx(expected, rel=0.05)
     assert least_end(positive, population, 0.2) <= least_end(positive[:10], population, 0.2) <= 1.0
     assert least_end(positive, population[:1], 1.0) <= 1.0
+    at = binomtest(30, 30, alternative="greater").proportion_ci(0.98).low
+    rows = binomtest(500, 1000, alternative="less").proportion_ci(0.95).high
+    assert greatest_end(positive, population, 0.2) == pytest.approx(0.2 * at / rows, rel=0.05)
 
 
 def test_scores_without_any_order_give_the_prior() -> None:
@@ -167,7 +190,7 @@ def test_every_method_that_predicts_labels_writes_a_probability(pucli, tmp_path,
     document = pucli(*train, "--model", "m.model", "--json").document
     text = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json")
     first = text.document["predictions"][0]
-    ranges = {"probability_low", "probability_high"} if pu and not prior else set()
+    ranges = {"probability_low", "probability_high"} if pu else set()
     assert set(first) - {"score"} == {"row", "prediction", "probability"} | ranges
     assert all(0.0 <= row["probability"] <= 1.0 for row in json.loads(text.out)["predictions"])
     if pu:

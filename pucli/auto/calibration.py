@@ -50,6 +50,14 @@ def make_calibration(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> Calibration:
     """Return the calibration from the held-out scores of labelled rows (p,) and of the population (n,)."""
+    knots, curves = calibration_curves(positive, population, prior, rng)
+    return Calibration(knots, np.mean(curves, axis=0))
+
+
+def calibration_curves(
+    positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return knots (knots,) and the probabilities there from each bootstrap sample, (bootstraps, knots)."""
     knots = np.unique(np.quantile(np.concatenate([positive, population]), np.linspace(0.0, 1.0, KNOTS)))
     curves = []
     for p, u in resampled(positive, population, rng):
@@ -57,7 +65,16 @@ def make_calibration(
         ratio = isotonic_ratio(p, u, scores)
         factor = factor_for(np.interp(u, scores, ratio), prior)
         curves.append(np.minimum(1.0, factor * np.interp(knots, scores, ratio)))
-    return Calibration(knots, np.mean(curves, axis=0))
+    return knots, np.array(curves)
+
+
+def below_all(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+    """Return the expected probability of rows with lower scores than every labelled row, 0 if there are none.
+
+    A new positive is as likely to be the lowest of all as each of the p labelled rows: with probability 1 / (p + 1).
+    """
+    rows = float(np.mean(population < positive.min()))
+    return min(1.0, prior / ((len(positive) + 1) * rows)) if rows > 0.0 else 0.0
 
 
 def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
@@ -81,6 +98,30 @@ def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> flo
     below = np.searchsorted(positive, places, side="right").astype(float)
     most = np.where(below < len(positive), betaincinv(below + 1.0, np.maximum(len(positive) - below, 1.0), 0.95), 1.0)
     return float(min(1.0, prior * (most / rows).min()))
+
+
+def greatest_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+    """Return a lower end of the probability of rows with the highest scores, where no negative is labelled.
+
+    As in `least_end`: that of the highest rows is at least the mean over the rows from any score on, the prior times
+    the share of positives there, of which the lower end is taken (98 %), over that of rows (upper end, 95 %).
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Sorted held-out scores of labelled rows and of the population.
+    prior : float
+        The lower end of the prior.
+    """
+    from scipy.special import betaincinv
+
+    n, p = len(population), len(positive)
+    places = population[np.floor(np.linspace(0.0, 1.0, KNOTS + 1)[:-1] * n).astype(int)]
+    rows = n - np.searchsorted(population, places).astype(float)
+    above = p - np.searchsorted(positive, places).astype(float)
+    most = np.where(rows < n, betaincinv(rows + 1.0, np.maximum(n - rows, 1.0), 0.95), 1.0)
+    least = np.where(above > 0, betaincinv(np.maximum(above, 1.0), p - above + 1.0, 0.02), 0.0)
+    return float(min(1.0, prior * (least / most).max()))
 
 
 def factor_for(ratio: np.ndarray, prior: float) -> float:

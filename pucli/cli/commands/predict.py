@@ -59,9 +59,9 @@ def command(
     The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A higher
     score means a more likely positive; rows with a score above 0 are predicted positive. The probability is that of the
     positive class or, for more than two classes, of the predicted class; for a method that has only scores, it rests on
-    the held-out scores of training. If the prior was estimated, probability_low and probability_high are the
-    probability with the prior at either end of its interval; probability_high is never 0, since the few labelled rows
-    cannot exclude a positive. classtering adds the cluster. A density model gives the log-likelihood of each row;
+    the held-out scores of training. probability_low and probability_high say what these leave open, with an estimated
+    prior at either end of its interval; probability_high is never 0, since the few labelled rows cannot exclude a
+    positive. classtering adds the cluster. A density model gives the log-likelihood of each row;
     gaussian-mcpl also fills each missing cell with its expected value.
 
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
