@@ -24,7 +24,7 @@ def ordered(partial):
 
 def largest_guaranteed_gain(partial, ridge):
     """(6.19) in the natural parameters of the whole Gaussian, with a term for each row, by cvxpy."""
-    cp = pytest.importorskip("cvxpy")
+    cp = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
     Y, complete = ordered(partial)
     n, D = Y.shape
     centre, noise = complete.mean(axis=0), ridge * np.eye(D)
