@@ -157,6 +157,7 @@ DECLARED_EXPERIMENTS = {
     "pae-table-4.2": {"embedded-gaussians"},
     "pae-table-4.3": {"mnist-t10k"},
     "pae-iterations-4.1": {"gaussian-grid"},
+    "pae-long-4.1": {"gaussian-grid"},
     "pae-iterations-4.2": {"embedded-gaussians"},
     "pae-figures-4.4-4.5": {"mnist-t10k"},
 }
