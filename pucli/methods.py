@@ -96,6 +96,7 @@ _ALL = [
         ridge="lam2",
         refine=("lam1", "lam2", "sigma", "c_p", "c_u"),
         path="pucli.tuning.paths.surface:SurfacePath",
+        version=2,
         tried="600, bench glpual_family",
     ),
     Method(

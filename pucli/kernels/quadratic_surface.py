@@ -7,6 +7,7 @@ feature j, its row of A and its beta, so a_jk is in two groups.
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -39,13 +40,16 @@ def surface_features(X: Floats) -> Floats:
     return S
 
 
+@functools.lru_cache(maxsize=256)
 def surface_groups(n_features: int) -> Ints:
-    """Return the positions in alpha of each feature's group, shape (m, m + 1): a_j1, ..., a_jm, beta_j."""
+    """Return the positions in alpha of each feature's group, shape (m, m + 1): a_j1, ..., a_jm, beta_j; read-only."""
     m = n_features
     place = np.zeros((m, m), dtype=np.int64)
     j, k = np.triu_indices(m)
     place[j, k] = place[k, j] = np.arange(len(j))
-    return np.column_stack([place, len(j) + np.arange(m)])
+    groups = np.column_stack([place, len(j) + np.arange(m)])
+    groups.flags.writeable = False
+    return groups
 
 
 def surface_ridge(X: Floats) -> Floats:

@@ -110,6 +110,11 @@ class TuningOverride(Strict):
         default={}, description="parameter -> values of its grid that the refinement keeps"
     )
     route: Literal["auto", "generic", "path"] | None = None
+    score_error: float = Field(
+        default=0.0,
+        ge=0,
+        description="root mean square up to which the fits of the tuning may leave scores off those of the minimum",
+    )
 
 
 class Tuning(Strict):

@@ -121,6 +121,8 @@ def tuning_settings(
         "greedy_step": greedy.step if greedy and profile.greedy else None,
         "route": own.route or tuning.route,
     }
+    if own.score_error:  # unused, it does not change the key
+        settings["score_error"] = own.score_error
     held = {**own.stay_on_grid, **profile.stay_on_grid}
     stay = {name: [value for value in values if value in held.get(name, ())] for name, values in grid.items()}
     if settings["greedy_step"] and any(stay.values()):

@@ -10,6 +10,7 @@ the fold that leaves it out.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -175,6 +176,7 @@ def make_route(
     cache: dict[Any, Any] | None,
     n_jobs: int = 1,
     scores: bool = False,
+    score_error: float = 0.0,
 ) -> Route:
     """Return the route called `route` for a method with the parameters `fixed`.
 
@@ -198,6 +200,8 @@ def make_route(
         Processes; each takes one fold at a time.
     scores : bool, default False
         Whether the outcomes are the scores of held-out rows in place of counts.
+    score_error : float, default 0
+        See `pucli.tuning.paths.base.PathRoute`.
 
     Raises
     ------
@@ -207,13 +211,14 @@ def make_route(
     if route not in ROUTES:
         raise unknown("route", route, ROUTES)
     if n_jobs != 1:
-        one = [[make_route(route, method, X, s, [[f]], fixed, None, 1, scores) for f in repeat] for repeat in folds]
+        alone = functools.partial(make_route, scores=scores, score_error=score_error)
+        one = [[alone(route, method, X, s, [[f]], fixed, None) for f in repeat] for repeat in folds]
         return FoldsInParallel(one, s, folds, scores, n_jobs)
     if route != "generic" and method.path and fixed.get("cut") is None:
         module, _, name = method.path.partition(":")
         path = getattr(importlib.import_module(module), name)
         if path.supports(fixed):
-            made: Route = path(method, X, s, folds, fixed, cache, scores)
+            made: Route = path(method, X, s, folds, fixed, cache, scores, score_error)
             return made
     if route == "path":
         raise UsageError(f"method {method.name!r} has no path-wise route for these parameters; use route 'generic'.")

@@ -218,6 +218,7 @@ def tune(
     denominator: str = "unlabeled",
     greedy_step: float | None = None,
     stay_on_grid: Mapping[str, Sequence[Any]] | None = None,
+    score_error: float = 0.0,
     seed: int = 0,
     route: str = "auto",
     n_jobs: int = 1,
@@ -252,6 +253,10 @@ def tune(
         score increases. The parameters that may move are `refine` of the method.
     stay_on_grid : mapping, optional
         Parameter -> values of the grid that the refinement keeps.
+    score_error : float, default 0
+        For example 0.02: the fits of a large grid may leave the scores of the unlabeled rows they are fitted to off
+        those of the minimum by this root mean square, which their gaps prove, where the route of the method uses it
+        (ekf-glpual).
     seed : int, default 0
         Seed of the folds.
     route : {"auto", "generic", "path", "stages"}, default "auto"
@@ -314,7 +319,7 @@ def tune(
                 evaluator, points = _in_stages(staged, search, points, progress)
             else:
                 cut = pu_folds(s, folds, seed, cv_repeats)
-                evaluator = make_route(route, entry, X, s, cut, fixed, cache, n_jobs, by.name == RANKING)
+                evaluator = make_route(route, entry, X, s, cut, fixed, cache, n_jobs, by.name == RANKING, score_error)
                 search.take_grid(points, search.seen(evaluator, points, progress, points))
             if greedy_step is not None:
                 assert search.choice is not None

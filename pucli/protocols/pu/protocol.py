@@ -241,6 +241,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
             denominator=tuning["denominator"],
             greedy_step=tuning["greedy_step"],
             stay_on_grid=tuning.get("stay_on_grid"),
+            score_error=tuning.get("score_error", 0.0),
             seed=seed_of(cell, "folds"),
             route=tuning["route"],
             cache=rows.shared,

@@ -46,7 +46,7 @@ class _State(NamedTuple):
 def newton(
     problem: SurfaceProblem,
     lam1: float,
-    tol: float,
+    tolerance: tuple[float, float],
     max_iter: int,
     w: Floats,
     p: Floats,
@@ -61,8 +61,8 @@ def newton(
         The problem.
     lam1 : float
         Group penalty.
-    tol : float
-        Gap at which to stop, relative to the objective.
+    tolerance : tuple of float
+        Gap at which to stop, relative to the objective; and absolute. The larger one counts.
     max_iter : int
         Largest number of Newton steps.
     w, p, v : ndarray
@@ -79,7 +79,8 @@ def newton(
     """
     everything = np.ones(problem.m, dtype=bool)
     rho_h, rho_t = penalties
-    state = _State(rho_h, rho_t, 1.0, INNER_ACCURACY * tol)
+    relative = max(tolerance[0], tolerance[1] / surface_objective(problem, w, lam1))
+    state = _State(rho_h, rho_t, 1.0, INNER_ACCURACY * relative)
     n_iter, smallest = 0, np.inf
     best = w, p, v
     for _ in range(MAX_OUTER):
@@ -92,7 +93,7 @@ def newton(
         gap = value - surface_bound(problem, sparse, p, v, lam1, everything)[0]
         if gap < smallest:
             smallest, best = gap, (sparse, p, v)
-        if gap <= tol * value:
+        if gap <= max(tolerance[0] * value, tolerance[1]):
             break
         if steps == 0:
             state = state._replace(accuracy=max(state.accuracy / INNER_DIVISOR, SMALLEST_ACCURACY))

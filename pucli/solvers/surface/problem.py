@@ -15,9 +15,11 @@ with a small ridge on A, and v compensates for the ridge, so that A may be singu
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg.lapack
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.arrays import Bools, Floats, Ints
@@ -40,8 +42,6 @@ class SurfaceProblem:
     ----------
     A : ndarray of shape (r, r)
         The quadratic; r = m* + 1.
-    factor : tuple
-        `scaled_cholesky` of A.
     b : ndarray of shape (r,)
         The linear term.
     Zp : ndarray of shape (n_p, r)
@@ -55,12 +55,16 @@ class SurfaceProblem:
     """
 
     A: Floats
-    factor: tuple[Floats, Cholesky]
     b: Floats
     Zp: Floats
     c_p: float
     constant: float
     m: int
+
+    @functools.cached_property
+    def factor(self) -> tuple[Floats, Cholesky]:
+        """Return `scaled_cholesky` of A, computed when it is first needed."""
+        return scaled_cholesky(self.A)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +129,7 @@ def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> S
     b = 2.0 * c_u * Z[~labelled].sum(axis=0)
     m = round((np.sqrt(9 + 8 * (Z.shape[1] - 1)) - 3) / 2)
     constant = c_u * float(np.count_nonzero(~labelled))
-    return SurfaceProblem(A, scaled_cholesky(A), b, np.ascontiguousarray(Z[labelled]), c_p, constant, m)
+    return SurfaceProblem(A, b, np.ascontiguousarray(Z[labelled]), c_p, constant, m)
 
 
 def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:
@@ -158,9 +162,11 @@ def surface_lam1_max(problem: SurfaceProblem) -> float:
 def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem, Ints]:
     """Return the problem on the surface of some features, and the positions of its w in that of the whole problem."""
     place = np.append(surface_coordinates(features, problem.m), len(problem.b) - 1)
+    if len(features) == problem.m:
+        return problem, place
     A = np.ascontiguousarray(problem.A[np.ix_(place, place)])
     Zp = np.ascontiguousarray(problem.Zp[:, place])
-    return replace(problem, A=A, factor=scaled_cholesky(A), b=problem.b[place], Zp=Zp, m=len(features)), place
+    return replace(problem, A=A, b=problem.b[place], Zp=Zp, m=len(features)), place
 
 
 def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
@@ -178,7 +184,7 @@ def shared(gradient: Floats, m: int, chosen: Bools | None = None) -> Floats:
     the other one takes all of it, since groups of non-zero coefficients have no room for it.
     """
     share = np.full((m, m), 0.5)
-    if chosen is not None:
+    if chosen is not None and not chosen.all():
         share[np.ix_(chosen, ~chosen)] = 0.0
         share[np.ix_(~chosen, chosen)] = 1.0
     share[np.diag_indices(m)] = 1.0
@@ -187,7 +193,13 @@ def shared(gradient: Floats, m: int, chosen: Bools | None = None) -> Floats:
 
 
 def surface_bound(
-    problem: SurfaceProblem, w: Floats, p: Floats, v: Floats, lam1: float, chosen: Bools
+    problem: SurfaceProblem,
+    w: Floats,
+    p: Floats,
+    v: Floats,
+    lam1: float,
+    chosen: Bools,
+    enough: float = np.inf,
 ) -> tuple[float, Floats, Floats]:
     """Bound the minimum of J from below.
 
@@ -208,25 +220,33 @@ def surface_bound(
         Group penalty.
     chosen : ndarray of shape (m,), bool
         Features for which v was computed.
+    enough : float, default inf
+        A bound that need not be raised.
 
     Returns
     -------
     bound : float
-        The larger of the two bounds.
+        The largest of the bounds that were computed.
     needed : ndarray of shape (m,)
         Norm of the multiplier that makes w stationary, for each group.
     multipliers : ndarray of shape (m, m + 1)
         These multipliers.
     """
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
+    if bound >= enough:
+        return bound, needed, moved
     cut = moved * np.minimum(1.0, 0.5 * lam1 / np.maximum(needed, 1e-300))[:, None]
     v = np.where(chosen[:, None], v, cut)
     d, factor = problem.factor
+    pull = np.zeros((len(w), 2), order="F")
+    pull[:, 0] = problem.b + problem.Zp.T @ p
+    np.add.at(pull[:, 1], surface_groups(problem.m).ravel(), v.ravel())
+    stationary = -d[:, None] * cho_solve(factor, d[:, None] * pull, check_finite=False)
     for share in ROOM:
-        pull = problem.b + problem.Zp.T @ p
-        np.add.at(pull, surface_groups(problem.m).ravel(), share * v.ravel())
-        stationary = -d * cho_solve(factor, d * pull, check_finite=False)
-        bound = max(bound, _bound_at(problem, stationary, p, share * v, lam1, chosen)[0])
+        at = stationary[:, 0] + share * stationary[:, 1]
+        bound = max(bound, _bound_at(problem, at, p, share * v, lam1, chosen)[0])
+        if bound >= enough:
+            break
     return bound, needed, moved
 
 
@@ -249,15 +269,32 @@ def _bound_at(
     s = min(max(linear / quadratic, 0.0), limit) if quadratic > 0.0 else limit
     bound = s * linear - 0.5 * s * s * quadratic
     size = np.abs(w)
-    rounding = ROUNDING * float(size @ (np.abs(A) @ size) + np.abs(b) @ size)
-    if not rounding <= LEAST_ROUNDING * abs(bound):  # a singular A: w is far too long
-        bound -= rounding
+    # A is semidefinite: no entry exceeds the root of the product of its two diagonal entries
+    most = float(np.sqrt(np.maximum(np.diagonal(A), 0.0)) @ size) ** 2
+    pulled = float(np.abs(b) @ size)
+    if not ROUNDING * (most + pulled) <= LEAST_ROUNDING * abs(bound):
+        rounding = ROUNDING * float(size @ (np.abs(A) @ size) + pulled)
+        if not rounding <= LEAST_ROUNDING * abs(bound):  # a singular A: w is far too long
+            bound -= rounding
     return bound, norms, moved
 
 
-def scaled_cholesky(H: Floats) -> tuple[Floats, Cholesky]:
+def inverse_of(H: Floats) -> Floats:
+    """Return the inverse (r, r) of a positive definite H, which is overwritten."""
+    d, (factor, lower) = scaled_cholesky(H, overwrite=True)
+    triangle, _ = scipy.linalg.lapack.dpotri(factor, lower=lower, overwrite_c=True)
+    inverse = np.tril(triangle).T
+    inverse += np.triu(inverse, 1).T
+    inverse *= d[:, None]
+    inverse *= d
+    return np.ascontiguousarray(inverse)
+
+
+def scaled_cholesky(H: Floats, overwrite: bool = False) -> tuple[Floats, Cholesky]:
     """Return d and the Cholesky factor of D H D plus a small ridge, D = diag(d), with a diagonal of about one."""
     d = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
-    scaled = H * d[:, None] * d
+    scaled = H if overwrite else H.copy()
+    scaled *= d[:, None]
+    scaled *= d
     scaled[np.diag_indices(len(d))] += 1e-13 * len(d)
-    return d, cho_factor(scaled, lower=True, check_finite=False)
+    return d, cho_factor(scaled.T, lower=True, overwrite_a=True, check_finite=False)

@@ -39,6 +39,7 @@ def solve_surface(
     tol: float = 1e-6,
     max_iter: int = 500,
     start: SurfaceSolution | None = None,
+    allowed: float = 0.0,
 ) -> SurfaceSolution:
     """Minimise EKF-GLPUAL's objective (4.26) to a proven relative gap.
 
@@ -53,7 +54,10 @@ def solve_surface(
     max_iter : int, default 500
         Largest number of Newton steps on one working set.
     start : SurfaceSolution, optional
-        Solution of the same problem at another lam1, to start from.
+        Solution of a similar problem on the same labelled rows, to start from.
+    allowed : float, default 0
+        Gap at which to stop, whatever the objective. It bounds the error of the scores: their squared errors on the
+        unlabeled training rows add up to at most gap / c_u.
 
     Returns
     -------
@@ -67,12 +71,13 @@ def solve_surface(
     if start is not None:
         w, p, v = start.coef.copy(), start.dual, start.multipliers
         chosen = np.any(w[surface_groups(m)] != 0.0, axis=1)
-    n_iter, target = 0, SHARE * tol
+    n_iter, target, share = 0, SHARE * tol, SHARE * allowed
     best: SurfaceSolution | None = None
     while True:
         v = v * np.minimum(1.0, 0.5 * lam1 / np.maximum(np.linalg.norm(v, axis=1), 1e-300))[:, None]
-        bound, needed, full = surface_bound(problem, w, p, v, lam1, chosen)
         value = surface_objective(problem, w, lam1)
+        enough = value - allowed if allowed > tol * value else np.inf
+        bound, needed, full = surface_bound(problem, w, p, v, lam1, chosen, enough)
         if best is None or value - bound < best.gap:
             best = SurfaceSolution(
                 coef=w,
@@ -81,7 +86,7 @@ def solve_surface(
                 objective=value,
                 gap=max(value - bound, 0.0),
                 n_iter=n_iter,
-                converged=bool(value - bound <= tol * value),
+                converged=bool(value - bound <= max(tol * value, allowed)),
             )
         outside = np.where(chosen, 0.0, needed)
         violating = np.flatnonzero(outside > 0.5 * lam1 * (1.0 + 1e-9))
@@ -89,15 +94,22 @@ def solve_surface(
             order = violating[np.argsort(-outside[violating])]
             chosen[order[: max(FIRST_FEATURES, np.count_nonzero(chosen))]] = True
         elif n_iter:
-            target *= 0.1
+            target, share = 0.1 * target, 0.1 * share
         if best.converged or not chosen.any() or target < SMALLEST_TOLERANCE:
             return replace(best, n_iter=n_iter)
-        w, p, v, steps = _on_features(problem, np.flatnonzero(chosen), lam1, target, max_iter, w, p, v)
+        w, p, v, steps = _on_features(problem, np.flatnonzero(chosen), lam1, (target, share), max_iter, w, p, v)
         n_iter += steps
 
 
 def _on_features(
-    problem: SurfaceProblem, features: Ints, lam1: float, tol: float, max_iter: int, w: Floats, p: Floats, v: Floats
+    problem: SurfaceProblem,
+    features: Ints,
+    lam1: float,
+    tolerance: tuple[float, float],
+    max_iter: int,
+    w: Floats,
+    p: Floats,
+    v: Floats,
 ) -> tuple[Floats, Floats, Floats, int]:
     """Solve the problem on the surface of some features; return the full-size w, p and v, and the iterations."""
     sub, place = restricted(problem, features)
@@ -106,10 +118,10 @@ def _on_features(
     mean_square = float(np.sum(sub.Zp[:, :-1] ** 2)) / max(len(sub.Zp), 1)
     penalties = (sub.c_p, 0.5 * lam1 * np.sqrt(mean_square / (sub.m + 1)))
     w_sub, p, v_sub, steps, penalties, converged = alternate(
-        sub, lam1, tol, SPLITTING_ITERATIONS, w[place], p, v[inner], penalties
+        sub, lam1, tolerance, SPLITTING_ITERATIONS, w[place], p, v[inner], penalties
     )
     if not converged:
-        w_sub, p, v_sub, more = newton(sub, lam1, tol, max_iter, w_sub, p, v_sub, penalties)
+        w_sub, p, v_sub, more = newton(sub, lam1, tolerance, max_iter, w_sub, p, v_sub, penalties)
         steps += more
     w, v = np.zeros_like(w), np.zeros_like(v)
     w[place], v[inner] = w_sub, v_sub

@@ -46,6 +46,9 @@ class PathRoute(ABC):
         Values for these rows that routes of other methods can reuse; they are not used for scores.
     scores : bool, default False
         Whether the outcomes are held-out scores in place of counts.
+    score_error : float, default 0
+        Root mean square by which a route may leave the scores of the unlabeled training rows off those of the minimum,
+        proven by the gaps of the fits. A route need not use it.
     """
 
     def __init__(
@@ -57,10 +60,11 @@ class PathRoute(ABC):
         params: Point,
         cache: dict[Any, Any] | None = None,
         scores: bool = False,
+        score_error: float = 0.0,
     ) -> None:
         self.defaults: dict[str, Any] = {**estimator_class(method)().get_params(), **method.params, **params}
         self.X, self.s, self.folds = np.ascontiguousarray(X), s, folds
-        self.scores, self.cache = scores, None if scores else cache
+        self.scores, self.cache, self.score_error = scores, None if scores else cache, score_error
         self._neighbours: dict[int, Ints] = {}
 
     @staticmethod

@@ -1,27 +1,141 @@
 """The path-wise route of EKF-GLPUAL.
 
 The surface features, products and graph are computed once per fold, Z'RZ once per sigma, and the quadratic once per
-(sigma, lam2, c_u); along lam1, starting from the constant model, each fit starts from its neighbour. Equal quadratics
-are solved once.
+(sigma, lam2, c_u), if any fit needs it. Each fit starts from its best neighbour.
+
+Most points of a large grid need no fit. The objective grows with lam1, lam2 and c_u, and with sigma through the weights
+of the graph. A bound on the minimum at one point is therefore a bound at every larger one, and a neighbour's solution
+whose objective here is within the tolerance of it is a solution here.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.kernels.graph import mutual_knn, similarity_form
+from pucli.arrays import Bools, Floats
+from pucli.kernels.graph import Graph, edge_weights, mutual_knn, similarity_form
 from pucli.kernels.intercept import with_intercept
-from pucli.kernels.quadratic_surface import check_memory, surface_features, surface_ridge
-from pucli.solvers.surface.problem import SurfaceSolution, assemble, quadratic
+from pucli.kernels.quadratic_surface import check_memory, surface_features, surface_groups, surface_ridge
+from pucli.solvers.surface.problem import SurfaceProblem, SurfaceSolution, assemble, quadratic
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 
-ORDER = ("n_neighbors", "sigma", "lam2", "c_u", "c_p")
+# Points that agree in these share a graph, and in all but the last two the matrix of the similarity term.
+COMMON = ("n_neighbors", "c_p", "tol", "max_iter", "sigma")
+
+
+class _Known(NamedTuple):
+    """A solution of a point, which may have been found for its neighbour.
+
+    Attributes
+    ----------
+    fit : SurfaceSolution
+        The solution.
+    parts : ndarray of shape (4,)
+        Its terms that lam1, lam2, c_u and c_p weigh.
+    rough : ndarray of shape (n_edges,)
+        Squared differences of its scores along the edges of the graph, which R weighs.
+    bound : float
+        Lower bound on the minimum at this point.
+    """
+
+    fit: SurfaceSolution
+    parts: Floats
+    rough: Floats
+    bound: float
+
+
+class _Fold:
+    """Solutions for the training rows of a fold.
+
+    Points are asked for in the order of `order`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of shape (n,)
+        Which of them are labelled.
+    score_error : float
+        See `SurfacePath.score_error`.
+    """
+
+    def __init__(self, X: Floats, labelled: Bools, score_error: float) -> None:
+        self.X, self.labelled = X, labelled
+        self.Z, self.G = with_intercept(surface_features(X)), surface_ridge(X)
+        Zu = self.Z[~labelled]
+        self.ZuZu = Zu.T @ Zu
+        self.allowed = score_error**2 * len(Zu)
+        self.graph: Graph | None = None
+        self.common: tuple[Any, ...] = (None,) * len(COMMON)
+        self.line: tuple[float, float] | None = None
+        # solutions at the next smaller sigma, by (c_u, lam2, lam1); at this one; and at the next smaller lam2, by lam1
+        self.smoother: dict[Any, _Known] = {}
+        self.here: dict[Any, _Known] = {}
+        self.flatter: dict[float, _Known] = {}
+        self.last: _Known | None = None
+        self.problem: SurfaceProblem | None = None
+
+    @staticmethod
+    def order(point: Point) -> tuple[Any, ...]:
+        """Return a sort key: lam1 falls, starting from the constant model, and the other parameters rise."""
+        return (*(point[name] for name in COMMON), point["c_u"], point["lam2"], -point["lam1"])
+
+    def solution(self, point: Point) -> SurfaceSolution:
+        """Return a solution of a point."""
+        self._go_to(point)
+        lam1, place = point["lam1"], (point["c_u"], point["lam2"], point["lam1"])
+        below = [known for known in (self.smoother.get(place), self.flatter.get(lam1)) if known is not None]
+        near = below + ([self.last] if self.last else [])
+        factors = np.array([lam1, point["lam2"], point["c_u"], point["c_p"]])
+        values = [float(known.parts @ factors + known.rough @ self.weights) for known in near]
+        best = int(np.argmin(values)) if near else -1
+        bound = max((known.bound for known in below), default=-np.inf)
+        allowed = self.allowed * point["c_u"]
+        if near and values[best] - bound <= max(allowed, point["tol"] * values[best]):
+            known = near[best]._replace(bound=bound)
+        else:
+            known = self._solved(point, near[best].fit if near else None, allowed)
+        self.last = self.here[place] = self.flatter[lam1] = known
+        return known.fit
+
+    def _go_to(self, point: Point) -> None:
+        """Prepare what a point does not share with the one before."""
+        common, line = tuple(point[name] for name in COMMON), (point["c_u"], point["lam2"])
+        if common != self.common:
+            if self.graph is None or common[0] != self.common[0]:
+                self.graph = mutual_knn(self.X, point["n_neighbors"])
+            self.smoother, self.here = (self.here if common[:-1] == self.common[:-1] else {}), {}
+            self.weights = edge_weights(self.graph, point["sigma"])
+            self.similarity = similarity_form(self.Z, self.graph.edges(point["sigma"]))
+            self.common, self.line = common, None
+        if line != self.line:
+            if self.line is None or line[0] != self.line[0]:
+                self.flatter = {}
+            self.line, self.last, self.problem = line, None, None
+
+    def _solved(self, point: Point, start: SurfaceSolution | None, allowed: float) -> _Known:
+        """Solve a point."""
+        assert self.graph is not None
+        if self.problem is None:
+            A = quadratic(self.G, self.ZuZu, self.similarity, point["lam2"], point["c_u"])
+            self.problem = assemble(self.Z, A, self.labelled, point["c_p"], point["c_u"])
+        steps = limit(solve_surface, point)
+        fit = solve_surface(self.problem, point["lam1"], point["tol"], steps, start, allowed)
+        f, alpha = self.Z @ fit.coef, fit.coef[:-1]
+        parts = [
+            0.5 * np.linalg.norm(alpha[surface_groups(self.X.shape[1])], axis=1).sum(),
+            0.5 * float(alpha @ self.G @ alpha),
+            np.sum((1.0 + f[~self.labelled]) ** 2),
+            np.maximum(1.0 - f[self.labelled], 0.0).sum(),
+        ]
+        rough = (f[self.graph.i] - f[self.graph.j]) ** 2
+        return _Known(fit, np.array(parts), rough, fit.objective - fit.gap)
 
 
 class SurfacePath(PathRoute):
@@ -33,42 +147,24 @@ class SurfacePath(PathRoute):
         return bool(params.get("solver", "working-set") == "working-set")
 
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
-        """Fit the points to the training rows, each starting from its neighbour."""
+        """Fit the points to the training rows, or take a neighbour's fit."""
         check_memory(*self.X.shape)
         train, valid = self.fold(place)
-        X, labelled = self.X[train], self.s[train] == 1
-        Z = with_intercept(surface_features(X))
-        Zu = Z[~labelled]
-        G, ZuZu = surface_ridge(X), Zu.T @ Zu
+        digest = hashlib.blake2b(repr(points).encode())
+        digest.update(train.tobytes())
+        key = ("surface", digest.digest(), self.score_error)
+        if self.cache is not None and key in self.cache:  # another column of the table, with the same folds
+            return np.array(self.cache[key])
+        fold = _Fold(self.X[train], self.s[train] == 1, self.score_error)
         Z_valid = with_intercept(surface_features(self.X[valid]))
         result = self.empty(len(points), len(valid))
-        groups: dict[tuple[Any, ...], list[int]] = {}
-        for p in in_order(points, lambda point: (*(point[name] for name in ORDER), -point["lam1"])):
-            groups.setdefault(tuple(points[p][name] for name in ORDER), []).append(p)
-        solved: dict[tuple[Any, ...], list[int]] = {}
-        graph, similarity = None, np.empty(0)
-        previous: tuple[Any, ...] = (None, None)
-        for group, members in groups.items():
-            n_neighbors, sigma, lam2, c_u, c_p = group
-            if n_neighbors != previous[0]:
-                graph = mutual_knn(X, n_neighbors)
-            if group[:2] != previous[:2]:
-                assert graph is not None
-                similarity = similarity_form(Z, graph.edges(sigma))
-            previous = group
-            A = quadratic(G, ZuZu, similarity, lam2, c_u)
-            # where sigma is far below the distances the weights of the graph vanish: the same problem again
-            along = tuple(points[p][name] for p in members for name in ("lam1", "tol", "max_iter"))
-            same = (hashlib.blake2b(A.tobytes()).digest(), c_u, c_p, along)
-            if same in solved:
-                for p, q in zip(members, solved[same], strict=True):
-                    result[p] = result[q]
-                continue
-            solved[same] = members
-            problem = assemble(Z, A, labelled, c_p, c_u)
-            fit: SurfaceSolution | None = None
-            for p in members:
-                point = points[p]
-                fit = solve_surface(problem, point["lam1"], point["tol"], limit(solve_surface, point), start=fit)
-                result[p] = self.seen(Z_valid @ fit.coef, self.s[valid])
+        seen: Any = None
+        fit: SurfaceSolution | None = None
+        for p in in_order(points, fold.order):
+            found = fold.solution(points[p])
+            if found is not fit:
+                fit, seen = found, self.seen(Z_valid @ found.coef, self.s[valid])
+            result[p] = seen
+        if self.cache is not None:
+            self.cache[key] = result.copy()
         return result

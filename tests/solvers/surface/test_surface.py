@@ -156,7 +156,7 @@ def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
     fit = solve_surface(task, lam1, tol=1e-8)
     start = np.zeros_like(fit.coef)
     w, _, _, _ = newton(
-        task, lam1, 1e-8, 2000, start, np.zeros_like(fit.dual), np.zeros_like(fit.multipliers), (1.0, lam1)
+        task, lam1, (1e-8, 0.0), 2000, start, np.zeros_like(fit.dual), np.zeros_like(fit.multipliers), (1.0, lam1)
     )
     assert np.isclose(surface_objective(task, w, lam1), fit.objective, rtol=1e-6)
 
