@@ -122,6 +122,7 @@ def _surface() -> list[dict[str, Any]]:
             return solve_surface(surface_problem(Z, G, labelled, edges, b, 1.0, c), a)
 
         ours, ours_fit = timed(fit, 3)
+        matrices, _ = timed(partial(_factorised, Z, G, labelled, edges, lam2, c_u), 3)
         for mu in PRINTED_PENALTIES:
             theirs, printed = once(
                 partial(
@@ -136,10 +137,16 @@ def _surface() -> list[dict[str, Any]]:
                     "ratio": theirs / ours,
                     "target": ">= 20",
                     "note": f"relative gap {ours_fit.gap / ours_fit.objective:.0e}; ADMM {printed.n_iter} iterations"
-                    + ("" if printed.converged else stopped),
+                    + ("" if printed.converged else stopped)
+                    + f"; over making and factorising the matrix alone: {theirs / matrices:.3g}",
                 }
             )
     return rows
+
+
+def _factorised(Z: Floats, G: Floats, labelled: Bools, edges: Edges, lam2: float, c_u: float) -> Any:
+    """Make the matrix of the problem and factorise it, which every solver of the problem begins with."""
+    return surface_problem(Z, G, labelled, edges, lam2, 1.0, c_u).factor
 
 
 def _surface_path() -> list[dict[str, Any]]:

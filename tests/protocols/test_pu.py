@@ -288,3 +288,16 @@ def test_rows_of_a_biased_labelling_are_those_of_pucli_split(tmp_path):
     cell = plan(biased, methods=["fixed"])[0]
     assert np.array_equal(prepared(biased, cell).s, split.s)
     assert cell.key != plan(load_experiment(tmp_path / "scar.yaml"), methods=["fixed"])[0].key
+
+
+def test_a_declared_error_of_scores_reaches_the_tuning_and_the_key(tmp_path, monkeypatch):
+    keys, asked = [], []
+    tune = pu.tune
+    monkeypatch.setattr(pu, "tune", lambda *a, **how: asked.append(how["score_error"]) or tune(*a, **how))
+    for tuning in ({}, {"score_error": 0.1}):
+        methods = {"gllc": {**DECLARED["methods"]["gllc"], "tuning": tuning}}
+        (tmp_path / "accurate.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
+        cell = plan(load_experiment(tmp_path / "accurate.yaml"))[0]
+        keys.append(cell.key)
+        pu.run_cell(cell, Context())
+    assert asked == [0.0, 0.1] and keys[0] != keys[1]
