@@ -1,11 +1,11 @@
-"""Grid search by cross-validation on labelled and unlabeled rows, and the refinement of Wang 2024, section 3.6.4."""
+"""Grid search by cross-validation on labelled and unlabeled rows, and the refinement after it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the limit on threads
@@ -28,6 +28,7 @@ from pucli.tuning.inputs import (
     share_of_positives,
 )
 from pucli.tuning.notes import degenerate, edge_notes
+from pucli.tuning.refinement import Choice, refined
 from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import (
     DEFAULT_REPEATS,
@@ -99,15 +100,6 @@ class TuningInterrupted(KeyboardInterrupt):
         self.so_far = so_far
 
 
-class _Choice(NamedTuple):
-    """A point with its score, the standard error, and whether it predicts only one class."""
-
-    point: dict[str, Any]
-    score: float
-    standard_error: float
-    constant: bool
-
-
 @dataclass
 class _Search:
     """Points tried so far and the choice among them."""
@@ -126,7 +118,7 @@ class _Search:
     route: Route | None = None
     sample: str = ""
     n_grid: int = 0
-    choice: _Choice | None = None
+    choice: Choice | None = None
 
     def leave_out(self, points: Sequence[Point], found: Evidence) -> None:
         """Record points eliminated at an earlier stage, with what is known of them."""
@@ -144,7 +136,7 @@ class _Search:
         scores = found.scores(self.rule)
         best = choose(points, scores, self.rule)
         self.points, self.found, self.n_grid = list(points), [found], len(points)
-        self.choice = _Choice(dict(points[best]), *scores.of(best))
+        self.choice = Choice(dict(points[best]), *scores.of(best))
         self.notes = edge_notes(self.grid, points[best])
 
     def take_part(self, part: Partial) -> None:
@@ -162,7 +154,7 @@ class _Search:
             self.done = f"all {len(points)} points were compared, but on {folds.sum()} of {folds.size} folds only"
         self.done += self.sample if self.done else ""
 
-    def take_move(self, point: Point, found: Evidence, better: _Choice | None) -> None:
+    def take_move(self, point: Point, found: Evidence, better: Choice | None) -> None:
         """Add a point of the refinement."""
         self.points.append(point)
         self.found.append(found)
@@ -323,7 +315,7 @@ def tune(
                 search.take_grid(points, search.seen(evaluator, points, progress, points))
             if greedy_step is not None:
                 assert search.choice is not None
-                steps = _refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
+                steps = refined(evaluator, search.choice, greedy_step, entry.refine, stay_on_grid or {}, by)
                 for point, found, better in steps:
                     search.take_move(point, found, better)
     except Partial as stop:
@@ -359,44 +351,3 @@ def _in_stages(
     search.take_grid(points, search.seen(route, points, shown, points))
     search.how = staged.description(first, last, len(points))
     return route, points
-
-
-def _refined(
-    evaluator: Route,
-    start: _Choice,
-    step: float,
-    refine: Sequence[str],
-    stay: Mapping[str, Sequence[Any]],
-    by: Rule,
-) -> Iterator[tuple[dict[str, Any], Evidence, _Choice | None]]:
-    """Yield (point, what is known of it, the new choice or None) until no single move improves the score.
-
-    Each parameter in turn is increased and decreased by the share `step`; the better of the two points is kept if its
-    score exceeds the current score, whatever the rule. A round without improvement ends the search.
-    """
-    current = start
-    plain = by._replace(name="puf")
-    seen: dict[tuple[tuple[str, Any], ...], None] = {}
-    improved = True
-    while improved:
-        improved = False
-        for name in current.point:
-            value = current.point[name]
-            if name not in refine or value in stay.get(name, ()) or isinstance(value, str | bool):
-                continue
-            moves = [{**current.point, name: value * (1 + sign * step)} for sign in (1, -1)]
-            moves = [move for move in moves if tuple(move.items()) not in seen]
-            if not moves:
-                continue
-            seen.update(dict.fromkeys(tuple(move.items()) for move in moves))
-            found = evidence(evaluator, evaluator.outcomes(moves), by)
-            scores = found.scores(by)
-            best = choose(moves, scores, plain)
-            gain = scores.score[best] > current.score + 1e-12 * max(1.0, abs(current.score))
-            for k, move in enumerate(moves):
-                if k != best or not gain:
-                    yield move, found.of([k]), None
-            if gain:
-                current = _Choice(moves[best], *scores.of(best))
-                improved = True
-                yield current.point, found.of([best]), current
