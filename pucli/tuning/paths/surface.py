@@ -25,7 +25,7 @@ from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 
-# Points that agree in these share a graph, and in all but the last two the matrix of the similarity term.
+# Points that agree in these share the matrix of the similarity term.
 COMMON = ("n_neighbors", "c_p", "tol", "max_iter", "sigma")
 
 
