@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
-from pucli.auto.calibration import least_end, make_calibration
+from pucli.auto.calibration import below_all, least_end, make_calibration
 from pucli.auto.cut import GOALS, Cut, expected_f1, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
@@ -351,9 +351,18 @@ class AutoPU(PUClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""
-        scores = self.score_rows(X)
-        p = self.calibration_.of(scores)
+        p = self.probability_of(self.score_rows(X))
         return np.column_stack([1.0 - p, p])
+
+    def probability_of(self, scores: Floats) -> Floats:
+        """Return the calibrated probability of a positive at each score (n,) of `score_rows`, shape (n,).
+
+        It is never zero: below the lowest labelled row it is at least the expected probability there.
+        """
+        check_is_fitted(self)
+        least = below_all(self._positive, self._population, self.prior_)
+        p = self.calibration_.of(scores)
+        return np.maximum(p, min(least, float(self.calibration_.of(self._positive[:1])[0])))
 
     def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
         """Return what probabilities of a positive would be with the prior at each end of its interval.

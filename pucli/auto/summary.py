@@ -141,7 +141,7 @@ def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats,
     the positives labelled, an unlabeled row is positive with p (1 - c) / (1 - c p) (Elkan and Noto 2008), where a new
     row like it is with p.
     """
-    p = model.calibration_.of(model.held_out_)
+    p = model.probability_of(model.held_out_)
     columns = [p, *model.probability_range(p)]
     share = model.prior_estimate_.labelled
     if model.labelling == "scar" and share > 0.0:

@@ -92,7 +92,7 @@ class BlockAuto:
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return the score above the cut of each row of X (n, m), its probability and the range of that."""
         score = self.estimator._score(X)
-        probability = self.estimator.calibration_.of(score + self.estimator.cut_)
+        probability = self.estimator.probability_of(score + self.estimator.cut_)
         low, high = self.estimator.probability_range(probability)
         return {"score": score, "probability": probability, "probability_low": low, "probability_high": high}
 

@@ -1,7 +1,7 @@
 """The methods of `pucli bench quality`: the automatic classifier, plain baselines, and other libraries if installed.
 
-Each method takes a `Problem` and returns a `Prediction`. "SVC, true prior" and "true labels" use what is unknown in
-practice; they show how much a known prior and known labels would help.
+Each method takes a `Problem` and returns a `Prediction`. "SVC, true prior", "auto, true prior", "no hidden positives"
+and "true labels" use what is unknown in practice; they show how much a known prior and known labels would help.
 """
 
 from __future__ import annotations
@@ -81,12 +81,38 @@ def sar_em(problem: Problem) -> Prediction:
 
 def svc_true_prior(problem: Problem) -> Prediction:
     """Fit the same SVC, cut so that a share of the test rows equal to the true prior is above."""
-    scores = _svc_scores(problem, problem.labelled)
-    return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
+    return _cut_at_prior(_svc_scores(problem, problem.labelled), problem)
+
+
+def auto_true_prior(problem: Problem) -> Prediction:
+    """Fit `AutoPU`, cut so that a share of the test rows equal to the true prior is above."""
+    return _cut_at_prior(auto(problem).scores, problem)
 
 
 def true_labels(problem: Problem) -> Prediction:
     """Fit the ensemble of `AutoPU` to true labels, cut for the largest F1 of its held-out scores."""
+    known = problem.y == 1
+    scores, held_out = _ensemble(problem, problem.X, known)
+    cuts = np.unique(held_out)
+    f1 = [2.0 * (known & (held_out > cut)).sum() / max(1, known.sum() + (held_out > cut).sum()) for cut in cuts]
+    return Prediction(scores, scores > cuts[int(np.argmax(f1))])
+
+
+def without_hidden(problem: Problem) -> Prediction:
+    """Fit the ensemble of `AutoPU` to the labelled rows and the negatives alone, cut at the true prior.
+
+    It is what AutoPU would be if it knew which unlabeled rows are positive, and left them out.
+    """
+    kept = problem.labelled | (problem.y == 0)
+    return _cut_at_prior(_ensemble(problem, problem.X[kept], problem.labelled[kept])[0], problem)
+
+
+def _cut_at_prior(scores: np.ndarray, problem: Problem) -> Prediction:
+    return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
+
+
+def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores of the test rows, and held-out scores of X (n, m), by the ensemble for `positive` (n,)."""
     from threadpoolctl import threadpool_limits
 
     from pucli.auto.ensemble import fit_members
@@ -94,17 +120,11 @@ def true_labels(problem: Problem) -> Prediction:
     from pucli.auto.rows import number_of_folds, stratified_folds
     from pucli.seeding import stream
 
-    known = problem.y == 1
-    folds = stratified_folds(known, number_of_folds(known), stream(problem.seed, "folds"))[None]
-    population = np.ones(len(known), bool)
+    folds = stratified_folds(positive, number_of_folds(positive), stream(problem.seed, "folds"))[None]
+    population = np.ones(len(positive), bool)
     with threadpool_limits(1):
-        views = make_views(problem.X)
-        ensemble, held_out = fit_members(MEMBERS, views, problem.X, known, population, folds, problem.seed, 1)
-        scores = ensemble.score(problem.X_test)
-    mean = held_out.mean(axis=0)
-    cuts = np.unique(mean)
-    f1 = [2.0 * (known & (mean > cut)).sum() / max(1, known.sum() + (mean > cut).sum()) for cut in cuts]
-    return Prediction(scores, scores > cuts[int(np.argmax(f1))])
+        fitted = fit_members(MEMBERS, make_views(X), X, positive, population, folds, problem.seed, 1)
+        return fitted[0].score(problem.X_test), fitted[1].mean(axis=0)
 
 
 def lightgbm(problem: Problem) -> Prediction:
@@ -218,6 +238,8 @@ METHODS: dict[str, tuple[Callable[[Problem], Prediction], str]] = {
     "SAR-EM": (sar_em, ""),
     "SVC, unlabeled as negative": (naive_svc, ""),
     "SVC, true prior": (svc_true_prior, ""),
+    "auto, true prior": (auto_true_prior, ""),
+    "no hidden positives": (without_hidden, ""),
     "true labels": (true_labels, ""),
     "LightGBM, unlabeled as negative": (lightgbm, "lightgbm"),
     "pulearn bagging": (pulearn_bagging, "pulearn"),

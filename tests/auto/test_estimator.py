@@ -90,6 +90,24 @@ def test_probabilities_of_a_row_do_not_depend_on_the_other_rows(fitted) -> None:
     np.testing.assert_allclose(model.predict_proba(X[:7]), model.predict_proba(X)[:7], atol=1e-12)
 
 
+def test_no_row_has_the_probability_zero_and_few_labelled_rows_exclude_less() -> None:
+    least = []
+    for labelled in (20, 60):
+        X, s, _ = two_clouds(labelled=labelled, apart=8.0)
+        model = AutoPU(members=FEW).fit(X, s)
+        far = X.mean(axis=0) - 10.0 * (X[s].mean(axis=0) - X.mean(axis=0))
+        p = model.predict_proba(np.vstack([X, far]))[:, 1]
+        below = float(np.mean(model.held_out_[~s] < model.held_out_[s].min()))
+        assert model.calibration_.of(model.held_out_).min() == 0.0
+        assert p.min() == pytest.approx(model.prior_ / ((labelled + 1) * below), rel=1e-9)
+        least.append(p.min())
+        low, high = model.probability_range(p)
+        assert (low <= p).all()
+        assert (p <= high).all()
+        assert p[:-1][~s].mean() == pytest.approx(model.prior_, abs=0.05)
+    assert least[0] > least[1] > 0.0
+
+
 @pytest.mark.slow
 def test_labelled_and_hidden_positives_have_the_same_distribution_of_held_out_scores() -> None:
     labelled, hidden = [], []

@@ -108,4 +108,4 @@ def test_unlabeled_rows_of_a_single_training_set_are_positive_less_often():
     assert (p[labelled] == whole[labelled]).all()
     assert (np.diff(p[~labelled][np.argsort(model.held_out_[~labelled])]) >= -1e-12).all()
     other = AutoPU(random_state=0).fit(X, labelled)
-    assert (training_probabilities(other, labelled)[0] == other.calibration_.of(other.held_out_)).all()
+    assert (training_probabilities(other, labelled)[0] == other.probability_of(other.held_out_)).all()
