@@ -72,6 +72,7 @@ def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:
     assert HeldOut(recall=0.7, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning == ""
 
 
+@pytest.mark.slow
 def test_large_tables_are_sampled_and_small_ones_are_left() -> None:
     X, labelled = clouds(8000, apart=1.5)
     model = make_pipeline(NaiveSVC(kernel="linear"), standardise=True)

@@ -91,6 +91,7 @@ def test_scores_of_all_rows_stay_where_they_are() -> None:
     assert in_its_scale(scores, None, X, scores.labelled, 0) is scores
 
 
+@pytest.mark.slow
 def test_no_range_ends_at_zero() -> None:
     """Positives with scores that no labelled row has are rare, but not impossible."""
     rng = np.random.default_rng(0)
@@ -106,6 +107,7 @@ def test_no_range_ends_at_zero() -> None:
     assert np.mean(held) > 0.95
 
 
+@pytest.mark.slow
 def test_a_known_prior_leaves_open_what_few_rows_cannot_tell() -> None:
     """Probabilities of the lowest and of the highest scores are right on average, and their ranges hold."""
     rng = np.random.default_rng(0)

@@ -94,6 +94,7 @@ def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
     assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["cut"]["why"]
 
 
+@pytest.mark.slow
 def test_unlabeled_rows_of_a_single_training_set_are_positive_less_often():
     rng = np.random.default_rng(0)
     positive = rng.random(1000) < 0.4

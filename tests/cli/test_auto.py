@@ -54,6 +54,7 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     assert list(predicted.document["predictions"][0]) == ["row", "d", *PREDICTED]
 
 
+@pytest.mark.slow
 def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customers: Path, tmp_path: Path) -> None:
     lines = customers.read_text().splitlines()
     (tmp_path / "orders.csv").write_text("\n".join([lines[0], *(line for line in lines[1:] for _ in range(3))]) + "\n")
