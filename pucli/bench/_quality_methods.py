@@ -81,38 +81,35 @@ def sar_em(problem: Problem) -> Prediction:
 
 def svc_true_prior(problem: Problem) -> Prediction:
     """Fit the same SVC, cut so that a share of the test rows equal to the true prior is above."""
-    return _cut_at_prior(_svc_scores(problem, problem.labelled), problem)
+    scores = _svc_scores(problem, problem.labelled)
+    return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
 
 
 def auto_true_prior(problem: Problem) -> Prediction:
-    """Fit `AutoPU`, cut so that a share of the test rows equal to the true prior is above."""
-    return _cut_at_prior(auto(problem).scores, problem)
+    """Fit `AutoPU`, cut at the share of its held-out scores that is the true prior."""
+    from pucli.auto.estimator import AutoPU
+
+    model = AutoPU(scenario=problem.scenario, random_state=problem.seed, goal="share", wanted=problem.true_prior)
+    return _auto(model, problem)
 
 
 def true_labels(problem: Problem) -> Prediction:
     """Fit the ensemble of `AutoPU` to true labels, cut for the largest F1 of its held-out scores."""
     known = problem.y == 1
-    scores, held_out = _ensemble(problem, problem.X, known)
-    cuts = np.unique(held_out)
-    f1 = [2.0 * (known & (held_out > cut)).sum() / max(1, known.sum() + (held_out > cut).sum()) for cut in cuts]
-    return Prediction(scores, scores > cuts[int(np.argmax(f1))])
+    return _ensemble(problem, problem.X, known, float(known.mean()))
 
 
 def without_hidden(problem: Problem) -> Prediction:
-    """Fit the ensemble of `AutoPU` to the labelled rows and the negatives alone, cut at the true prior.
+    """Fit the ensemble of `AutoPU` to labelled rows and negatives alone, cut for the largest F1 at the true prior.
 
     It is what AutoPU would be if it knew which unlabeled rows are positive, and left them out.
     """
     kept = problem.labelled | (problem.y == 0)
-    return _cut_at_prior(_ensemble(problem, problem.X[kept], problem.labelled[kept])[0], problem)
+    return _ensemble(problem, problem.X[kept], problem.labelled[kept], problem.true_prior)
 
 
-def _cut_at_prior(scores: np.ndarray, problem: Problem) -> Prediction:
-    return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
-
-
-def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores of the test rows, and held-out scores of X (n, m), by the ensemble for `positive` (n,)."""
+def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray, prior: float) -> Prediction:
+    """Fit the ensemble to rows X (n, m) of known classes; the cut has the largest F1 of held-out scores."""
     from threadpoolctl import threadpool_limits
 
     from pucli.auto.ensemble import fit_members
@@ -124,7 +121,11 @@ def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray) -> tuple[np
     population = np.ones(len(positive), bool)
     with threadpool_limits(1):
         fitted = fit_members(MEMBERS, make_views(X), X, positive, population, folds, problem.seed, 1)
-        return fitted[0].score(problem.X_test), fitted[1].mean(axis=0)
+        scores, held_out = fitted[0].score(problem.X_test), fitted[1].mean(axis=0)
+    cuts = np.unique(held_out)
+    recall, taken = (np.array([(held_out[of] > cut).mean() for cut in cuts]) for of in (positive, ~positive))
+    f1 = 2.0 * prior * recall / (prior * recall + (1.0 - prior) * taken + prior)
+    return Prediction(scores, scores > cuts[int(np.argmax(f1))])
 
 
 def lightgbm(problem: Problem) -> Prediction:
