@@ -108,27 +108,27 @@ FORMER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "pae": {
         "latent_dim": 2, "lam": 1.0, "eps": 0.0001, "hidden": (128, 128), "output": "linear", "batch_size": 128,
         "n_iterations": 20000, "learning_rate": 0.0001, "betas": (0.5, 0.9), "batch_norm": False, "patience": None,
-        "block": 1000, "checkpoint": None, "device": "auto", "report": None, "random_state": None,
+        "block": 1000, "checkpoint": None, "device": "auto", "precision": "auto", "report": None, "random_state": None,
     },
     "vae": {
         "latent_dim": 2, "hidden": (128, 128), "output": "linear", "batch_size": 128, "n_iterations": 20000,
         "learning_rate": 0.0001, "betas": (0.5, 0.9), "batch_norm": False, "patience": None, "block": 1000,
-        "checkpoint": None, "device": "auto", "report": None, "random_state": None,
+        "checkpoint": None, "device": "auto", "precision": "auto", "report": None, "random_state": None,
     },
     "aae": {
         "latent_dim": 2, "hidden": (128, 128), "output": "linear", "batch_size": 128, "n_iterations": 20000,
         "learning_rate": 0.0001, "betas": (0.5, 0.9), "batch_norm": False, "patience": None, "block": 1000,
-        "checkpoint": None, "device": "auto", "report": None, "random_state": None,
+        "checkpoint": None, "device": "auto", "precision": "auto", "report": None, "random_state": None,
     },
     "wgan-gp": {
         "latent_dim": 2, "hidden": (128, 128), "output": "linear", "batch_size": 128, "n_iterations": 20000,
         "learning_rate": 0.0001, "betas": (0.5, 0.9), "batch_norm": False, "patience": None, "block": 1000,
-        "checkpoint": None, "device": "auto", "report": None, "random_state": None,
+        "checkpoint": None, "device": "auto", "precision": "auto", "report": None, "random_state": None,
     },
     "coulomb-gan": {
         "latent_dim": 2, "hidden": (128, 128), "output": "linear", "batch_size": 128, "n_iterations": 20000,
         "learning_rate": 0.0001, "betas": (0.5, 0.9), "batch_norm": False, "patience": None, "block": 1000,
-        "checkpoint": None, "device": "auto", "report": None, "random_state": None,
+        "checkpoint": None, "device": "auto", "precision": "auto", "report": None, "random_state": None,
     },
 }
 # fmt: on

@@ -362,7 +362,8 @@ class AutoPU(PUClassifier):
         check_is_fitted(self)
         least = below_all(self._positive, self._population, self.prior_)
         p = self.calibration_.of(scores)
-        return np.maximum(p, min(least, float(self.calibration_.of(self._positive[:1])[0])))
+        result: Floats = np.maximum(p, min(least, float(self.calibration_.of(self._positive[:1])[0])))
+        return result
 
     def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
         """Return what probabilities of a positive would be with the prior at each end of its interval.

@@ -68,17 +68,29 @@ class Model:
 
     prior = "uniform"  # on [-1, 1]^h, or "normal"
     hidden_activation = "relu"
+    differentiated_twice: tuple[str, ...] = ()  # networks, which torch.compile does not do
 
-    def __init__(self, settings: Settings, device: Any) -> None:
+    def __init__(self, settings: Settings, device: Any, precision: str = "float32", *, compiled: bool = False) -> None:
         self.settings = settings
         self.modules: dict[str, Any] = {}
         self.optimisers: list[Any] = []
         self.device = device
+        self.precision = precision
+        self.compiled = compiled
+        self.build()
+
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
+        raise NotImplementedError
 
     def network(self, name: str, sizes: Sequence[int], output: str = "linear", batch_norm: bool | None = None) -> Any:
         """Return a new network with layers of `sizes` neurons, kept under `name`."""
         norm = self.settings.batch_norm if batch_norm is None else batch_norm
-        module = perceptron(sizes, hidden=self.hidden_activation, output=output, batch_norm=norm).to(self.device)
+        module = perceptron(
+            sizes, hidden=self.hidden_activation, output=output, batch_norm=norm, precision=self.precision
+        ).to(self.device)
+        if self.compiled and name not in self.differentiated_twice:
+            module.compile(dynamic=False)
         module.output_activation = output
         self.modules[name] = module
         return module
@@ -144,8 +156,8 @@ def descend(optimiser: Any, loss: Tensor) -> Tensor:
 class PlummerModel(Model):
     """PAE: (4.2) is minimised over encoder and decoder together."""
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
         self.f, self.g = self.encoder(), self.decoder()
         self.optimiser = self.adam(self.f, self.g)
 
@@ -161,8 +173,8 @@ class PlummerModel(Model):
 class PlainModel(Model):
     """The autoencoder without a prior: what a step of the Plummer autoencoder is timed against."""
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
         self.f, self.g = self.encoder(), self.decoder()
         self.optimiser = self.adam(self.f, self.g)
 
@@ -177,9 +189,9 @@ class VariationalModel(Model):
 
     prior = "normal"
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
-        self.f, self.g = self.encoder(2 * settings.latent_dim, "linear"), self.decoder()
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
+        self.f, self.g = self.encoder(2 * self.settings.latent_dim, "linear"), self.decoder()
         self.optimiser = self.adam(self.f, self.g)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -198,10 +210,10 @@ class VariationalModel(Model):
 class AdversarialModel(Model):
     """AAE: reconstruction, then a discriminator between codes and prior, then the encoder against it."""
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
         self.f, self.g = self.encoder(), self.decoder()
-        self.d = self.discriminator(settings.latent_dim)
+        self.d = self.discriminator(self.settings.latent_dim)
         self.reconstruct, self.judge, self.deceive = self.adam(self.f, self.g), self.adam(self.d), self.adam(self.f)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -220,10 +232,11 @@ class WassersteinModel(Model):
 
     critic_steps = 5
     penalty = 10.0
+    differentiated_twice = ("discriminator",)
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
-        self.g, self.d = self.decoder(), self.discriminator(settings.n_features)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
+        self.g, self.d = self.decoder(), self.discriminator(self.settings.n_features)
         self.generate, self.criticise = self.adam(self.g), self.adam(self.d)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -249,9 +262,9 @@ class CoulombModel(Model):
     hidden_activation = "elu"
     eps = 1.0
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
-        self.g, self.d = self.decoder(), self.discriminator(settings.n_features)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
+        self.g, self.d = self.decoder(), self.discriminator(self.settings.n_features)
         self.generate, self.learn = self.adam(self.g), self.adam(self.d)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -269,10 +282,10 @@ class CoulombModel(Model):
 class BidirectionalModel(Model):
     """BiGAN: a discriminator tells (x, f(x)) from (g(z), z); encoder and generator deceive it."""
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
         self.f, self.g = self.encoder(), self.decoder()
-        self.d = self.discriminator(settings.n_features + settings.latent_dim)
+        self.d = self.discriminator(self.settings.n_features + self.settings.latent_dim)
         self.judge, self.deceive = self.adam(self.d), self.adam(self.f, self.g)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -292,10 +305,10 @@ class ReconstructorModel(Model):
     The generator minimises the discriminator's logit, the estimate of a divergence, plus |z - f(g(z))|^2.
     """
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
         self.f, self.g = self.encoder(), self.decoder()
-        self.d = self.discriminator(settings.n_features + settings.latent_dim)
+        self.d = self.discriminator(self.settings.n_features + self.settings.latent_dim)
         self.judge, self.generate = self.adam(self.d), self.adam(self.f, self.g)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -322,12 +335,12 @@ class AdversarialBayesModel(Model):
     prior = "normal"
     terms, noise = 4, 16
 
-    def __init__(self, settings: Settings, device: Any) -> None:
-        super().__init__(settings, device)
-        h = settings.latent_dim
+    def build(self) -> None:
+        """Make the networks and their optimisers."""
+        h = self.settings.latent_dim
         self.f, self.g = self.encoder((1 + self.terms) * h, "linear"), self.decoder()
         self.v = self.network("noise", [self.noise, 64, h], batch_norm=False)
-        self.d = self.discriminator(settings.n_features + h)
+        self.d = self.discriminator(self.settings.n_features + h)
         self.judge, self.fit = self.adam(self.d), self.adam(self.f, self.g, self.v)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:

@@ -6,6 +6,7 @@ torch, in float64, and the output for a row does not depend on the other rows of
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -53,7 +54,35 @@ class Network(NamedTuple):
         return X
 
 
-def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "linear", batch_norm: bool = False) -> Any:
+@functools.cache
+def _mixed_sequential() -> Any:
+    """Return a torch.nn.Sequential whose hidden layers multiply in bfloat16; weights and last layer are float32."""
+    torch = require_torch()
+    Sequential: Any = torch.nn.Sequential
+
+    class MixedSequential(Sequential):  # type: ignore[misc]  # torch may be missing
+        def forward(self, X: Any) -> Any:
+            layers = list(self)
+            last = max(k for k, layer in enumerate(layers) if isinstance(layer, torch.nn.Linear))
+            with torch.autocast(X.device.type, dtype=torch.bfloat16):
+                for layer in layers[:last]:
+                    X = layer(X)
+            X = X.float()  # codes that differ by less than bfloat16 shows would repel each other as if they were one
+            for layer in layers[last:]:
+                X = layer(X)
+            return X
+
+    return MixedSequential
+
+
+def perceptron(
+    sizes: Sequence[int],
+    *,
+    hidden: str = "relu",
+    output: str = "linear",
+    batch_norm: bool = False,
+    precision: str = "float32",
+) -> Any:
     """Return a torch.nn.Sequential.
 
     Parameters
@@ -64,6 +93,8 @@ def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "lin
         Activations, one of `HIDDEN` and one of `OUTPUTS`.
     batch_norm : bool
         Whether to normalise every hidden layer before its activation.
+    precision : {"float32", "bfloat16"}
+        Of the hidden layers' matrix products; weights and the last layer are float32.
     """
     nn = require_torch().nn
     layers: list[Any] = []
@@ -75,7 +106,7 @@ def perceptron(sizes: Sequence[int], *, hidden: str = "relu", output: str = "lin
     layers.append(nn.Linear(sizes[-2], sizes[-1]))
     if output != "linear":
         layers.append(nn.Tanh() if output == "tanh" else nn.Sigmoid())
-    return nn.Sequential(*layers)
+    return (_mixed_sequential() if precision == "bfloat16" else nn.Sequential)(*layers)
 
 
 def exported(module: Any, *, hidden: str, output: str) -> Network:

@@ -66,12 +66,24 @@ class Trainer:
         Seed of the weights, the batches and the draws.
     device : str
         "auto" (a GPU if there is one), "cpu" or any torch device.
+    precision : {"auto", "float32", "bfloat16"}
+        Of the hidden layers; "auto" is bfloat16 on a GPU that has it, and float32 elsewhere. Last layers and losses are
+        float32. On a GPU, networks in bfloat16 are compiled, except those whose gradient is differentiated.
     block : int
         Iterations per entry of the history; the stopping rules are checked after each block.
     """
 
     def __init__(
-        self, name: str, settings: Settings, X: AnyArray, *, batch_size: int, seed: int, device: str, block: int
+        self,
+        name: str,
+        settings: Settings,
+        X: AnyArray,
+        *,
+        batch_size: int,
+        seed: int,
+        device: str,
+        block: int,
+        precision: str = "auto",
     ) -> None:
         torch = require_torch()
         if device == "auto":
@@ -82,16 +94,21 @@ class Trainer:
             torch.zeros(1, device=self.device)
         except (RuntimeError, AssertionError, TypeError) as error:  # unknown, or not on this machine
             raise ValueError(f"device={device!r} cannot be used: {error}") from error
+        if precision == "auto":
+            fast = self.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+            precision = "bfloat16" if fast else "float32"
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.model: Model = MODELS[name](settings, self.device)
+            compiled = precision == "bfloat16" and self.device.type == "cuda"
+            self.model: Model = MODELS[name](settings, self.device, precision, compiled=compiled)
         self.X = torch.as_tensor(np.array(X, dtype=np.float32), device=self.device)
         self.batch_size = batch_size
         self.block = block
         self.progress = Progress()
         self.last_mean = float("nan")
         self.last_residual = float("nan")  # that of the checkpoint, until a step is done
-        identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape)).encode()
+        lower = () if precision == "float32" else (precision,)
+        identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape, *lower)).encode()
         self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
 
     def next_rows(self) -> Any:

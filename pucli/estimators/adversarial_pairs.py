@@ -21,7 +21,9 @@ class BidirectionalGAN(AutoEncoder):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ReLU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.
@@ -61,7 +63,9 @@ class VEEGAN(AutoEncoder):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ReLU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.
@@ -102,7 +106,9 @@ class AdversarialVariationalBayes(AutoEncoder):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ReLU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.

@@ -54,6 +54,8 @@ class PlummerAutoencoder(AutoEncoder):
         must be the same, but `n_iterations` may be larger.
     device : str, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda", ...
+    precision : {"auto", "float32", "bfloat16"}, default="auto"
+        Of the hidden layers. "auto" is bfloat16, with compiled networks, on a GPU that has it, and float32 elsewhere.
     report : callable or None, default=None
         Called after every block with the iteration and the mean objective; a true result stops the training.
     random_state : int, RandomState or None, default=None
@@ -114,6 +116,7 @@ class PlummerAutoencoder(AutoEncoder):
         block: int = 1000,
         checkpoint: str | PathLike[str] | None = None,
         device: str = "auto",
+        precision: str = "auto",
         report: Callable[[int, float], object] | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -130,6 +133,7 @@ class PlummerAutoencoder(AutoEncoder):
             block=block,
             checkpoint=checkpoint,
             device=device,
+            precision=precision,
             report=report,
             random_state=random_state,
         )
@@ -150,7 +154,9 @@ class VariationalAutoencoder(AutoEncoder):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ReLU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.
@@ -190,7 +196,9 @@ class AdversarialAutoencoder(AutoEncoder):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ReLU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.
@@ -229,7 +237,9 @@ class WassersteinGAN(DeepDensity):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ReLU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.
@@ -267,7 +277,9 @@ class CoulombGAN(DeepDensity):
         Dimension of the codes.
     hidden : sequence of int, default=(128, 128)
         Units of the hidden layers (ELU).
-    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device, report
+    output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
+        As in `PlummerAutoencoder`.
+    precision, report
         As in `PlummerAutoencoder`.
     random_state : int, RandomState or None, default=None
         Seed of weights, batches and codes.

@@ -11,21 +11,10 @@ import pytest
 import torch
 
 from pucli.estimators.plummer import (
-    PlummerAutoencoder,
     VariationalAutoencoder,
     deep_models,
 )
-
-
-def small(estimator=PlummerAutoencoder, **params):
-    return estimator(
-        **{"hidden": (16,), "n_iterations": 60, "block": 20, "batch_size": 16, "random_state": 0, **params}
-    )
-
-
-def rows(n=64, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
+from tests.deep.helpers import rows, small
 
 
 @pytest.mark.slow

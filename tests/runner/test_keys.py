@@ -12,8 +12,8 @@ from pucli.runner.cells import canonical_json
 
 # what changes no result, or is given by the protocol: experiments need not write it out
 NOT_DECLARED = {
-    "random_state", "n_jobs", "verbose", "verbose_interval", "device", "checkpoint", "report", "block", "n_iterations",
-    "weights_init", "means_init", "precisions_init", "warm_start", "pos_label", "callback",
+    "random_state", "n_jobs", "verbose", "verbose_interval", "device", "precision", "checkpoint", "report", "block",
+    "n_iterations", "weights_init", "means_init", "precisions_init", "warm_start", "pos_label", "callback",
 }  # fmt: skip
 
 NAMES = ("a", "b", "c")

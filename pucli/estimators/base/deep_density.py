@@ -25,6 +25,7 @@ from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Const
 from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.result import Certificate
 
+PRECISIONS = ("auto", "float32", "bfloat16")
 # The most training rows on which the bandwidth of `score_samples` is chosen.
 VALIDATION_ROWS = 500
 
@@ -59,6 +60,8 @@ class DeepDensity(Certified, BaseEstimator):
         must be the same, but `n_iterations` may be larger.
     device : str, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda", ...
+    precision : {"auto", "float32", "bfloat16"}, default="auto"
+        Of the hidden layers. "auto" is bfloat16, with compiled networks, on a GPU that has it, and float32 elsewhere.
     report : callable or None, default=None
         Called after every block with the iteration and the mean objective; a true result stops the training.
     random_state : int, RandomState or None, default=None
@@ -100,6 +103,7 @@ class DeepDensity(Certified, BaseEstimator):
         "block": [FROM_ONE],
         "checkpoint": [str, PathLike, None],
         "device": [str],
+        "precision": [one_of(*PRECISIONS)],
         "report": [callable, None],
         "random_state": ["random_state"],
     }
@@ -119,6 +123,7 @@ class DeepDensity(Certified, BaseEstimator):
         block: int = 1000,
         checkpoint: str | PathLike[str] | None = None,
         device: str = "auto",
+        precision: str = "auto",
         report: Callable[[int, float], object] | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -134,6 +139,7 @@ class DeepDensity(Certified, BaseEstimator):
         self.block = block
         self.checkpoint = checkpoint
         self.device = device
+        self.precision = precision
         self.report = report
         self.random_state = random_state
 
@@ -185,6 +191,7 @@ class DeepDensity(Certified, BaseEstimator):
             batch_size=min(self.batch_size, len(rows)),
             seed=seed,
             device=self.device,
+            precision=self.precision,
             block=self.block,
         )
         path = None if self.checkpoint is None else Path(self.checkpoint)

@@ -40,7 +40,7 @@ from pucli.seeding import seed_words, stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-_OF_A_RUN = ("block", "checkpoint", "report", "device")  # parameters that are set for each fit
+_OF_A_RUN = ("block", "checkpoint", "report", "device", "precision")  # parameters that are set for each fit
 _SHOWN = 1000  # generated rows in two dimensions kept for the figure
 _SHOWN_IMAGES = 8
 _NOISE = 0.1  # standard deviation of the codes' perturbation in Figure 4.5
