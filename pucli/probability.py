@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats
-from pucli.auto.calibration import KNOTS, Calibration, below_all, calibration_curves, greatest_end, least_end
+from pucli.auto.calibration import KNOTS, Calibration, calibration_curves, greatest_end, least_end
 from pucli.auto.estimates import Estimate, estimates
 from pucli.auto.prior import estimate_prior
 from pucli.auto.ranking import pu_auc
@@ -103,9 +103,10 @@ def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 
     positive, population = np.sort(positive), np.sort(population)
     knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
     curve = Calibration(knots, curves.mean(axis=0))
-    least = min(below_all(positive, population, prior.value), float(curve.of(positive[:1])[0]))
+    least = curve.least(positive, population, prior.value)
     p = np.maximum(curve.probabilities, least)
-    ends = [*curve.scaled(p, population, (prior.low, prior.high)), *np.quantile(curves, LEVELS, axis=0), p]
+    ends = curve.scaled(p, population, prior.value, (prior.low, prior.high), least)
+    ends += [*np.quantile(curves, LEVELS, axis=0), p]
     low = np.minimum(np.min(ends, axis=0), greatest_end(positive, population, prior.low))
     high = np.maximum(np.max(ends, axis=0), least_end(positive, population, prior.high))
     return ProbabilityCurve(prior, knots, p, low, high)

@@ -1,7 +1,8 @@
 """Probabilities from scores: the prior times the ratio of the positives' density to the population's, at most one.
 
 The ratio is isotonic in the score. It is averaged over bootstrap samples, so that it is smooth and few rows alone
-cannot make a probability zero or one. A factor makes the mean probability over the population equal to the prior.
+cannot make a probability one. A factor makes the mean probability over the population equal to the prior. What users
+see is never zero: `Calibration.least` adds at most prior / (p + 1) to that mean.
 """
 
 from __future__ import annotations
@@ -39,11 +40,27 @@ class Calibration:
         low, high = self.probabilities[k - 1], self.probabilities[k]
         return float(self.scores[k - 1] + (0.5 - low) / (high - low) * (self.scores[k] - self.scores[k - 1]))
 
-    def scaled(self, probabilities: np.ndarray, population: np.ndarray, priors: Sequence[float]) -> list[np.ndarray]:
-        """Return what probabilities (n,) would be with each of `priors`; population : (u,) sorted scores."""
+    def least(self, positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+        """Return the probability that no row is below; positive, population : (p,) and (u,) sorted scores.
+
+        It is the expected probability of rows below every labelled row, or that of the lowest labelled row, if less.
+        """
+        return min(probability_below_all(positive, population, prior), float(self.of(positive[:1])[0]))
+
+    def scaled(
+        self, probabilities: np.ndarray, population: np.ndarray, prior: float, others: Sequence[float], least: float
+    ) -> list[np.ndarray]:
+        """Return what probabilities (n,) would be with each of the `others` in place of the prior.
+
+        All have a common factor, with which the mean over the population, (u,) sorted scores, is the prior. Those up to
+        `least` rest on the number of labelled rows alone and rise at most in proportion to the prior.
+        """
         seen = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
-        factors = [factor_for(self.of(seen), prior) for prior in priors]
-        return [np.minimum(1.0, factor * probabilities) for factor in factors]
+        lowest, found = probabilities <= least, []
+        for other in others:
+            factor = factor_for(self.of(seen), other)
+            found.append(np.minimum(1.0, np.where(lowest, min(factor, other / prior), factor) * probabilities))
+        return found
 
 
 def make_calibration(
@@ -68,7 +85,7 @@ def calibration_curves(
     return knots, np.array(curves)
 
 
-def below_all(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+def probability_below_all(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
     """Return the expected probability of rows with lower scores than every labelled row, 0 if there are none.
 
     A new positive is as likely to be the lowest of all as each of the p labelled rows: with probability 1 / (p + 1).

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
-from pucli.auto.calibration import below_all, least_end, make_calibration
+from pucli.auto.calibration import least_end, make_calibration
 from pucli.auto.cut import GOALS, Cut, expected_f1, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
@@ -357,13 +357,15 @@ class AutoPU(PUClassifier):
     def probability_of(self, scores: Floats) -> Floats:
         """Return the calibrated probability of a positive at each score (n,) of `score_rows`, shape (n,).
 
-        It is never zero: below the lowest labelled row it is at least the expected probability there.
+        It is never zero: below the lowest labelled row it is at least the expected probability there, or that of the
+        lowest labelled row, if less.
         """
         check_is_fitted(self)
-        least = below_all(self._positive, self._population, self.prior_)
-        p = self.calibration_.of(scores)
-        result: Floats = np.maximum(p, min(least, float(self.calibration_.of(self._positive[:1])[0])))
+        result: Floats = np.maximum(self.calibration_.of(scores), self._least())
         return result
+
+    def _least(self) -> float:
+        return self.calibration_.least(self._positive, self._population, self.prior_)
 
     def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
         """Return what probabilities of a positive would be with the prior at each end of its interval.
@@ -381,7 +383,7 @@ class AutoPU(PUClassifier):
         """
         check_is_fitted(self)
         p = np.asarray(probabilities, dtype=np.float64)
-        low, high = self.calibration_.scaled(p, self._population, self.prior_interval_)
+        low, high = self.calibration_.scaled(p, self._population, self.prior_, self.prior_interval_, self._least())
         least = least_end(self._positive, self._population, self.prior_interval_[1])
         return np.minimum(low, p), np.maximum(np.maximum(high, p), least)
 

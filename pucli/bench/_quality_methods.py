@@ -90,7 +90,8 @@ def auto_true_prior(problem: Problem) -> Prediction:
     from pucli.auto.estimator import AutoPU
 
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, goal="share", wanted=problem.true_prior)
-    return _auto(model, problem)
+    scores = model.fit(problem.X, problem.labelled).decision_function(problem.X_test)
+    return Prediction(scores, scores > 0)
 
 
 def true_labels(problem: Problem) -> Prediction:
@@ -102,7 +103,7 @@ def true_labels(problem: Problem) -> Prediction:
 def without_hidden(problem: Problem) -> Prediction:
     """Fit the ensemble of `AutoPU` to labelled rows and negatives alone, cut for the largest F1 at the true prior.
 
-    It is what AutoPU would be if it knew which unlabeled rows are positive, and left them out.
+    It is the ensemble of AutoPU, without its refit, if the hidden positives had been taken out of the unlabeled rows.
     """
     kept = problem.labelled | (problem.y == 0)
     return _ensemble(problem, problem.X[kept], problem.labelled[kept], problem.true_prior)

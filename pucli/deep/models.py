@@ -68,7 +68,7 @@ class Model:
 
     prior = "uniform"  # on [-1, 1]^h, or "normal"
     hidden_activation = "relu"
-    differentiated_twice: tuple[str, ...] = ()  # networks, which torch.compile does not do
+    differentiated_twice: tuple[str, ...] = ()  # networks whose gradient is differentiated: cannot be compiled
 
     def __init__(self, settings: Settings, device: Any, precision: str = "float32", *, compiled: bool = False) -> None:
         self.settings = settings

@@ -8,7 +8,8 @@ uninterrupted one on the same machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,8 @@ class Trainer:
         except (RuntimeError, AssertionError, TypeError) as error:  # unknown, or not on this machine
             raise ValueError(f"device={device!r} cannot be used: {error}") from error
         if precision == "auto":
-            fast = self.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-            precision = "bfloat16" if fast else "float32"
+            precision = "bfloat16" if self.device.type == "cuda" and _has_bfloat16(self.device) else "float32"
+        self.precision = precision
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             compiled = precision == "bfloat16" and self.device.type == "cuda"
@@ -173,7 +174,18 @@ class Trainer:
             return True
         for module in self.model.modules.values():
             module.train()
-        total = None
+        with _compiling(require_torch()) if self.model.compiled else nullcontext():
+            return self._iterate(n_iterations, patience, checkpoint, report)
+
+    def _iterate(
+        self,
+        n_iterations: int,
+        patience: int | None,
+        checkpoint: Path | None,
+        report: Callable[[int, float], object] | None,
+    ) -> bool:
+        """Do the iterations of `run`."""
+        at, total = self.progress, None
         while at.iteration < n_iterations:
             value = self.model.step(self.next_rows, self.draw)
             total = value if total is None else total + value
@@ -254,7 +266,7 @@ class Trainer:
             raise ValueError(f"{path} is not a checkpoint of pucli; name another file.")
         if content["fingerprint"] != self.fingerprint:
             raise ValueError(
-                f"the checkpoint {path} was written with other settings, rows or another seed; "
+                f"the checkpoint {path} was written with other settings, rows, another precision or seed; "
                 "delete it or name another file."
             )
         self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
@@ -267,6 +279,20 @@ class Trainer:
             module.load_state_dict(content["modules"][name])
         for optimiser, state in zip(self.model.optimisers, content["optimisers"], strict=True):
             optimiser.load_state_dict(state)
+
+
+def _has_bfloat16(device: Any) -> bool:
+    """Return whether a GPU multiplies in bfloat16: compute capability 8 or more."""
+    return bool(require_torch().cuda.get_device_capability(device)[0] >= 8)
+
+
+@contextmanager
+def _compiling(torch: Any) -> Iterator[None]:
+    """Leave room for every network of a process in torch's cache; one that cannot be compiled runs as it is."""
+    config = torch._dynamo.config
+    limit = "recompile_limit" if hasattr(config, "recompile_limit") else "cache_size_limit"  # its name before 2.6
+    with config.patch({"suppress_errors": True, limit: 256}):
+        yield
 
 
 def _partial(path: Path) -> Path:

@@ -55,7 +55,8 @@ class PlummerAutoencoder(AutoEncoder):
     device : str, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda", ...
     precision : {"auto", "float32", "bfloat16"}, default="auto"
-        Of the hidden layers. "auto" is bfloat16, with compiled networks, on a GPU that has it, and float32 elsewhere.
+        Of the hidden layers. "auto" is bfloat16 on a GPU that has it, and float32 elsewhere. On a GPU, networks in
+        bfloat16 are compiled. A GPU checkpoint of a version before 0.2.0 needs "float32".
     report : callable or None, default=None
         Called after every block with the iteration and the mean objective; a true result stops the training.
     random_state : int, RandomState or None, default=None
@@ -73,6 +74,8 @@ class PlummerAutoencoder(AutoEncoder):
         Norm of the gradient at the last step.
     n_iter_ : int
         Number of steps.
+    precision_ : str
+        "float32" or "bfloat16".
     stopped_early_ : bool
         Whether `patience` ended the training.
     converged_ : bool

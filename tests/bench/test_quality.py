@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from pucli.bench import quality
 from pucli.bench._quality_labelling import LABELLINGS, labelled_split
+from pucli.bench._quality_methods import Problem, predict
 from pucli.bench._quality_table import NAIVE, Cell, table
 from pucli.bench._quality_tasks import DESIGN, TASKS, load, tasks
 from pucli.errors import UsageError
@@ -89,3 +91,26 @@ def test_the_table_ranks_what_is_told_nothing_and_counts_wins() -> None:
     assert lines[NAIVE]["auto wins"] == "2 of 3"
     assert lines["auto"]["worst to SVC"] == pytest.approx(-0.05)
     assert "glass" in lines["auto"]["note"]
+
+
+def test_ceilings_know_what_they_say_and_are_cut_where_f1_is_largest() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [80, 120])
+    X = rng.normal(size=(200, 2)) + 1.5 * y[:, None]
+    labelled = (np.arange(200) < 40) & (y == 1)
+    X_test = rng.normal(size=(400, 2)) + 1.5 * (np.arange(400) % 2)[:, None]
+    problem = Problem(X, labelled, X_test, y, 0.25, "case-control", 0)
+    clean = predict("no hidden positives", problem)
+    poisoned = X.copy()
+    poisoned[(y == 1) & ~labelled] = 50.0
+    same = predict("no hidden positives", replace(problem, X=poisoned))
+    assert clean is not None
+    assert same is not None
+    np.testing.assert_array_equal(clean.scores, same.scores)
+    rare = predict("no hidden positives", replace(problem, true_prior=0.02))
+    assert rare is not None
+    assert rare.positive.sum() < clean.positive.sum()
+    told = predict("auto, true prior", problem)
+    assert told is not None
+    assert told.prior is None
+    assert told.positive.sum() > 0

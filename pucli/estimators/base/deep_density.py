@@ -61,7 +61,8 @@ class DeepDensity(Certified, BaseEstimator):
     device : str, default="auto"
         "auto" (a GPU if there is one), "cpu", "cuda", ...
     precision : {"auto", "float32", "bfloat16"}, default="auto"
-        Of the hidden layers. "auto" is bfloat16, with compiled networks, on a GPU that has it, and float32 elsewhere.
+        Of the hidden layers. "auto" is bfloat16 on a GPU that has it, and float32 elsewhere. On a GPU, networks in
+        bfloat16 are compiled. A GPU checkpoint of a version before 0.2.0 needs "float32".
     report : callable or None, default=None
         Called after every block with the iteration and the mean objective; a true result stops the training.
     random_state : int, RandomState or None, default=None
@@ -79,6 +80,8 @@ class DeepDensity(Certified, BaseEstimator):
         Norm of the gradient at the last step.
     n_iter_ : int
         Number of steps.
+    precision_ : str
+        "float32" or "bfloat16".
     stopped_early_ : bool
         Whether `patience` ended the training.
     converged_ : bool
@@ -143,6 +146,9 @@ class DeepDensity(Certified, BaseEstimator):
         self.report = report
         self.random_state = random_state
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"precision": "auto", **state})  # models of earlier versions lack it
+
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Train on rows.
 
@@ -202,6 +208,7 @@ class DeepDensity(Certified, BaseEstimator):
         )
         for name, network in trainer.model.exported().items():
             setattr(self, f"_{name}", tuple(network))  # a plain tuple of arrays can be stored without trust
+        self.precision_ = trainer.precision
         self.history_ = np.array(trainer.progress.history)
         done = trainer.progress.iteration
         self._keep_certificate(

@@ -114,6 +114,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
                 generated = model.sample(options["generated"], random_state=seed)
                 curve.append({"iterations": iterations, "log_likelihood": _likelihood(generated, drawn)[0]})
     result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started - looking["predict"], **looking}
+    if model.precision_ != "float32":  # on a GPU
+        result.params["precision"] = model.precision_
     result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
     if options["generate"]:
         with timed(result.seconds, "predict"):
