@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from torch._dynamo.backends.debugging import aot_eager
 
 from pucli.deep.models import MODELS, Settings
 from pucli.deep.trainer import Trainer
@@ -92,6 +91,8 @@ def test_the_fingerprint_of_a_float32_run_is_that_of_earlier_versions():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled_networks_take_the_same_steps(name, monkeypatch):
+    from torch._dynamo.backends.debugging import aot_eager  # takes seconds
+
     compiling, graphs = [], []
     compile_network = torch.nn.Module.compile
 
