@@ -208,3 +208,20 @@ def test_without_held_out_scores_predict_says_why_there_is_no_probability(pucli,
     done = pucli("predict", "--model", "m.model", "--data", "rows.csv")
     assert "no probability is written" in done.err
     assert done.out.splitlines()[0] == "row,prediction,score"
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-9])
+def test_a_prior_of_nearly_nothing_has_a_range(value: float) -> None:
+    rng = np.random.default_rng(0)
+    curve = curve_of(rng.normal(3.0, 1.0, 30), rng.normal(size=300), Estimate(value, value, value + 0.3))
+    assert (curve.probability <= curve.high).all()
+    assert 0.0 < curve.high[0] < curve.high[-1] <= 1.0
+
+
+def test_rows_far_below_every_labelled_one_are_not_possibly_certain() -> None:
+    rng = np.random.default_rng(0)
+    positive = rng.normal(8.0, 1.0, 60)
+    population = np.concatenate([rng.normal(8.0, 1.0, 100), rng.normal(size=200)])
+    curve = curve_of(positive, population, Estimate(0.33, 0.3, 0.42))
+    assert 0.0 < curve.probability[0] < 0.02
+    assert curve.high[0] < 0.1

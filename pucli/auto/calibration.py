@@ -59,7 +59,9 @@ class Calibration:
         lowest, found = probabilities <= least, []
         for other in others:
             factor = factor_for(self.of(seen), other)
-            found.append(np.minimum(1.0, np.where(lowest, min(factor, other / prior), factor) * probabilities))
+            found.append(
+                np.minimum(1.0, np.where(lowest, min(factor, other / max(prior, 1e-12)), factor) * probabilities)
+            )
         return found
 
 
