@@ -133,6 +133,7 @@ def outputs(model: Any, X: np.ndarray) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", OURS)
+@pytest.mark.slow
 def test_the_certificate_is_complete(name: str) -> None:
     model = fitted(name)
     for attribute in CERTIFICATE:

@@ -21,6 +21,7 @@ def clouds(n: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize("estimator", [GLPUAL(), NaiveSVC(random_state=0)])
+@pytest.mark.slow
 def test_noise_is_noticed_although_the_training_rows_look_well(estimator) -> None:
     noticed = 0
     for seed in range(12):

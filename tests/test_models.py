@@ -54,6 +54,7 @@ def test_filling_does_not_change_present_cells(X):
     assert np.isfinite(filled).all()
 
 
+@pytest.mark.slow
 def test_clusters_count_as_a_metric_where_a_model_has_them():
     X = np.repeat([[0.0, 0.0], [8.0, 8.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 2))
     y = np.repeat([0, 1], 30)

@@ -44,6 +44,7 @@ def test_a_loaded_model_equals_the_saved_one(tmp_path, params, standardise):
 
 
 @pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.slow
 def test_every_method_can_be_saved(tmp_path, name):
     method = METHODS[name]
     if method.kind == "density":

@@ -213,6 +213,7 @@ def test_a_changed_class_is_run_again(pucli, table):
     assert pucli("reproduce", "my-table.yaml", "--json").document["run"]["ran"] == 2
 
 
+@pytest.mark.slow
 def test_another_catalogue_is_named(pucli, table, tmp_path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()

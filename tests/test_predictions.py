@@ -98,6 +98,7 @@ def test_cells_unlike_training_are_counted_over_all_blocks_with_their_line(saved
     assert "column 'age': 1 cell not a number, treated as empty (first in line 252: 'old')" in tally.lines()
 
 
+@pytest.mark.slow
 def test_the_top_rows_are_those_of_a_full_sort(saved, tmp_path):
     path, _ = new_rows(tmp_path, "csv")
     every = pd.concat(predicted_blocks(saved, path), ignore_index=True)

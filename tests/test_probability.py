@@ -55,6 +55,7 @@ def test_probabilities_are_shares_of_positives_if_the_prior_is_given(one_sample)
         assert abs(p[some].mean() - truth[kept][some].mean()) < 0.1
 
 
+@pytest.mark.slow
 def test_an_estimated_prior_has_a_range() -> None:
     X, positive, scores = found()
     curve = probability_curve(scores, X, None, None, 0)

@@ -41,6 +41,7 @@ def test_unlabeled_positives_are_found(fitted) -> None:
     assert model.leaderboard_[0]["pu_auc"] >= model.leaderboard_[-1]["pu_auc"]
 
 
+@pytest.mark.slow
 def test_the_order_of_the_rows_does_not_matter(fitted) -> None:
     model, X, s, _ = fitted
     order = np.random.default_rng(5).permutation(len(X))
@@ -49,6 +50,7 @@ def test_the_order_of_the_rows_does_not_matter(fitted) -> None:
     np.testing.assert_array_equal(other.held_out_, model.held_out_[order])
 
 
+@pytest.mark.slow
 def test_units_and_offsets_of_features_do_not_matter(fitted) -> None:
     model, X, s, _ = fitted
     scale, offset = np.array([1e3, 0.02, 7.0, 1.0]), np.array([0.0, 5.0, -3e4, 1.0])
@@ -68,6 +70,7 @@ def test_the_names_of_the_labels_do_not_matter(fitted, labels) -> None:
     np.testing.assert_array_equal(other.predict(X) == labels[1], same.predict(X))
 
 
+@pytest.mark.slow
 def test_the_smaller_label_can_mark_the_positives(fitted) -> None:
     _, X, s, _ = fitted
     other = AutoPU(members=FEW, pos_label=0).fit(X, (~s).astype(int))
@@ -90,6 +93,7 @@ def test_probabilities_of_a_row_do_not_depend_on_the_other_rows(fitted) -> None:
     np.testing.assert_allclose(model.predict_proba(X[:7]), model.predict_proba(X)[:7], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_no_row_has_the_probability_zero_and_few_labelled_rows_exclude_less() -> None:
     least = []
     for labelled in (20, 60):
@@ -141,6 +145,7 @@ def test_a_recall_that_takes_every_row_keeps_their_order(fitted) -> None:
     np.testing.assert_allclose(moved.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
     X, s, truth = two_clouds(400, labelled=80, prior=0.25, apart=4.0)
     sample = AutoPU(scenario="single-training-set", members=FEW).fit(X, s)
@@ -149,6 +154,7 @@ def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
     assert apart.prior_ == pytest.approx(truth[~s].mean(), abs=0.08)
 
 
+@pytest.mark.slow
 def test_a_loaded_model_gives_the_same_predictions(fitted, tmp_path: Path) -> None:
     model, X, s, _ = fitted
     pipeline = make_pipeline(clone(model), standardise=False).fit(X, s)

@@ -263,6 +263,7 @@ def test_an_estimate_is_known_if_its_ends_are_near_for_its_size(low, high, narro
     assert (found.narrow, found.known) == (narrow, known)
 
 
+@pytest.mark.slow
 def test_the_upper_end_of_the_prior_holds_with_few_labelled_rows() -> None:
     rng = np.random.default_rng(5)
     above = {20: [], 2000: []}

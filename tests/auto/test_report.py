@@ -55,6 +55,7 @@ def test_the_page_has_its_sections_and_drawings(page: str) -> None:
     assert page.count("<svg") >= 3
 
 
+@pytest.mark.slow
 def test_the_feature_that_separates_the_classes_is_most_important() -> None:
     X, s, _ = two_clouds(200, labelled=60)
     model = AutoPU().fit(X, s)
@@ -64,6 +65,7 @@ def test_the_feature_that_separates_the_classes_is_most_important() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pucli.errors.DegenerateModelWarning")
+@pytest.mark.slow
 def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     X = np.random.default_rng(3).normal(size=(120, 2))
     text = text_of(tmp_path / "page.html", X, np.arange(120) < 20)
@@ -76,6 +78,7 @@ def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     assert all(int(number) > 1000 for number in rows[::4])
 
 
+@pytest.mark.slow
 def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
     X, s, _ = two_clouds(80, labelled=20)
     text = text_of(tmp_path / "page.html", X, s, ("column 'f0' is filled for the labelled rows",))

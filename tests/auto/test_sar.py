@@ -52,6 +52,7 @@ def test_the_interval_of_the_prior_covers_the_other_exponents() -> None:
     assert found.draws.min() >= ends[0] and found.draws.max() <= ends[1]
 
 
+@pytest.mark.slow
 def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
     X, labelled, truth, e = biased_sample(0)
     few = MEMBERS[:1]

@@ -54,6 +54,7 @@ def test_leaks_and_identifiers_of_blocks_are_named(tmp_path, train, capsys):
     assert "these are the rows that the model was trained on" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_rows_of_many_blocks_are_known_by_a_sample(tmp_path, capsys):
     n = MOST_HASHES + 5000
     draw = np.random.default_rng(0)

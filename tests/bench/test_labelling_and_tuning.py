@@ -35,6 +35,7 @@ def test_models_of_biased_labels_run_beside_the_baselines(wine: Path, monkeypatc
     assert all(0.5 < line["AUC"] <= 1 for line in lines if line["method"] == "SAR-EM")
 
 
+@pytest.mark.slow
 def test_both_rules_choose_on_the_same_splits(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "METHODS", {"svc-naive": ("svc-naive", {}, {"C": [0.1, 1.0]})})
     found = tuning.run(folder=wine, half="design")

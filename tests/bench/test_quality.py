@@ -93,6 +93,7 @@ def test_the_table_ranks_what_is_told_nothing_and_counts_wins() -> None:
     assert "glass" in lines["auto"]["note"]
 
 
+@pytest.mark.slow
 def test_ceilings_know_what_they_say_and_are_cut_where_f1_is_largest() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [80, 120])

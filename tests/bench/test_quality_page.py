@@ -40,6 +40,7 @@ def of(method: str, column: str, labelling: str = "case-control") -> list[str]:
         ("true labels", "F1"),
     ],
 )
+@pytest.mark.slow
 def test_a_pair_of_figures_is_that_of_the_table(method: str, column: str) -> None:
     assert " and ".join(of(method, column)) in SECTION
 
@@ -58,6 +59,7 @@ def test_the_share_of_what_is_possible_that_the_targets_ask_for(column: str, tar
     assert f"{shares[0]:.0f} and {shares[1]:.0f} % of the {column}" in SECTION
 
 
+@pytest.mark.slow
 def test_the_best_of_the_other_libraries_is_named() -> None:
     for k in range(2):
         others = {

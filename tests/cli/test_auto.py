@@ -79,6 +79,7 @@ def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path)
     assert result.document["cut"]["goal"] == "top"
 
 
+@pytest.mark.slow
 def test_predict_moves_the_cut_of_a_saved_model(pucli, customers: Path) -> None:
     pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model", "m.model")
     words = ("predict", "--model", "m.model", "--data", customers, "--json")
@@ -135,6 +136,7 @@ def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customer
     assert refused.code == 2
 
 
+@pytest.mark.slow
 def test_what_is_called_positive_says_of_which_rows(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     apart, whole = (pucli(*words, "--scenario", how).out for how in ("case-control", "single-training-set"))
@@ -143,6 +145,7 @@ def test_what_is_called_positive_says_of_which_rows(pucli, customers: Path) -> N
     assert " of 160 unlabeled" in apart and " of 160 unlabeled" in whole
 
 
+@pytest.mark.slow
 def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers: Path) -> None:
     table = pd.read_csv(customers, keep_default_na=False)
     table["source"] = np.where(table["bought"] == "yes", "web", "shop")
@@ -162,6 +165,7 @@ def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers:
     assert "'source'" in pucli("predict", "--model", "svc", "--data", "leak.csv", "--out", "p.csv").err
 
 
+@pytest.mark.slow
 def test_counts_after_top_are_those_of_the_rows_written(pucli, customers: Path) -> None:
     pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model", "m")
     result = pucli("predict", "--model", "m", "--data", customers, "--top", 7, "--out", "p.csv")

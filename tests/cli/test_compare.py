@@ -69,6 +69,7 @@ def noise(seed, n=400, m=4, apart=0.0):
     return Task("noise", random.normal(size=(n, m)) + apart * positive[:, None], positive, known=False)
 
 
+@pytest.mark.slow
 def test_on_noise_no_method_is_called_better():
     """The method that calls more rows positive has the larger PUF there, whatever the test."""
     for seed in range(3):

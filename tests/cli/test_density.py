@@ -139,6 +139,7 @@ def test_a_bad_parameter_of_a_deep_model_is_named(pucli, table):
     refused(pucli(*words, "--param", "device=foo"), "device")
 
 
+@pytest.mark.slow
 def test_a_list_of_numbers_can_be_set_from_the_shell(pucli, table):
     torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
     torch.set_num_threads(1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.helpers import ROOT
 PASSING = {"seconds", "data", "command", "model", "file", "plot", "trials", "title"}
 
 
+@cache
 def all_options():
     """Return (command, parameter name, its words) of everything that Typer knows."""
     group = typer.main.get_command(app)

@@ -30,12 +30,14 @@ def evaluated(pucli, data, label, *words):
 
 
 @pytest.mark.parametrize("rest", ["unlabeled", "0", ""])
+@pytest.mark.slow
 def test_the_labels_of_training_are_not_the_truth(pucli, marked, rest):
     data = marked("1", rest)
     assert "the rows and the labels that the model was trained on" in evaluated(pucli, data, "bought")
     assert "may be far too high" in evaluated(pucli, data, "bought", "--labels", "pu")
 
 
+@pytest.mark.slow
 def test_the_rows_of_training_with_true_labels_are_told(pucli, marked, customers):
     marked("yes", "")
     assert "scores of new rows may be lower" in evaluated(pucli, customers.true, "really")
@@ -50,6 +52,7 @@ def test_new_rows_with_true_labels_cause_no_warning(pucli, marked, customers):
 
 
 @pytest.mark.parametrize("method", ["svc-naive", "auto"])
+@pytest.mark.slow
 def test_rows_of_training_among_others_are_counted(pucli, marked, customers, method):
     marked("yes", "")
     if method == "auto":

@@ -57,6 +57,7 @@ def test_prior_of_a_file(pucli, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["train", "tune"])
+@pytest.mark.slow
 def test_a_given_prior_that_the_rows_contradict_is_warned_of(pucli, tmp_path, command):
     path = table(tmp_path / "rows.csv", n=400, labelled=100, prior=0.15)
     words = (command, "--method", "upu", "--data", path, *WORDS, "--param", "loss=squared")
@@ -186,6 +187,7 @@ def test_advice_for_many_rows_is_to_tune_on_some(pucli, tmp_path, monkeypatch):
     assert "in proportion" not in pucli("advise", "--data", path, *WORDS).out
 
 
+@pytest.mark.slow
 def test_the_printed_command_is_of_the_same_rows(pucli):
     words = ("--dataset", "wine", "--label-frequency", "0.25", "--seed", "3", "--scenario", "single-training-set")
     done = pucli("advise", *words, "--repeat", 2, "--json")
@@ -216,6 +218,7 @@ def test_the_picture(pucli, tmp_path, ending):
         assert labelled > 100 and unlabeled > 100
 
 
+@pytest.mark.slow
 def test_advise_notes_few_labelled_rows(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=20, labelled=4)
     for command in (("advise",), ("prior", "--replicates", 0)):
@@ -274,6 +277,7 @@ def test_bad_input(pucli, tmp_path, command):
     refused(run(tmp_path / "bad.csv"), "bad.csv")
 
 
+@pytest.mark.slow
 def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
     monkeypatch.setattr("pucli.advice.LARGEST_SAMPLE", 60)
     monkeypatch.setattr("pucli.report.row_map.LARGEST_MAP", 50)
@@ -327,12 +331,14 @@ def test_no_point_of_a_grid_is_out_of_range(pucli, tmp_path, method, words):
 
 
 @pytest.mark.parametrize("command", [("train", "--model", "m.model"), ("tune",)], ids=lambda words: words[0])
+@pytest.mark.slow
 def test_more_quadratic_features_than_memory_allows(pucli, tmp_path, command):
     path = table(tmp_path / "rows.csv", noise=700, n=30, labelled=10)
     done = pucli(*command, "--method", "ekf-glpual", "--data", path, *WORDS)
     refused(done, "702 features", "247,455 coefficients", "bytes", "e-glpual", "kernel='rbf'")
 
 
+@pytest.mark.slow
 def test_a_sample_is_said_to_be_one(tmp_path, pucli):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1300, 2))
@@ -343,6 +349,7 @@ def test_a_sample_is_said_to_be_one(tmp_path, pucli):
     assert "labelled and 800 unlabeled rows, drawn at random" in done.err
 
 
+@pytest.mark.slow
 def test_advise_says_if_there_is_nothing_to_learn(pucli, tmp_path):
     random = np.random.default_rng(0)
     noise = pd.DataFrame(random.normal(size=(400, 3)), columns=["a", "b", "c"])
@@ -353,6 +360,7 @@ def test_advise_says_if_there_is_nothing_to_learn(pucli, tmp_path):
     assert "nothing to learn" not in pucli("advise", "--data", path, *WORDS).err
 
 
+@pytest.mark.slow
 def test_the_printed_comparison_can_be_run(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=200, labelled=60)
     done = pucli("advise", "--data", path, *WORDS, "--scenario", "single-training-set", "--rows", 150)

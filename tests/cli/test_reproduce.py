@@ -63,6 +63,7 @@ def test_reproduce_from_file_to_table(pucli, small, tmp_path):
         assert f"{row.obtained_mean:.2f} ± {row.obtained_sd:.2f}" in done.out
 
 
+@pytest.mark.slow
 def test_a_finished_cell_is_never_run_again(pucli, small):
     first = pucli("reproduce", small(), "--profile", "smoke", "--json").document
     assert (first["run"]["ran"], first["run"]["already_done"], first["run"]["total"]) == (4, 0, 4)
@@ -88,6 +89,7 @@ def test_parts_of_a_run_are_merged(pucli, small):
     assert "not imported" not in merged.err
 
 
+@pytest.mark.slow
 def test_a_limit_and_only_failed_cells(pucli, small):
     first = pucli("reproduce", small(), "--max-cells", "3", "--json").document
     assert (first["run"]["ran"], first["run"]["left"]) == (3, 5)
@@ -141,6 +143,7 @@ def test_dry_run_runs_nothing(pucli, small, tmp_path):
     assert judged["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_path):
     refused(pucli("report", small()), "no cell of small has been run", "pucli reproduce small")
     pucli("reproduce", "small.yaml", "--profile", "smoke")
@@ -197,6 +200,7 @@ def test_a_results_folder_that_cannot_be_written(pucli, small, tmp_path):
     refused(pucli("reproduce", small(), "--results", "taken"), "taken", "--results")
 
 
+@pytest.mark.slow
 def test_a_damaged_store_is_kept_aside(pucli, small, tmp_path):
     pucli("reproduce", small(), "--profile", "smoke")
     store = tmp_path / "results" / "small" / "store.sqlite"

@@ -183,6 +183,7 @@ def test_more_than_two_classes_are_predicted_with_the_probability_of_theirs(pucl
     assert np.mean([row["probability"] for row in predictions]) > 0.9
 
 
+@pytest.mark.slow
 def test_an_estimated_prior_is_shown(pucli, customers):
     words = ("--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
     done = pucli("train", *words)

@@ -117,6 +117,7 @@ def test_rows_draws_a_sample_and_keeps_labelled_rows(pucli, customers):
 
 
 @pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_json):
     from pucli.cli.output import Progress
 

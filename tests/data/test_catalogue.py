@@ -103,6 +103,7 @@ def test_counts_and_content_of_every_downloaded_set(name, cache):
 
 @needs_shared
 @pytest.mark.parametrize("display", TABLE_3_2)
+@pytest.mark.slow
 def test_counts_of_table_3_2_hold_under_the_display_names(display, cache):
     data = load_dataset(display, cache=cache, mirror=SHARED / "uci", offline=True)
     assert (int((data.y == 1).sum()), int((data.y == -1).sum()), data.X.shape[1]) == TABLE_3_2[display]
@@ -357,6 +358,7 @@ def test_content_hash_is_over_shape_and_values():
         ("from pucli.data import load_dataset; load_dataset('wang-two-gaussians')", "pandas sklearn scipy pooch"),
     ],
 )
+@pytest.mark.slow
 def test_only_needed_modules_are_imported(code, absent):
     check = f"{code}; import sys; print(*[name for name in '{absent}'.split() if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)

@@ -77,6 +77,7 @@ def test_known_rows_are_counted_or_estimated(trained):
 
 
 @pytest.mark.parametrize("trained", [500, 3 * MOST_HASHES])
+@pytest.mark.slow
 def test_blocks_of_rows_are_counted_as_one_table(trained):
     X, new = numbers(trained, 5), numbers(2000, 5, seed=1)
     marks = row_marks(row_hashes(X, X[:, 0] > 1))

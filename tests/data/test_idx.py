@@ -86,6 +86,7 @@ def test_sizes_beyond_a_byte(tmp_path):
     np.testing.assert_array_equal(read_idx(tmp_path / "wide"), values)
 
 
+@pytest.mark.slow
 def test_the_ten_thousand_test_images_of_mnist(tmp_path):
     shared = SHARED / "data"
     if not (shared / "mnist").is_dir():

@@ -37,6 +37,7 @@ def test_a_feature_constant_in_training_is_zero_everywhere():
 
 
 @given(arrays(float, (6, 2), elements=st.floats(-1e6, 1e6)), arrays(float, (3, 2), elements=st.floats(-1e6, 1e6)))
+@pytest.mark.slow
 def test_rows_are_transformed_one_by_one(train, test):
     """A row's values do not depend on the rows that are transformed with it, and never on those seen after fitting."""
     scaler = Standardiser().fit(train)

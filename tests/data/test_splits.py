@@ -39,6 +39,7 @@ def check_partition(split, y):
 
 @settings(max_examples=60, deadline=None)
 @given(SIZES, SIZES, SHARES, SHARES, st.integers(0, 2**32))
+@pytest.mark.slow
 def test_case_control_counts(n_positive, n_negative, frequency, share, seed):
     y = labels(n_positive, n_negative)
     split = case_control(y, frequency, unlabeled_train=share, rng=np.random.default_rng(seed))

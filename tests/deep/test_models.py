@@ -42,6 +42,7 @@ def test_training_lowers_the_objective_and_fills_the_prior():
 
 
 @pytest.mark.parametrize("name", sorted(deep_models()))
+@pytest.mark.slow
 def test_equal_seeds_give_equal_runs(name):
     X = rows()
     one, two, other = (small(deep_models()[name], random_state=seed).fit(X) for seed in (1, 1, 2))
@@ -59,6 +60,7 @@ def test_the_global_random_state_of_torch_is_not_changed():
 
 
 @pytest.mark.parametrize("name", ["pae", "wgan-gp"])
+@pytest.mark.slow
 def test_a_resumed_run_gives_the_result_of_an_uninterrupted_run(name, tmp_path):
     X = rows()
     estimator = deep_models()[name]
@@ -152,6 +154,7 @@ def test_divergence_is_an_error_that_names_a_remedy():
         small(learning_rate=1e30).fit(1e15 * rows())
 
 
+@pytest.mark.slow
 def test_score_prefers_rows_of_the_same_kind():
     X = rows(200, 2)
     model = small(VariationalAutoencoder, n_iterations=500, learning_rate=3e-3).fit(X)

@@ -23,6 +23,7 @@ def weights(model):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_bfloat16_rounds_the_hidden_layers_and_little_changes(name):
     X = rows()
     exact, low, again = (

@@ -83,6 +83,7 @@ def test_a_cell_measures_the_predictions_of_the_method(task):
     assert np.isfinite(result.certificate["objective"])
 
 
+@pytest.mark.slow
 def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set():
     made = experiment(
         methods={"few": {"method": "classtering", "n_factors": 2, "grid": {"n_components": [1, 3]}}},
@@ -94,6 +95,7 @@ def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set(
     assert chosen == {"n_factors": 3, "n_components": 3}
 
 
+@pytest.mark.slow
 def test_search_of_a_grid_hides_the_labels_of_held_out_rows(monkeypatch):
     rng = np.random.default_rng(0)
     given = np.where(np.arange(30) < 12, np.arange(30) % 2, -1)

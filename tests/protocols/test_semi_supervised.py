@@ -150,6 +150,7 @@ def test_declared_experiments_load_and_plan(name):
     assert all(entry.method in methods.METHODS for entry in declared.methods.values())
 
 
+@pytest.mark.slow
 def test_examples_of_section_4_3():
     made = load_experiment("safe-figures-4")
     cells = plan(made, "smoke")

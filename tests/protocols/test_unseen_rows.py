@@ -170,6 +170,7 @@ def test_poisoned_test_rows_do_not_affect_the_choice(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_permuted_test_rows_do_not_affect_the_choice(name, monkeypatch):
     """Test rows that change places with their classes kept in place."""
     case = CASES[name]
@@ -187,6 +188,7 @@ def test_permuted_test_rows_do_not_affect_the_choice(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_classes_of_test_rows_only_affect_the_metrics(name, monkeypatch):
     case = CASES[name]
     X, y = rows_of()

@@ -133,6 +133,7 @@ def stored_curve(cell, numbers):
     return {"status": "done", "details": {"curve": curve, "trace": trace}}
 
 
+@pytest.mark.slow
 def test_report_has_a_figure_for_each_kernel_with_the_peers_on_the_same_axes():
     experiment = load_experiment("usmo-figures-4-7")
     cells = plan(experiment)

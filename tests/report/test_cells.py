@@ -95,6 +95,7 @@ def test_a_clone_without_the_store_gives_the_same_report(ran):
     assert json.dumps(again.to_json()["rows"]) == json.dumps(first.to_json()["rows"])
 
 
+@pytest.mark.slow
 def test_cells_that_are_run_later_join_the_committed_ones(ran):
     experiment, results = ran
     collect(experiment, results_dir=results, profile="quick")  # cells.csv of 4 cells

@@ -215,6 +215,7 @@ def test_files_and_their_contents(experiment, tmp_path):
         assert str(tmp_path).encode() not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_protocols_may_add_texts_and_figures(experiment, tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 

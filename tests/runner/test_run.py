@@ -218,6 +218,7 @@ def test_second_run_at_the_same_time_is_refused(sequential, tmp_path):
     assert run(experiment, results_dir=tmp_path).failed == 0
 
 
+@pytest.mark.slow
 def test_failed_cells_are_rows_and_are_tried_again(tmp_path):
     methods = {**SMALL["methods"], "glpual/bad": {"method": "glpual", "n_neighbors": 10_000, "grid": {}}}
     experiment = declare(tmp_path, methods=methods)
@@ -235,6 +236,7 @@ def test_failed_cells_are_rows_and_are_tried_again(tmp_path):
     assert "2 failed" in text and "n_neighbors" in text
 
 
+@pytest.mark.slow
 def test_too_few_labelled_rows_fail_their_cell_only(tmp_path):
     split = {**SMALL["split"], "label_frequencies": [0.004, 0.25], "repeats": 1}
     summary = run(declare(tmp_path, split=split), results_dir=tmp_path)
@@ -251,6 +253,7 @@ def test_not_converged_is_flagged(tmp_path):
     assert collect(experiment, results_dir=tmp_path, profile="first", figures=False).flags["not converged"] == 2
 
 
+@pytest.mark.slow
 def test_dry_run_before_between_and_after(tmp_path):
     experiment = declare(tmp_path)
     before = dry_run(experiment, results_dir=tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pucli.bench import trust
 from pucli.bench.trust._lines import Line
 
@@ -44,6 +46,7 @@ def test_a_table_that_was_cut_short_says_so_and_keeps_the_rows_of_other_parts(mo
     assert cut["rows"][-1]["note"].startswith("cut short: estimator_checks, hostile, killed, same_bits")
 
 
+@pytest.mark.slow
 def test_some_families_run_again_and_the_other_rows_stay():
     *_, first = trust.stages(parts=["numbers:bound of"])
     row = {"name": "another", "tried": 3, "held": 3, "note": "", "part": "numbers"}

@@ -87,6 +87,7 @@ def test_rounds_try_a_like_share_of_every_family():
     assert [line.tried for line in lines[-2:]] == [10, 10]
 
 
+@pytest.mark.slow
 def test_a_fit_that_does_not_end_is_wrong(monkeypatch):
     monkeypatch.setattr(_fits, "LONGEST", 1)
 

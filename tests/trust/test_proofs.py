@@ -57,6 +57,7 @@ MENDED = [
 
 
 @pytest.mark.parametrize(("name", "number"), MENDED)
+@pytest.mark.slow
 def test_gaps_that_were_wrong(name, number):
     (family,) = (family for family in proofs.FAMILIES if family.name == name)
     assert proofs.judged(family, proofs.generated(family, number)) == ""

@@ -24,6 +24,7 @@ GRID = {"lam": [0.1, 1.0, 10.0, 100.0], "c_u": [0.3, 0.05]}
 
 
 @pytest.mark.parametrize("method", ["glpual", "gllc", "blssvm", "bsvm", "usmo"])
+@pytest.mark.slow
 def test_stages_choose_the_same_point_as_the_full_kernel(method, monkeypatch):
     monkeypatch.setattr(stages, "WHOLE_KERNEL_ROWS", 100)
     monkeypatch.setattr(stages, "FINALISTS", 3)
@@ -42,6 +43,7 @@ def test_stages_choose_the_same_point_as_the_full_kernel(method, monkeypatch):
     assert trials.count("screen") == 5 and trials.count("grid") == 3
 
 
+@pytest.mark.slow
 def test_a_slow_method_first_compares_by_one_cross_validation(monkeypatch):
     monkeypatch.setattr(stages, "WHOLE_KERNEL_ROWS", 100)
     X, s = rows(240)
@@ -52,6 +54,7 @@ def test_a_slow_method_first_compares_by_one_cross_validation(monkeypatch):
     assert seen == [240] * (8 - stages.HINGE_FINALISTS) + [720] * stages.HINGE_FINALISTS
 
 
+@pytest.mark.slow
 def test_the_route_of_bsvm_gives_the_counts_of_its_estimator():
     X, s = rows(160, m=6)
     folds, method = pu_folds(s, 3, 0, 1), get_method("bsvm")

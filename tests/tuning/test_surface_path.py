@@ -44,6 +44,7 @@ def optimum(X, s, point):
 @pytest.mark.parametrize("score_error", [0.0, 0.02, 0.2])
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=3, deadline=None)
+@pytest.mark.slow
 def test_every_solution_of_a_grid_is_within_its_tolerance(score_error, seed):
     X, s = rows_inside(seed)
     fold = surface_path._Fold(X, s == 1, score_error)

@@ -40,6 +40,7 @@ def pu_data(seed=0, n=120, m=3, n_p=24):
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "width": 1.0}, {"kernel": "rbf", "form": "thesis"}], ids=str)
 @pytest.mark.parametrize("method", ["glpual", "gllc"])
 @pytest.mark.parametrize("rule", ["puf", "puf-lower-1se"])
+@pytest.mark.slow
 def test_path_and_generic_routes_make_the_same_choice(method, params, rule):
     X, s = pu_data()
     grid = {**GRID, "width": [0.7, 2.0]} if params else GRID
@@ -54,6 +55,7 @@ def test_path_and_generic_routes_make_the_same_choice(method, params, rule):
 
 
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}], ids=str)
+@pytest.mark.slow
 def test_path_of_the_prior_based_method_makes_the_same_choice(params):
     X, s = pu_data()
     grid = {"lam": [0.001, 0.1, 1.0], "sigma": [0.1, 10.0], **({"width": [0.7, 2.0]} if params else {})}
@@ -77,6 +79,7 @@ def test_large_feature_path_equals_the_compiled_one(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_a_shared_cache_does_not_change_the_results():
     X, s = pu_data(2)
     options = {"params": {"kernel": "rbf"}, "grid": {**GRID, "width": [0.7, 2.0]}, "greedy_step": 0.1, "seed": 5}

@@ -126,6 +126,7 @@ UPDATES = {
     collapsed=st.booleans(),
     order=st.permutations(sorted(UPDATES)),
 )
+@pytest.mark.slow
 def test_no_update_lowers_the_bound(seed, n, d, S, K, collapsed, order):
     data, state, _ = arbitrary(seed, n=n, d=d, k=min(2, d), S=S, K=K, collapsed=collapsed)
     bound = lower_bound(data, state)
@@ -171,6 +172,7 @@ def test_row_update_is_the_numerical_maximum(collapsed):
     assert update == pytest.approx(maximum(bound_of, np.zeros(2 * n * S + S + q.phi.size), 0), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_loading_update_is_the_numerical_maximum():
     data, (h, q, local), _ = arbitrary(4)
     S, d, k1 = q.mean.shape

@@ -71,6 +71,7 @@ def test_two_classes_of_several_clusters_from_few_labels():
     assert normalized_mutual_info_score(truth, model.predict(X)) > 0.9
 
 
+@pytest.mark.slow
 def test_all_labels_given_are_the_supervised_posterior():
     """With all labels and separated classes q(s) is the class, and the rest is the model fitted class by class."""
     X, truth = blobs(n=90)
@@ -107,6 +108,7 @@ def test_names_of_classes_do_not_matter():
     np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X)[:, [2, 0, 1]], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_order_of_rows_units_and_origin_do_not_matter():
     X, truth = blobs()
     y = hide(truth, 3)

@@ -253,6 +253,7 @@ def test_rbf_model_scores_new_rows_as_it_scored_them_in_training():
 
 
 @pytest.mark.parametrize(("estimator", "scale"), [("km2", 1), ("bbe", 4)])  # best bins need more labelled rows
+@pytest.mark.slow
 def test_prior_is_estimated_when_it_is_not_given(estimator, scale):
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(4, 1, (150 * scale, 2)), rng.normal(0, 1, (150 * scale, 2))]

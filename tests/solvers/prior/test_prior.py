@@ -41,6 +41,7 @@ def test_intervals_of_best_bins_contain_large_priors(prior):
 
 
 @pytest.mark.parametrize("method", PRIOR_METHODS)
+@pytest.mark.slow
 def test_estimates_ignore_the_units_of_the_features(method):
     X, labelled = mixture(0, 0.3)
     plain = estimate_prior(X, labelled, method, random_state=0).prior

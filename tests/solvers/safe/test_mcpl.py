@@ -137,6 +137,7 @@ def test_saddle_value_against_a_scipy_minimiser(Estimator, seed):
     assert scipy_saddle_value(contrast, 5, 3) == pytest.approx(fit.objective_, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_saddle_value_against_the_dual_in_cvxpy():
     """max over Psi of the least contrastive likelihood, concave in natural parameters, for LDA with three classes."""
     X, y, _ = problem("lda", 7, K=3, M=12, D=2)

@@ -67,6 +67,7 @@ def worst_gain(fit, partial, ridge=0.0, reference=None):
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_no_estimate_guarantees_more(seed, ridge):
     """Also with noise, where the last block is part of the problem."""
     _, partial = rows_with_gaps(seed, n_blocks=3 + seed % 2, D=4, complete=8, incomplete=10)
@@ -92,6 +93,7 @@ def test_one_block_and_noise_may_have_a_better_estimate_than_the_closed_form():
 
 @given(seeds, st.sampled_from([0.0, 0.0, 0.1]))
 @settings(max_examples=20, deadline=None)
+@pytest.mark.slow
 def test_the_gain_is_guaranteed_and_at_least_that_of_the_closed_forms(seed, ridge):
     X, partial = rows_with_gaps(seed)
     fit = GaussianMCPL(ridge=ridge).fit(partial)

@@ -32,6 +32,7 @@ def room_for_the_reference(partial):
     return float(np.linalg.eigvalsh(spread)[0])
 
 
+@pytest.mark.slow
 def test_the_one_block_estimate_is_the_minimax_estimate_if_hidden_entries_can_follow_the_complete_rows():
     """Conjecture 6.6 does not hold: the likelihoods of (6.20) are then equal, whatever is hidden."""
     same, tried = 0, 0

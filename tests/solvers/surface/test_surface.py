@@ -95,6 +95,7 @@ weights = st.sampled_from([0.01, 0.3, 10.0])
 
 @given(seed=st.integers(0, 1000), lam1=weights, lam2=weights, c_u=st.sampled_from([0.01, 0.5]), sigma=weights)
 @settings(max_examples=6, deadline=None)
+@pytest.mark.slow
 def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_u, sigma):
     X, y = rows_inside(seed, n=30, m=3, n_p=8)
     model = EKFGLPUAL(lam1=lam1, lam2=lam2, c_u=c_u, sigma=sigma, tol=1e-7).fit(X, y)

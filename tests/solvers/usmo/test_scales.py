@@ -92,6 +92,7 @@ def wide():
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
 @pytest.mark.parametrize("solver", ["usmo", "qp"])
+@pytest.mark.slow
 def test_pairs_with_the_linear_kernel_hold_far_from_the_origin(wide, solver, offset):
     X, y = wide
     near = fit(USMO(prior=PRIOR, lam=0.1, kernel="linear", solver=solver), X, y)
