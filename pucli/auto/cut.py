@@ -32,7 +32,10 @@ CONFIDENCE = 0.9
 
 @dataclass
 class Cut:
-    """A cut. value : rows with a larger score are predicted positive. goal, wanted : as given to `make_cut`."""
+    """A cut. value : rows with a larger score are predicted positive. goal, wanted : as given to `make_cut`.
+
+    share : of the population above the cut, which equal scores can keep from the wanted one.
+    """
 
     value: float
     share: float
@@ -113,14 +116,12 @@ def make_cut(
     UsageError
         The goal is unknown, or its value is missing, out of range, or cannot be reached.
     """
-    if goal not in GOALS:
-        raise unknown("goal of the cut", goal, GOALS)
+    wanted = check_wanted(goal, wanted, len(population))
     if goal == "f1":
         few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
         if few:
             return Cut(even, float(np.mean(population > even)), goal)
         return _at_share(float(np.sqrt(best_share(f1) * prior)), population, goal, None)
-    wanted = _checked(goal, wanted, len(population))
     if goal == "top":
         return _at_share(wanted / len(population), population, goal, wanted)
     if goal == "share":
@@ -192,13 +193,25 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
         value = float(np.nextafter(ordered[-1], -np.inf))
     else:
         value = 0.5 * float(ordered[k - 1] + ordered[k])
-    return Cut(value, k / len(ordered), goal, wanted)
+    return Cut(value, float(np.mean(population > value)), goal, wanted)
 
 
-def _checked(goal: str, wanted: float | None, n: int) -> float:
+def check_wanted(goal: str, wanted: float | None, n: int) -> float:
+    """Return the value of a goal as a number, zero for "f1"; n : rows of the population.
+
+    Raises
+    ------
+    UsageError
+        The goal is unknown, or its value is missing or out of range.
+    """
+    if goal not in GOALS:
+        raise unknown("goal of the cut", goal, GOALS)
+    if goal == "f1":
+        return 0.0
     if wanted is None:
         raise UsageError(f"the goal {goal!r} needs a value: the wanted {'number of rows' if goal == 'top' else goal}.")
-    low, high = (1, n) if goal == "top" else (0.0, 1.0)
-    if not (low <= wanted <= high) or (goal != "top" and wanted == 0):
-        raise UsageError(f"the wanted {goal} must lie between {low} and {high}, not {wanted!r}.")
+    if goal == "top" and not 1 <= wanted <= n:
+        raise UsageError(f"the wanted number of rows must lie between 1 and {n}, not {wanted!r}.")
+    if goal != "top" and not 0.0 < wanted <= 1.0:
+        raise UsageError(f"the wanted {goal} must be above 0 and at most 1, not {wanted!r}.")
     return float(wanted)

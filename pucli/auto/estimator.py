@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
 from pucli.auto.calibration import least_end, make_calibration
-from pucli.auto.cut import GOALS, Cut, expected_f1, make_cut, recall_curve
+from pucli.auto.cut import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_curve
 from pucli.auto.ensemble import Ensemble, fit_members
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.members import Member, make_views
@@ -178,6 +178,7 @@ class AutoPU(PUClassifier):
         rng = stream(seed, "folds")
         folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
         population = ~labelled if self.scenario == "case-control" else np.ones(len(X), bool)
+        check_wanted(self.goal, self.wanted, int(population.sum()))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             views = make_views(X)

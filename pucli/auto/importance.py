@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,24 +25,34 @@ class Dependence(NamedTuple):
     probabilities: np.ndarray
 
 
-def importances(model: AutoPU, X: np.ndarray, labelled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def importances(
+    model: AutoPU,
+    X: np.ndarray,
+    labelled: np.ndarray,
+    rng: np.random.Generator,
+    progress: Callable[[int, int], object] | None = None,
+) -> np.ndarray:
     """Return the decrease of the PU-AUC when each feature is shuffled, shape (m,); NaN for features that are not tried.
 
     Of more than `MOST_FEATURES` features, those that alone separate labelled and unlabeled rows best are tried. The
     importance is measured on training rows: it shows what the model uses, not what it would lose without the feature.
+    progress : called with the number of features that are done and that of all.
     """
     rows = pick_landmarks(labelled, ROWS, rng)
     X, s = X[rows], labelled[rows]
     whole = pu_auc(model.score_rows(X), s)
     alone = np.array([abs(pu_auc(column, s) - 0.5) for column in X.T])
     found = np.full(X.shape[1], np.nan)
-    for j in np.argsort(-alone, kind="stable")[:MOST_FEATURES]:
+    tried = np.argsort(-alone, kind="stable")[:MOST_FEATURES]
+    for done, j in enumerate(tried, start=1):
         falls = []
         for _ in range(PERMUTATIONS):
             shuffled = X.copy()
             shuffled[:, j] = rng.permutation(X[:, j])
             falls.append(whole - pu_auc(model.score_rows(shuffled), s))
         found[j] = np.mean(falls)
+        if progress is not None:
+            progress(done, len(tried))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from pucli import __version__
 from pucli.auto.cut import SHARES
 from pucli.auto.drawings import dependence_line, histogram, precision_recall
-from pucli.auto.estimates import f1_of
+from pucli.auto.estimates import Estimate, f1_of
 from pucli.auto.importance import dependence, importances
 from pucli.auto.prior import resampled
 from pucli.auto.summary import training_probabilities
@@ -36,6 +36,7 @@ def write_report(
     about: dict[str, Any],
     title: str,
     numbers: np.ndarray | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Write the page.
 
@@ -55,6 +56,8 @@ def write_report(
         What the rows are.
     numbers : ndarray of shape (n,) or None
         Numbers of the rows in their file; None means 1 to n.
+    progress : callable or None
+        Called with the number of features that are done and that of all.
     """
     from jinja2 import Environment
 
@@ -62,17 +65,22 @@ def write_report(
         TEMPLATE.read_text(encoding="utf-8")
     )
     text = template.render(
-        **_content(model, X, labelled, names, numbers), about=about, title=title, version=__version__
+        **_content(model, X, labelled, names, numbers, progress), about=about, title=title, version=__version__
     )
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def _content(
-    model: AutoPU, X: np.ndarray, labelled: np.ndarray, names: Sequence[str], numbers: np.ndarray | None
+    model: AutoPU,
+    X: np.ndarray,
+    labelled: np.ndarray,
+    names: Sequence[str],
+    numbers: np.ndarray | None,
+    progress: Callable[[int, int], object] | None,
 ) -> dict[str, Any]:
     rng = stream(0, "report")
-    fall = importances(model, X, labelled, rng)
+    fall = importances(model, X, labelled, rng, progress)
     used = [int(j) for j in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")[:SHOWN_FEATURES]]
     used = [j for j in used if fall[j] > 0]
     curves = [dependence(model, X[~labelled], j, rng) for j in used[:SHOWN_DEPENDENCES]]
@@ -89,15 +97,30 @@ def _content(
 
 
 def _precision_band(model: AutoPU) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the 5 %, 50 % and 95 % quantiles of the precision at each of `RECALLS`, over bootstrap samples."""
+    """Return the 5 %, 50 % and 95 % quantiles of the precision at each of `RECALLS`, over bootstrap samples.
+
+    The draws of the prior are stretched to the interval that is printed, which is wider where classes overlap or few
+    rows are labelled.
+    """
+    draws = model.prior_estimate_.draws
+    wide = _stretched(draws, model.estimates_["prior"])
     found = []
-    samples = resampled(model._positive, model._population, stream(0, "curve"), len(model.prior_estimate_.draws))
-    for (p, u), prior in zip(samples, model.prior_estimate_.draws, strict=True):
+    for p, u in resampled(model._positive, model._population, stream(0, "curve"), len(draws)):
         q_p, q_u = shares_above(p, u)
-        share = np.maximum(np.interp(RECALLS, q_p, q_u), SHARES[0])
-        found.append(np.minimum(1.0, prior * RECALLS / share))
-    low, middle, high = np.quantile(found, [0.05, 0.5, 0.95], axis=0)
-    return low, middle, high
+        found.append(RECALLS / np.maximum(np.interp(RECALLS, q_p, q_u), SHARES[0]))
+    middle = np.quantile(np.minimum(1.0, draws[:, None] * found), 0.5, axis=0)
+    low, high = np.quantile(np.minimum(1.0, wide[:, None] * found), [0.05, 0.95], axis=0)
+    return np.minimum(low, middle), middle, np.maximum(high, middle)
+
+
+def _stretched(draws: np.ndarray, prior: Estimate) -> np.ndarray:
+    """Return draws of the prior, stretched about its estimate so that 90 % of them lie in its interval."""
+    low, high = np.quantile(draws, [0.05, 0.95])
+    below = (prior.value - prior.low) / max(prior.value - low, 1e-12)
+    above = (prior.high - prior.value) / max(high - prior.value, 1e-12)
+    wide = prior.value + np.where(draws < prior.value, below, above) * (draws - prior.value)
+    result: np.ndarray = np.clip(wide, 0.0, 1.0)
+    return result
 
 
 def _if_prior(model: AutoPU) -> list[dict[str, float]]:

@@ -91,7 +91,8 @@ class Findings(NamedTuple):
                 sure = "with 90 % confidence" if random else "if labels were given just as the model of them says"
                 return f"to find {100 * (cut.wanted or 0):g} % of the positives, {sure}: {share}"
             case "precision":
-                return f"so that {100 * (cut.wanted or 0):g} % of the rows predicted positive are positive: {share}"
+                wanted = f"{100 * (cut.wanted or 0):g} % of the rows predicted positive are positive"
+                return f"so that {wanted}, by the more cautious of two estimates: {share}"
             case "share":
                 return f"at the wanted share: {share}"
             case _:
@@ -124,6 +125,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "leaderboard": model.leaderboard_,
         "random_labelling": {
             "p_value": test.p_value,
+            "random": test.random,
             "differs_most": names[test.feature],
             "difference": test.difference,
             "verdict": found.verdict,

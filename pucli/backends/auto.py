@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.arrays import Floats, Ints
+from pucli.auto.cut import check_wanted
 from pucli.auto.ensemble import Ensemble, FittedMember
 from pucli.auto.estimates import f1_of
 from pucli.auto.estimator import AutoPU
@@ -123,7 +124,8 @@ def auto_on_blocks(
     Raises
     ------
     UsageError
-        One kind of row is missing or has fewer than two rows, or the labelling is not "scar".
+        One kind of row is missing or has fewer than two rows, the labelling is not "scar", or the goal's value is out
+        of range.
     """
     model, seed = AutoPU(**params), int(params["random_state"])
     if model.labelling != "scar":
@@ -131,13 +133,14 @@ def auto_on_blocks(
     known, columns, n_p = checked_columns(runner, blocks, columns)
     if min(n_p, known.n - n_p) < 2:
         raise UsageError(f"label column {columns.label!r}: at least 2 labelled and 2 unlabeled rows are needed.")
+    whole = model.scenario != "case-control"
+    check_wanted(model.goal, model.wanted, known.n if whole else known.n - n_p)
     model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
     shares = sample_shares(n_p, known.n - n_p)
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=seed), blocks)
     views = _views(some, shares, known)
     members = _choose(some, views, seed)
     sums = runner.total(partial(fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).products
-    whole = model.scenario != "case-control"
     fitted, by_fold = _fit_all(members, sums, n_p, known.n, whole, len(some.X))
     if client is not None:
         member, models = _boosted(runner, client, blocks, columns, views, n_p, known.n, whole, seed)

@@ -215,3 +215,13 @@ def test_noise_is_warned_of() -> None:
     with pytest.warns(DegenerateModelWarning, match="hardly rank above"):
         model = AutoPU().fit(X, s.astype(int))
     assert not model.estimates_["f1"].known
+
+
+@pytest.mark.parametrize(("goal", "wanted"), [("recall", 1.2), ("share", 0.0), ("top", 10_000), ("precision", None)])
+def test_a_value_out_of_range_is_refused_before_training(
+    goal: str, wanted: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pucli.auto.estimator.fit_members", lambda *_: pytest.fail("members were trained"))
+    X, s, _ = two_clouds(40, labelled=20)
+    with pytest.raises(UsageError, match="wanted"):
+        AutoPU(goal=goal, wanted=wanted).fit(X, s)

@@ -170,8 +170,9 @@ def test_a_wanted_precision_is_reached() -> None:
     [
         ("recal", 0.5, "recall"),
         ("recall", None, "needs a value"),
-        ("share", 1.5, "between"),
-        ("top", 0, "between"),
+        ("share", 1.5, "above 0 and at most 1"),
+        ("recall", 0.0, "above 0 and at most 1"),
+        ("top", 0, "between 1 and"),
         ("precision", 0.9, "highest"),
     ],
 )
@@ -180,6 +181,14 @@ def test_the_error_of_an_impossible_goal_names_the_reason(goal: str, wanted: flo
     curve = expected_recall(positive, population, 0.2)
     with pytest.raises(UsageError, match=part):
         make_cut(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.0)
+
+
+def test_the_share_of_a_cut_is_what_is_above_it_also_among_equal_scores() -> None:
+    population = np.array([0.0] * 60 + [1.0] * 30 + [2.0] * 10)
+    curve = np.minimum(1.0, 2.0 * SHARES)
+    for wanted in (0.05, 0.2, 0.5):
+        cut = make_cut("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.0)
+        assert cut.share == np.mean(population > cut.value)
 
 
 def test_the_highest_precision_is_not_rounded_up_to_the_wanted_one() -> None:

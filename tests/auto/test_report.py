@@ -10,7 +10,7 @@ import pytest
 
 from pucli import AutoPU
 from pucli.auto.importance import importances
-from pucli.auto.report import write_report
+from pucli.auto.report import _precision_band, write_report
 from pucli.auto.scar import labelling_of
 from pucli.auto.summary import Findings, summary
 from tests.auto.helpers import two_clouds
@@ -84,3 +84,17 @@ def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
     text = text_of(tmp_path / "page.html", X, s, ("column 'f0' is filled for the labelled rows",))
     assert "column 'f0' is filled" in text.replace("&#39;", "'")
     assert text.count("? not determined") == 5
+
+
+def test_the_band_of_the_precision_has_the_width_of_the_printed_prior() -> None:
+    """At recall one all rows are taken, and the precision is the prior."""
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(0, 1, (400, 3)), np.arange(400) < 60
+    X[s | (rng.random(400) < 0.3), 0] += 0.5
+    model = AutoPU().fit(X, s)
+    low, middle, high = _precision_band(model)
+    prior = model.estimates_["prior"]
+    assert prior.high - prior.low > 0.4
+    assert low[-1] == pytest.approx(prior.low, abs=0.03)
+    assert high[-1] == pytest.approx(prior.high, abs=0.03)
+    assert np.all(low <= middle) and np.all(middle <= high)

@@ -87,7 +87,7 @@ def test_predict_moves_the_cut_of_a_saved_model(pucli, customers: Path) -> None:
     assert 0 < few < many
     result = pucli("predict", "--model", "m.model", "--data", customers, "--recall", 2)
     assert result.code == 2
-    assert "between" in result.err
+    assert "at most 1" in result.err
 
 
 def test_only_the_automatic_classifier_moves_its_cut(pucli, customers: Path) -> None:

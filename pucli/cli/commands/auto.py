@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pucli.data.training_rows import TrainingRows
     from pucli.models import Fitted
 
+# A smaller share of rows that differ is worth a note.
+FEW_KINDS = 0.1
 EXAMPLES = """
 pucli auto --data customers.csv --label bought --positive yes
 pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
@@ -119,7 +121,8 @@ def command(
         from pucli.auto.report import write_report
 
         numbers = None if rows.marks is None else rows.marks["row"].to_numpy()
-        write_report(report, found.model, rows.X, rows.labelled, names, results, title, numbers)
+        with out.progress("report", lines=True) as shown:
+            write_report(report, found.model, rows.X, rows.labelled, names, results, title, numbers, shown)
     files = {"model": model, "report": report, "scored": scored}
     document = {**about, **results, **files}
     out.document(document)
@@ -157,7 +160,7 @@ def _fit(out: Output, rows: TrainingRows, params: dict[str, Any]) -> Fitted:
 
 
 def _print(out: Output, title: str, document: dict[str, Any]) -> None:
-    for note in document["notes"]:
+    for note in (*document["notes"], *_few_kinds(document)):
         out.remark(f"note: {note}")
     out.text(f"auto on {title}")
     out.fields(
@@ -166,7 +169,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
             ("duplicate rows", document.get("duplicate_rows") or None),
             ("cut", document["cut"]["why"]),
             ("rows called positive", _called_positive(document)),
-            ("random labelling", document["random_labelling"]["verdict"]),
+            ("random labelling", _labelling(document["random_labelling"], document["labelling"])),
             ("training time", f"{document['seconds']:.1f} s"),
             *((name, document[name]) for name in ("model", "report", "scored")),
             ("predictions", _files(document.get("predictions", ()))),
@@ -210,6 +213,25 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     ]
     board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
     out.table(["member", "PU-AUC", *headers], board)
+
+
+def _few_kinds(document: dict[str, Any]) -> list[str]:
+    """Return a note if nearly all rows are like another: a threshold takes all rows that are alike, or none."""
+    kinds = document["rows"] - document.get("duplicate_rows", 0)
+    if kinds > FEW_KINDS * document["rows"]:
+        return []
+    return [
+        f"only {kinds} of the {document['rows']} rows differ; a threshold takes all rows that are alike or none, so "
+        "that counts and shares of predicted positives can be far from what was asked for"
+    ]
+
+
+def _labelling(test: dict[str, Any], labelling: str) -> str:
+    """Return the verdict on random labelling, with the feature that speaks most against it."""
+    verdict = str(test["verdict"])
+    if test["random"] or labelling != "scar" or "p =" not in verdict:
+        return verdict
+    return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
 
 
 def _called_positive(document: dict[str, Any]) -> str:
