@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from copy import deepcopy
+from io import StringIO
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
@@ -74,8 +77,16 @@ def test_intermediate_looks_equal_those_of_shorter_runs():
         alone = deep.run_cell(plan(shorter)[0], Context())
         assert alone.metrics["log_likelihood"] == look["log_likelihood"]
         assert "curve" not in alone.details
-    figures = extras_of("deep")(made, [cell], {cell.key: vars(result)})
-    assert figures[0].path == "figures/curve-digits"
+    other = deepcopy(vars(result))
+    for look in other["details"]["curve"]:
+        look["log_likelihood"] += 1.0
+    second = next(one for one in plan(made) if one.repeat == 1)
+    found = extras_of("deep")(made, [cell, second], {cell.key: vars(result), second.key: other})
+    assert [extra.path for extra in found][:1] == ["curves.csv"] and found[-1].path == "figures/curve-digits"
+    lines = pd.read_csv(StringIO(found[0].content))
+    assert list(lines["iterations"]) == [10, 20, 30] * 2 and list(lines["repeat"]) == [0] * 3 + [1] * 3
+    (line,) = found[-1].content.axes[0].get_lines()[:1]
+    np.testing.assert_allclose(line.get_ydata(), lines.groupby("iterations")["log_likelihood"].mean())
 
 
 def test_looks_need_a_likelihood():

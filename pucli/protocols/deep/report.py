@@ -1,4 +1,4 @@
-"""Figures of the protocol deep: generated rows in the plane, counts of modes, and generated images."""
+"""Figures of the protocol deep: generated rows in the plane, counts of modes, curves, and generated images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.extras import Extra, done_rows
-from pucli.report.look import NARROW, WIDE, colour, dots, end_labels, plain, strokes
+from pucli.report.look import NARROW, WIDE, band, colour, dots, end_labels, plain, spread_of, strokes
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -17,24 +17,41 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Details = dict[str, Mapping[str, Any]]
+# Method -> the curves of its repeats, each a list of looks.
+Curves = dict[str, list[Sequence[Mapping[str, Any]]]]
+CURVE_COLUMNS = ("dataset", "method", "repeat", "iterations", "log_likelihood")
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the figures of the first repeat of each data set, as far as cells are done."""
-    found: list[Extra] = []
-    done = [(cell, row) for cell, row in done_rows(cells, rows) if cell.repeat == 0]
+    """Return the curves of all repeats, and figures of the first one of each data set, as far as cells are done."""
+    from pucli.report.files import csv_text
+
+    done = done_rows(cells, rows)
+    lines = [
+        (cell.dataset, cell.method, cell.repeat, look["iterations"], look["log_likelihood"])
+        for cell, row in done
+        for look in row["details"].get("curve", ())
+    ]
+    found = [Extra("curves.csv", "The curves in figures", csv_text(CURVE_COLUMNS, lines))] if lines else []
     for dataset in dict.fromkeys(cell.dataset for cell, _ in done):
-        own: Details = {cell.method: row["details"] for cell, row in done if cell.dataset == dataset}
+        repeats = [(cell, row["details"]) for cell, row in done if cell.dataset == dataset]
+        own: Details = {cell.method: details for cell, details in repeats if cell.repeat == 0}
+        curves: Curves = {}
+        for cell, details in repeats:
+            if "curve" in details:
+                curves.setdefault(cell.method, []).append(details["curve"])
         for key, draw, title in (
             ("generated", plane, "Generated rows"),
             ("counts", histogram, "Generated rows of each mode"),
-            ("curve", likelihood_curves, "Log-likelihood against iterations"),
             ("images", generated_images, "True and generated images"),
             ("neighbours", neighbours, "True images and images of nearby codes"),
         ):
             having = {label: details for label, details in own.items() if details.get(key)}
             if having:
                 found.append(Extra(f"figures/{key}-{dataset}", f"{title}, {dataset}", draw(having)))
+        if curves:
+            title = f"Log-likelihood against iterations, {dataset}"
+            found.append(Extra(f"figures/curve-{dataset}", title, likelihood_curves(curves)))
     return found
 
 
@@ -71,18 +88,19 @@ def histogram(having: Details) -> Figure:
     return figure
 
 
-def likelihood_curves(having: Details) -> Figure:
-    """Draw the log-likelihood of the test rows against the iterations, a line for each method."""
+def likelihood_curves(curves: Curves) -> Figure:
+    """Draw the log-likelihood of the test rows against the iterations, a line for each method with its spread."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(NARROW, 2.8))
     ax = figure.subplots()
-    for label, stroke in strokes(list(having)).items():
-        points = [(look["iterations"], look["log_likelihood"]) for look in having[label]["curve"]]
-        ax.plot(*zip(*points, strict=True), label=label, **stroke)
+    for label, stroke in strokes(list(curves)).items():
+        iterations = [look["iterations"] for look in curves[label][0]]
+        values = [[look["log_likelihood"] for look in curve] for curve in curves[label]]
+        band(ax, iterations, np.transpose(values).tolist(), label, stroke)
     ax.set_xscale("log")
     plain(ax.xaxis)
-    ax.set_xlabel("iterations, one training run")
+    ax.set_xlabel(f"iterations; {spread_of(max(map(len, curves.values())))}")
     ax.set_ylabel("log-likelihood of test rows (nats)")
     end_labels(ax, 2.1)
     return figure
