@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.helpers import ROOT
@@ -108,3 +109,24 @@ def test_what_further_members_would_add_is_that_of_the_table() -> None:
     low, high = (f"{pick(r['change'] for r in others):+.4f}".replace("0.", ".") for pick in (min, max))
     assert f"changes by {low} to {high}" in SECTION
     assert f"up to {max(r['error'] for r in others):.4f}".replace("0.", ".") in SECTION
+
+
+def test_what_advise_says_of_the_methods_of_the_papers() -> None:
+    """On how many tasks they have the larger F1, and by how much."""
+    from pucli.bench._quality_methods import OURS
+    from pucli.cli.commands.advise import command
+
+    cells = json.loads((BENCH / "quality-full.json").read_text(encoding="utf-8"))["cells"]
+    frame = pd.DataFrame(c for c in cells if c["labelling"] == "case-control" and c["method"] in {"auto", *OURS})
+    f1 = frame.groupby(["frequency", "task", "method"]).f1.mean().unstack()
+    ahead = f1[list(OURS)].sub(f1["auto"], axis=0)
+    better = (ahead > 0).groupby("frequency").sum()
+    said = " ".join((command.__doc__ or "").split())
+    few = better.loc[0.25].sort_values(ascending=False, kind="stable")
+    fifth = [name for name in ("gllc", "blssvm", "nnpu") if few[name] == few.iloc[1]]
+    assert (
+        f"on at most {few.iloc[0]} tasks with a quarter of the positives labelled ({few.index[0]} {few.iloc[0]}" in said
+    )
+    assert f"{', '.join(fifth[:-1])} and {fifth[-1]} {few.iloc[1]})" in said
+    assert f"and on at most {better.loc[0.5].max()} with half of them" in said
+    assert ahead.stack()[lambda gap: gap > 0].quantile(0.75) < 0.04 and "mostly by less than .04" in said
