@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pucli.errors import UsageError
@@ -33,8 +33,8 @@ END = "<!-- verdicts: end -->"
 class Judged:
     """A row of a table.csv with a verdict.
 
-    `primary` is true if the row represents a published figure: its variant represents the method, and its metric is the
-    one that was published.
+    `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
+    that was published, and no other table has the same `figure` with more `repeats`.
     """
 
     experiment: str
@@ -42,6 +42,8 @@ class Judged:
     verdict: str
     cause: str
     primary: bool
+    figure: tuple[str, ...] = ()
+    repeats: int = 0
 
 
 def report_all(
@@ -105,18 +107,29 @@ def judged_rows(results: Path) -> list[Judged]:
         primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
         # printed figures may be compared with several metrics, of which the first is the published one
         rests_on = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
+        file_of = {metric: file for (file, _), metric in rests_on.items()}
         path = results / name / "table.csv"
         if not path.is_file():
             continue
         with path.open(encoding="utf-8", newline="") as handle:
             for row in csv.DictReader(handle):
                 column = "/".join(filter(None, (row["method"], row["variant"])))
-                if row["verdict"]:
-                    verdict = row["verdict"].partition(":")[0]
-                    stands = column in primary or column not in experiment.methods
-                    stands = stands and row["metric"].partition(" ")[0] in rests_on.values()
-                    found.append(Judged(name, row["metric"], verdict, row["cause"], stands))
-    return found
+                verdict, metric = row["verdict"].partition(":")[0], row["metric"].partition(" ")[0]
+                stands = metric in file_of and (column in primary or column not in experiment.methods)
+                figure = (file_of.get(metric, ""), row["dataset"], row["setting"], row["method"], metric)
+                judged = Judged(name, row["metric"], verdict, row["cause"], stands, figure, int(row["repeats"]))
+                found.append(judged)
+    # a row without a verdict ("failure" in print) still stands for its figure
+    return [row for row in one_for_each_figure(found) if row.verdict]
+
+
+def one_for_each_figure(rows: Sequence[Judged]) -> list[Judged]:
+    """Return the rows; of those for one published figure, only the one with most repeats, or the first, is primary."""
+    standing: dict[tuple[str, ...], Judged] = {}
+    for row in rows:
+        if row.primary and (row.figure not in standing or row.repeats > standing[row.figure].repeats):
+            standing[row.figure] = row
+    return [replace(row, primary=row.primary and standing[row.figure] is row) for row in rows]
 
 
 def counts_text(rows: Sequence[Judged]) -> str:

@@ -1,0 +1,45 @@
+"""Counts of verdicts over all tables: each published figure counts once."""
+
+from collections import Counter
+
+from pucli.report.everything import Judged, counts_text, judged_rows, one_for_each_figure
+from pucli.report.verdict import INCONCLUSIVE, NOT_RUN, WORSE
+from tests.helpers import ROOT
+
+
+def row(experiment, verdict, repeats, method="PAE", primary=True):
+    figure = ("one.csv", "grid", "", method, "log_likelihood")
+    return Judged(experiment, "log_likelihood", verdict, "", primary, figure, repeats)
+
+
+def primary_of(rows):
+    return [(one.experiment, one.verdict) for one in one_for_each_figure(rows) if one.primary]
+
+
+def test_of_tables_with_one_published_figure_that_with_most_repeats_counts():
+    rows = [row("curve", INCONCLUSIVE, 1), row("table", WORSE, 10), row("long", NOT_RUN, 0)]
+    for order in (rows, rows[::-1]):
+        assert primary_of(order) == [("table", WORSE)]
+
+
+def test_the_first_of_equals_counts_and_a_figure_that_no_table_ran_counts_once():
+    assert primary_of([row("a", NOT_RUN, 0), row("b", NOT_RUN, 0)]) == [("a", NOT_RUN)]
+
+
+def test_a_variant_never_counts_and_other_figures_count_beside_it():
+    rows = [row("a", WORSE, 10, primary=False), row("b", INCONCLUSIVE, 1), row("b", WORSE, 1, method="VAE")]
+    assert primary_of(rows) == [("b", INCONCLUSIVE), ("b", WORSE)]
+    assert [one.verdict for one in one_for_each_figure(rows)] == [WORSE, INCONCLUSIVE, WORSE]
+    counts = [line for line in counts_text(one_for_each_figure(rows)).splitlines() if "one for each" in line]
+    assert [word.strip() for word in counts[0].split("|")][1:6] == [
+        "of these, one for each published figure", "", "2", "1", "1"
+    ]  # fmt: skip
+
+
+def test_no_published_figure_of_the_committed_tables_counts_twice():
+    primary = [one for one in judged_rows(ROOT / "results") if one.primary]
+    assert len(primary) > 800
+    assert [figure for figure, times in Counter(one.figure for one in primary).items() if times > 1] == []
+    # figures of PAE tables whose curves repeat them
+    curves = {one.experiment for one in primary if one.experiment.startswith(("pae-iterations", "pae-long"))}
+    assert curves == set()
