@@ -1,7 +1,7 @@
 """Cells run again: the committed figures come out the same, so that no change of results goes unnoticed.
 
-By default one quick cell of every experiment; TEST_COMMITTED_CELLS=3 takes three, the middle one and the slowest of
-those below TEST_COMMITTED_SECONDS (30) among them.
+By default one quick cell of every experiment that has one (at most 10 s); TEST_COMMITTED_CELLS=3 takes three, the
+middle one and the slowest of those below TEST_COMMITTED_SECONDS (30) among them.
 """
 
 from __future__ import annotations

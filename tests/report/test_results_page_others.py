@@ -145,8 +145,12 @@ def claims_classtering():
     yield "LDS has {:.0f}, {:.0f} and {:.0f} here".format(*each.xs("g50c", level="dataset")["lds"])
     pairs = pairs[pairs["b"] == "laplacian-svm"]
     few = pairs[pairs["setting"] != "labels=50"]["mean_difference"]
-    assert ((few >= 0) & (few < 1e-5)).sum() == 1
-    yield f"is below that of LapSVM in {(few < 0).sum()} of {len(few)} comparisons (1 and 10 labels), and equal to four digits in one"
+    yield f"is below that of LapSVM in {(few < 0).sum()} of {len(few)} comparisons"
+    digits = each.loc[("labels=10", "mnist-t10k")]
+    ours, other = digits["classtering/collapsed"], digits["laplacian-svm"]
+    assert f"{ours:.4g}" == f"{other:.4g}" and ours > other
+    yield f"in one more the two are equal to four digits ({ours:.4g} per cent on the digits with 10 labels)"
+    assert sum(0 < difference < 1e-4 for difference in few) == 1
     clear = pairs[pairs["p_adjusted"] < 0.05]
     assert list(zip(clear["setting"], clear["dataset"], strict=True)) == [
         ("labels=1", "mnist-t10k"),
@@ -173,26 +177,9 @@ def pae(name, metric):
     return rows.set_index("method")[["obtained_mean", "published_mean", "published_sd"]]
 
 
-def claims_provenance():
-    files = sorted(RESULTS.glob("*/provenance.json"))
-    runs = [
-        (path.parent.name, run) for path in files for run in json.loads(path.read_text(encoding="utf-8"))["made_with"]
-    ]
-    old = [(name, run) for name, run in runs if not run.get("source_sha256")]
-    yield f"{len(old)} of the {len(runs)} runs in the provenance files are older"
-    assert sum("+changes" in run["commit"] for _, run in old) > len(old) / 2
-    tables = [name.removeprefix("table-") for name in sorted({name for name, _ in old}) if name.startswith("table-")]
-    yield f"tables {', '.join(tables[:-1])} and {tables[-1]}"
-
-
-def claims_speed():
-    rows = json.loads((RESULTS / "bench" / "glpual_family.json").read_text(encoding="utf-8"))["rows"]
-    clarabel = [row["ratio"] for row in rows if row["name"].startswith("E-GLPUAL")]
-    few, others = [r for r in clarabel if r < 50], [r for r in clarabel if r >= 50]
-    yield f"{few[0]:.1f} and {few[1]:.1f} in two of five problems"
-    yield f"{min(others):.0f} to {max(others):.0f} in the others"
-    cpb = sorted((row["ratio"] for row in rows if "fit over GLPUAL's fit" in row["name"]), reverse=True)
-    yield f"{cpb[0]:.1f} at n = 1000, m = 50, linear; {cpb[1]:.1f} and {cpb[2]:.1f} in the other two"
+def better_of(name):
+    rows = table(name, "log_likelihood")
+    return rows[rows["verdict"] == "better"]["method"].tolist()
 
 
 def claims_pae_curves():
@@ -260,7 +247,17 @@ def claims_pae():
     long = cells("pae-long-4.1").iloc[0]
     assert json.loads(long["params"])["n_iterations"] == 2_000_000
     yield f"{long['log_likelihood']:.2f} and {long['modes']:.0f} of the 25 modes, where"
-    yield f"It trains {long['iterations_per_second']:,.0f} iterations a second on one thread: {2e6 / long['iterations_per_second'] / 60:.0f} minutes of training, {long['seconds_fit'] / 60:.0f} with"
+    yield f"It trains {long['iterations_per_second']:,.0f} iterations a second on one thread: {2e6 / long['iterations_per_second'] / 60:.0f} minutes of training, {long['seconds_fit'] / 60:.0f} with scoring on the way"
+    better = [(n[-3:], m) for n in ("pae-table-4.1", "pae-table-4.2") for m in better_of(n)]
+    assert better == [
+        ("4.1", "BiGAN"),
+        ("4.1", "VEEGAN"),
+        ("4.2", "VAE"),
+        ("4.2", "BiGAN"),
+        ("4.2", "VEEGAN"),
+        ("4.2", "AVB-AC"),
+    ]
+    yield "The six *better* of pae-table-4.1 and pae-table-4.2 (BiGAN and VEEGAN in both, VAE and AVB-AC in the second)"
     whole = {}
     for table_name in ("pae-table-4.1", "pae-table-4.2"):
         rate = cells(table_name).groupby("method")["iterations_per_second"].mean()
@@ -283,16 +280,15 @@ def claims_pae():
             + " | ".join("1" if m == "VAE" else f"{values[m]:.2f}" for m in order)
             + " |"
         )
+    # the heading: the order, and the ratio of PAE to VAE
+    assert list(speed["published_mean"].sort_values().index) == list(speed["obtained_mean"].sort_values().index)
     modes = pae("pae-figures-4.4-4.5", "modes")["obtained_mean"]
     yield "fall into {:.0f}, {:.0f}, {:.0f} and {:.0f} of the 1,000 stacked classes".format(
         *modes[["AAE", "VAE", "PAE", "CouGAN"]]
     )
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [claims_usmo, claims_usmo_figures, claims_safe, claims_classtering, claims_pae, claims_provenance, claims_speed],
-)
+@pytest.mark.parametrize("claims", [claims_usmo, claims_usmo_figures, claims_safe, claims_classtering, claims_pae])
 def test_the_page_agrees_with_the_cells(claims):
     text = " ".join(PAGE.split())
     missing = [claim for claim in claims() if claim not in text]

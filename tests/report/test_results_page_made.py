@@ -1,0 +1,147 @@
+"""Numbers of results/README.md on how the cells were made, on benchmarks, and on AutoPU."""
+
+# ruff: noqa: E501 - sentences of the page stand on one line
+
+import json
+import subprocess
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.helpers import ROOT
+from tests.report.page_numbers import PAGE, RESULTS, cells, table
+
+TEXT = " ".join(PAGE.split())
+
+
+def missing(claims):
+    return "\n".join(claim for claim in claims if claim not in TEXT)
+
+
+def listed(names):
+    return ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def ways():
+    """Every entry of every provenance.json, with the table."""
+    found = []
+    for path in sorted(RESULTS.glob("*/provenance.json")):
+        made = json.loads(path.read_text(encoding="utf-8"))["made_with"]
+        found += [{"table": path.parent.name, "hash": "source_sha256" in way, **way} for way in made]
+    return pd.DataFrame(found)
+
+
+def by_table(entries):
+    counts = entries.groupby("table")["cells"].sum()
+    return [f"{name} ({number}{' cells' if k == 0 else ''})" for k, (name, number) in enumerate(counts.items())]
+
+
+def test_cells_without_a_hash_of_the_source():
+    made = ways()
+    without = made[~made["hash"]]
+    claims = [
+        f"Of the {len(made)} entries {len(without)}, with {without['cells'].sum():,} of the {made['cells'].sum():,} cells, have no hash of the source",
+        f"They are in {listed(by_table(without))}.",
+    ]
+    assert not missing(claims), missing(claims)
+
+
+def test_cells_whose_commit_is_not_in_the_history():
+    git = ["git", "-C", str(ROOT), "rev-parse", "--is-shallow-repository"]
+    try:
+        shallow = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    if shallow != "false":
+        pytest.skip("the checkout does not have the whole history")
+    log = subprocess.run(
+        ["git", "-C", str(ROOT), "rev-list", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout
+    history = {commit[:12] for commit in log.split()}
+    made = ways()
+    gone = made[[commit.partition("+")[0] not in history for commit in made["commit"]]]
+    neither = gone[~gone["hash"]]
+    claims = [
+        f"{len(gone)} entries name a commit that is not in the history any more.",
+        f"{gone['hash'].sum()} of these have the hash; the other {len(neither)}, with neither, are in {listed(by_table(neither))}.",
+    ]
+    assert not missing(claims), missing(claims)
+
+
+def test_experiments_of_which_no_cell_is_run_again():
+    left_out = []
+    for path in sorted(RESULTS.glob("*/cells.csv")):
+        rows = cells(path.parent.name)
+        seconds = rows[[name for name in rows if name.startswith("seconds_")]].fillna(0).sum(axis=1)
+        if seconds[rows["status"] == "done"].min() > 10:
+            left_out.append(path.parent.name)
+    assert len(left_out) == 6 and "(six have none)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    claim = f"Six experiments are left out, as each of their cells takes more than 10 s: {listed(left_out)}."
+    assert not missing([claim]), claim
+
+
+def bench(name):
+    return pd.DataFrame(json.loads((RESULTS / "bench" / f"{name}.json").read_text(encoding="utf-8"))["rows"])
+
+
+def test_targets_of_the_benchmarks_that_are_not_reached():
+    rows = bench("glpual_family")
+    clarabel = rows[rows["name"].str.contains("Clarabel / ours")].sort_values("ratio")
+    zeros = clarabel["note"].str.extract(r"(\d+) zeros")[0].astype(int)
+    low, high = clarabel[clarabel["ratio"] < 50], clarabel[clarabel["ratio"] >= 50]
+    assert zeros[low.index].min() > zeros[high.index].max()
+    cpb = rows[rows["name"].str.contains("linear: fit over GLPUAL's fit")]["ratio"].tolist()
+    assert cpb[0] <= 3 < cpb[1]
+    found = bench("defaults")
+    noticed = found["finds"] + found["warns"]
+    fewer = found[found["finds"] < 28]
+    assert noticed.min() >= 28 and set(fewer["seed"]) == {7}
+    claims = [
+        f"{low['ratio'].iloc[1]:.1f} and {low['ratio'].iloc[0]:.1f} times in two of five problems, those with the most zeros ({zeros[low.index].min()} and {zeros[low.index].max()} of 50 coefficients); {high['ratio'].min():.0f} to {high['ratio'].max():.0f} times in the others.",
+        f"target at most 3 times its time: {cpb[1]:.1f} times with 1000 rows and 50 features; {cpb[0]:.1f} times with 600 rows and 6 features.",
+        f"every method does so on {noticed.min()} or more, with each seed tried. Finding them without a warning falls below 28 in {len(fewer)} of the {len(found)} rows, all with seed 7.",
+    ]
+    assert len(clarabel) == 5 and not missing(claims), missing(claims)
+
+
+def test_targets_of_auto_that_are_not_reached():
+    rows = bench("quality-full").query("tasks == 'all' and labelling == 'case-control' and method == 'auto'")
+    two = [rows.iloc[k] for k in (0, 1)]
+    worst = [f"{-row['worst to SVC']:.3f}".lstrip("0") for row in two]
+    where = [row["note"].partition(";")[0].removeprefix("worst on ") for row in two]
+    error = [f"{row['prior error']:.3f}".lstrip("0") for row in two]
+    figures = [[f"{row[name]:.3f}".lstrip("0") for row in two] for name in ("F1", "AUC")]
+    claims = [
+        f"it is {worst[0]} below on {where[0]} and {worst[1]} below on {where[1]}.",
+        f"An error of the prior below .06 at both frequencies: it is {error[0]} and {error[1]}.",
+        "it has {} and {}, and {} and {}.".format(*figures[0], *figures[1]),
+    ]
+    assert len(rows) == 2 and not missing(claims), missing(claims)
+
+
+def test_benchmarks_of_others():
+    f1, auc = (table("pu-bench", metric).query("method == 'auto'").set_index("dataset") for metric in ("f1", "auc"))
+    mushroom, spambase = f1.loc["mushroom"], f1.loc["spambase"]
+    assert mushroom["verdict"] == "worse" and len(auc) == 2
+    puicl = table("puicl", "auc").query("method == 'auto'")
+    obtained = [f"{value:.1f}" for value in puicl["obtained_mean"]]
+    claims = [
+        f"AutoPU has an F1 of {spambase['obtained_mean']:.1f} on spambase, where the best of PU-Bench's nine methods has {spambase['published_mean']:.1f}. On mushroom it does not beat the best, {mushroom['published_mean']:.1f}: it has {mushroom['obtained_mean']:.1f}, and the verdict is *worse*.",
+        f"{obtained[0]}, {obtained[1]} and {obtained[2]} on mushroom, wdbc and spambase",
+    ]
+    made = json.loads((RESULTS / "pu-bench" / "provenance.json").read_text(encoding="utf-8"))["methods"]
+    claims.append(f"the experiments here with version {made[0]['version']}, and it samples otherwise")
+    assert not missing(claims), missing(claims)
+
+
+def test_the_prior_of_table_5_1_is_a_constant():
+    for name in ("table-5.1", "ceiling-5.1", "plain-5.1", "variants-5.1"):
+        text = (ROOT / "experiments" / f"{name}.yaml").read_text(encoding="utf-8")
+        methods = yaml.safe_load(text)["methods"].values()
+        assert {entry["prior"] for entry in methods if "prior" in entry} == {0.44751}, name
+    assert round(324 / 724, 5) == 0.44751
+    for name in ("table-4.4", "table-5.3"):
+        assert "These columns are given the true prior" in (RESULTS / name / "table.md").read_text(encoding="utf-8")
+    claim = "the constant 0.44751 (324 of the 724 unlabeled rows)"
+    assert not missing([claim]), claim
