@@ -176,6 +176,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             Metric("least_soft_label", "least adversarial label"),
             Metric("orthogonal_share", "share of positions at which the orthogonality condition holds"),
             Metric("orthogonal_share_of_two", "the same with two unlabeled points"),
+            # strict improvement
+            Metric("condition_holds", "1 where Theorem 3.8 promises a strict improvement"),
+            Metric("adversarial_label", "most adversarial label of the unlabeled point"),
+            Metric("slope_change", "slope minus that of the supervised fit"),
+            Metric("gain_if_0", "gain of loss if the label of the unlabeled point is 0", better="higher"),
+            Metric("gain_if_1", "gain of loss if the label of the unlabeled point is 1", better="higher"),
             # generative models
             Metric(
                 "log_likelihood",

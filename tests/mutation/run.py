@@ -74,6 +74,7 @@ ROOMS = {
     ],
     "pucli/protocols/pu_figures": [UNSEEN, "tests/protocols/test_pu_figures.py"],
     "pucli/protocols/semi_supervised": [UNSEEN, "tests/protocols/test_semi_supervised.py"],
+    "pucli/protocols/strict_improvement": ["tests/protocols/test_strict_improvement.py"],
     "pucli/protocols/usmo": [UNSEEN, "tests/protocols/test_usmo.py"],
     "pucli/data": [
         "tests/data/test_preprocessing.py",

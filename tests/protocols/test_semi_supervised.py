@@ -190,4 +190,4 @@ def test_labelled_points():
     drawn = load_dataset("bertazzi-points", rng=np.random.default_rng(0), parameters={"example": 3})
     assert drawn.X[:, 0].tolist() == [-2.0, 1.0, -0.5, 3.0] and drawn.y.tolist() == [0, 0, 1, 1]
     with pytest.raises(UsageError, match="unknown example"):
-        load_dataset("bertazzi-points", rng=np.random.default_rng(0), parameters={"example": 4})
+        load_dataset("bertazzi-points", rng=np.random.default_rng(0), parameters={"example": 5})

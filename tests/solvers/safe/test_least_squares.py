@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_classifiers_predictions
 
@@ -123,6 +123,29 @@ def test_strict_improvement_in_one_dimension(seed):
     elif share < 1.0 - 1e-6:
         assert fit.improvement <= 1e-10 * np.sum((slope * u) ** 2) + 1e-12
         assert fit.coef[0] == pytest.approx(slope, rel=1e-5)
+
+
+@given(seeds)
+@settings(max_examples=40, deadline=None)
+def test_in_one_dimension_cpls_is_the_minimax_of_its_definition(seed):
+    """(3.15) without intercept: the least of the worst contrasts over slopes, and w_sup cut to the slopes (3.16)."""
+    X, y, U = problem(seed, n_features=1)
+    fit = safe_least_squares(X, y, U, fit_intercept=False, tol=1e-14)
+    x, u = X[:, 0], U[:, 0]
+    w_sup = (x @ y) / (x @ x)
+
+    def worst(w):
+        certain = np.sum((y - w * x) ** 2 - (y - w_sup * x) ** 2)
+        either = [(label - w * u) ** 2 - (label - w_sup * u) ** 2 for label in (0, 1)]
+        return certain + np.sum(np.maximum(*either))  # linear in each label, so that 0 or 1 is the worst
+
+    reach = abs(w_sup) + np.sum(np.abs(u)) / np.sum(u**2)
+    least = minimize_scalar(worst, bounds=(-reach, reach), method="bounded", options={"xatol": 1e-12, "maxiter": 5000})
+    scale = 1.0 + worst(reach)
+    assert worst(fit.coef[0]) <= least.fun + 1e-9 * scale
+    assert fit.objective == pytest.approx(worst(fit.coef[0]), abs=1e-9 * scale)
+    slopes = (x @ y + np.array([u[u < 0].sum(), u[u > 0].sum()])) / (x @ x + u @ u)
+    assert fit.coef[0] == pytest.approx(np.clip(w_sup, *slopes), abs=1e-6 * reach)
 
 
 def test_example_3_7_a_point_inside_the_margin_changes_nothing():
