@@ -3,10 +3,8 @@
 # ruff: noqa: E501 - sentences of the page stand on one line
 
 import json
-import subprocess
 
 import pandas as pd
-import pytest
 import yaml
 
 from tests.helpers import ROOT
@@ -43,28 +41,6 @@ def test_cells_without_a_hash_of_the_source():
     claims = [
         f"Of the {len(made)} entries {len(without)}, with {without['cells'].sum():,} of the {made['cells'].sum():,} cells, have no hash of the source",
         f"They are in {listed(by_table(without))}.",
-    ]
-    assert not missing(claims), missing(claims)
-
-
-def test_cells_whose_commit_is_not_in_the_history():
-    git = ["git", "-C", str(ROOT), "rev-parse", "--is-shallow-repository"]
-    try:
-        shallow = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("not a git checkout")
-    if shallow != "false":
-        pytest.skip("the checkout does not have the whole history")
-    log = subprocess.run(
-        ["git", "-C", str(ROOT), "rev-list", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout
-    history = {commit[:12] for commit in log.split()}
-    made = ways()
-    gone = made[[commit.partition("+")[0] not in history for commit in made["commit"]]]
-    neither = gone[~gone["hash"]]
-    claims = [
-        f"{len(gone)} entries name a commit that is not in the history any more.",
-        f"{gone['hash'].sum()} of these have the hash; the other {len(neither)}, with neither, are in {listed(by_table(neither))}.",
     ]
     assert not missing(claims), missing(claims)
 

@@ -86,6 +86,16 @@ def claims_safe():
     yield f"{gain['least-squares/cpls']:+.1f} ({abs(gain['ridge/cpls']):.1f}), {gain['lda/mcpl']:+.1f}, {gain['least-squares/icls']:+.1f}, {gain['lda/self-training']:+.1f} and {gain['lda/em']:+.1f}"
     oracle = gain[gain.index.str.endswith("oracle")]
     yield f"gains {oracle.min():.0f} to {oracle.max():.0f}"
+    one = cells("safe-figure-3.1")
+    u = one["setting"].map(lambda text: json.loads(text)["u"])
+    inside, beyond = one[u == 1].iloc[0], one.set_index(u).loc[[4, -1]]
+    assert (inside[["slope_change", "guaranteed_gain", "gain_if_0", "gain_if_1"]] == 0).all()
+    assert (beyond["condition_holds"] == 1).all() and not inside["condition_holds"]
+    yield f"the most adversarial label {inside['adversarial_label']:g} lies on the supervised line"
+    slopes = 0.5 + beyond["slope_change"]
+    yield f"the slope falls to {slopes[4]:.1f} (u = 4) and {slopes[-1]:.1f} (u = -1)"
+    least = beyond[["gain_if_0", "gain_if_1"]].min(axis=1)
+    yield f"the risk by at least {least[4]:.2f} and {least[-1]:.2f} for every label"
     two = cells("safe-figures-4").set_index("method")["orthogonal_share_of_two"].dropna()
     yield f"in {100 * two['fixed']:.0f} % (fixed variances) and {100 * two['free']:.0f} % (free)"
     assert (cells("safe-figures-4")["orthogonal_share"] == 1).all() and (
