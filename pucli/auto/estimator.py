@@ -18,15 +18,16 @@ from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
 from pucli.auto.calibration import least_end, make_calibration
 from pucli.auto.cut import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_curve
-from pucli.auto.ensemble import Ensemble, fit_members
+from pucli.auto.ensemble import Ensemble
 from pucli.auto.estimates import Estimate, estimates, f1_of
-from pucli.auto.members import Member, make_views
+from pucli.auto.first_fit import first_fit
+from pucli.auto.members import Member
 from pucli.auto.offered import SavedTypes, all_members
 from pucli.auto.prior import estimate_prior, hidden_share
-from pucli.auto.ranking import chance_limit, pu_auc, true_auc
+from pucli.auto.ranking import auc, chance_limit, pu_auc, true_auc
 from pucli.auto.refit import refit
-from pucli.auto.rows import canonical_order, number_of_folds, stratified_folds
 from pucli.auto.sar import auc_and_recall, positive_scores, probabilities_if_biased, relative_propensities, widened
+from pucli.auto.shares import hidden_share_of
 from pucli.errors import DegenerateModelWarning
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
@@ -34,8 +35,6 @@ from pucli.seeding import stream
 
 SCENARIOS = ("case-control", "single-training-set")
 LABELLINGS = ("scar", "sar")
-# Number of divisions of the rows into folds.
-REPEATS = 8
 
 
 class AutoPU(PUClassifier):
@@ -112,6 +111,9 @@ class AutoPU(PUClassifier):
     True
     """
 
+    # the share of positives in unlabeled rows, for methods whose prior is not given (`pucli.estimators.base.prior`)
+    hidden_share = staticmethod(hidden_share_of)
+
     saved_types = SavedTypes(
         "pucli.auto.calibration.Calibration",
         "pucli.auto.cut.Cut",
@@ -172,33 +174,25 @@ class AutoPU(PUClassifier):
                     "others train."
                 )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        order = canonical_order(X, labelled)
-        X, labelled = X[order], labelled[order]
-        n_folds = number_of_folds(labelled)
-        rng = stream(seed, "folds")
-        folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
-        population = ~labelled if self.scenario == "case-control" else np.ones(len(X), bool)
-        check_wanted(self.goal, self.wanted, int(population.sum()))
+        unlabeled = int(np.count_nonzero(~labelled))
+        check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(X))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
-            views = make_views(X)
-            first, scores = fit_members(
-                members, views, X, labelled, population, folds, seed, self.n_jobs, self.callback
-            )
-            held_out = scores.mean(axis=0)
-            trees = [member.view == "bins" for member in first.members]
-            grouped = scores[trees][:, population] if any(trees) else None
+            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback)
+            _, X, labelled, population, folds, ensemble, scores = first
+            held_out, grouped = first.held_out, first.grouped
             share = float(labelled[population].mean())
             self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
             if self.labelling == "sar":
                 self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
             soft = self.calibration_.of(held_out)
-            again = refit(members, first, X, labelled, folds, scores, soft, seed, self.n_jobs)
-            self.ensemble_ = first if again is None else again
-            naive = baseline.naive_svc(views.raw.of(X), labelled, folds[0], population, stream(seed, "naive"))
-        self.leaderboard_ = self._leaderboard(first, scores, labelled, population, naive)
+            again = refit(members, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
+            self.ensemble_ = ensemble if again is None else again
+            raw = ensemble.views.one("raw", X)
+            naive = baseline.naive_svc(raw, labelled, folds[0], population, stream(seed, "naive"))
+        self.leaderboard_ = self._leaderboard(ensemble, scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
-        self.held_out_[order] = held_out
+        self.held_out_[first.order] = held_out
         self.propensity_ = np.ones(len(X))
         if self.labelling == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
@@ -245,16 +239,17 @@ class AutoPU(PUClassifier):
         rows in the population. if_random : (n,) probabilities under random labelling, if the labelling is not random.
         """
         self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
-        self.prior_estimate_ = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
+        found = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
         if if_random is not None:
-            self.prior_estimate_ = widened(self.prior_estimate_, if_random, stream(seed, "labelling"))
-        self.prior_estimate_ = replace(self.prior_estimate_, labelled=share)
-        self.prior_ = self.prior_estimate_.value
+            found = widened(found, if_random, stream(seed, "labelling"))
+        self._prior_of_cut = found.value
+        self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
+        found = replace(found, labelled=share)
+        if self.labelling == "scar":  # if clear positives are labelled first, the estimate is not too high
+            found = found.less_overlap(float(auc(self._positive, self._population)))
+        self.prior_estimate_, self.prior_ = found, found.value
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))
-        self._f1 = expected_f1(
-            self._positive, self._population, self.prior_estimate_.draws, stream(seed, "expected F1")
-        )
         self._cut_for(self.goal, self.wanted)
 
     def _conclude_if_biased(
@@ -266,10 +261,14 @@ class AutoPU(PUClassifier):
         self._conclude(positive, population, grouped, seed, share, if_random)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
-        """Set the cut and its estimates."""
-        even = self.calibration_.even()
+        """Set the cut and its estimates.
+
+        The cut for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1 than one
+        that is as much too large.
+        """
+        even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
         self.chosen_cut_: Cut = make_cut(
-            goal, wanted, self._positive, self._population, self.prior_, self._curve, self._f1, even
+            goal, wanted, self._positive, self._population, prior, self._curve, self._f1, even
         )
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(

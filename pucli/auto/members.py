@@ -31,20 +31,31 @@ class Model(Protocol):
 
 @dataclass
 class Views:
-    """The views of the features: "raw" (standardised), "ranks" (Gaussian quantiles of ranks) and "bins" (for trees)."""
+    """The views of the features: "raw" (standardised), "ranks" (Gaussian quantiles of ranks) and "bins" (for trees).
 
+    signs : (m,) +1 or -1, by which each feature is multiplied first (`pucli.auto.rows.feature_signs`).
+    """
+
+    signs: np.ndarray
     raw: Standardise
     ranks: GaussianRanks
     bins: Bins
 
     def of(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """Return the rows of X (n, m) in each view."""
-        return {"raw": self.raw.of(X), "ranks": self.ranks.of(X), "bins": self.bins.of(X)}
+        return {name: self.one(name, X) for name in ("raw", "ranks", "bins")}
+
+    def one(self, name: str, X: np.ndarray) -> np.ndarray:
+        """Return the rows of X (n, m) in one view."""
+        view: Standardise | GaussianRanks | Bins = getattr(self, name)
+        return view.of(X * self.signs)
 
 
-def make_views(X: np.ndarray) -> Views:
-    """Return the views of the training rows X (n, m)."""
-    return Views(make_standardise(X), make_gaussian_ranks(X), make_bins(X))
+def make_views(X: np.ndarray, signs: np.ndarray | None = None) -> Views:
+    """Return the views of the training rows X (n, m) times `signs` (m,); None means +1 for every feature."""
+    signs = np.ones(X.shape[1]) if signs is None else signs
+    X = X * signs
+    return Views(signs, make_standardise(X), make_gaussian_ranks(X), make_bins(X))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from pucli.auto.forests import BoostingKind, TreeSum
 from pucli.auto.members import Views, make_views
 from pucli.auto.ranking import auc, chance_limit, true_auc
 from pucli.auto.ridge import CHOOSING_ROWS, KernelRidge, fit_kernel_ridge, kernel_matrix, pick_landmarks, solve_sums
-from pucli.auto.rows import Standardise, stratified_folds
+from pucli.auto.rows import Standardise, feature_signs, stratified_folds
 from pucli.auto.scar import RandomLabelling, random_labelling
 from pucli.backends.blocks import Block, Columns, Moments, read_rows
 from pucli.backends.boosting import boosted_on_blocks, held_out_scores, held_out_sums, mean_of
@@ -239,10 +239,12 @@ def _views(some: Sample, shares: Shares, known: Moments) -> Views:
     thin = min(1.0, shares.unlabeled / shares.labelled)
     labelled = some.X[some.labelled]
     kept = labelled[: max(1, round(thin * len(labelled)))]
-    views = make_views(np.concatenate([kept, some.X[~some.labelled]]))
+    signs = feature_signs(some.X, some.labelled)
+    views = make_views(np.concatenate([kept, some.X[~some.labelled]]), signs)
     deviation = np.sqrt(known.squares / known.n)
     varies = (known.high > known.low) & (deviation > 1e-12 * np.abs(known.mean))
-    return replace(views, raw=Standardise(known.mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)))
+    scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
+    return replace(views, raw=Standardise(signs * known.mean, scale))
 
 
 def _choose(some: Sample, views: Views, seed: int) -> list[FittedMember]:

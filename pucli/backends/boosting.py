@@ -128,7 +128,7 @@ def _rows_of(
     X, labelled = read_rows(block, columns)
     kept = fold_of(block) != fold
     labelled = labelled[kept]
-    return views.bins.of(X[kept]), labelled.astype(np.float32), np.where(labelled, *weights).astype(np.float32)
+    return views.one("bins", X[kept]), labelled.astype(np.float32), np.where(labelled, *weights).astype(np.float32)
 
 
 def forest_of(dumped: dict[str, Any]) -> Forest:
@@ -181,7 +181,7 @@ def held_out_sums(
     """Return the sums of the held-out scores of a block, of all rows where `whole`, else of the unlabeled ones."""
     X, labelled = read_rows(block, columns)
     counted = np.ones(len(X), dtype=bool) if whole else ~labelled
-    score = held_out_scores(models, views.bins.of(X[counted]), fold_of(block)[counted])
+    score = held_out_scores(models, views.one("bins", X[counted]), fold_of(block)[counted])
     return ScoreSums(len(score), float(score.sum()), float(score @ score))
 
 

@@ -86,13 +86,14 @@ def _cells(
 def _measured(
     where: tuple[str, str, str, float, int], prediction: Prediction, prior: float, y_test: np.ndarray, seconds: float
 ) -> Cell:
-    from sklearn.metrics import f1_score, recall_score, roc_auc_score
+    from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
     actual = {
         "prior": prior,
         "f1": float(f1_score(y_test, prediction.positive, zero_division=0)),
         "auc": float(roc_auc_score(y_test, prediction.scores)),
         "recall": float(recall_score(y_test, prediction.positive)),
+        "precision": float(precision_score(y_test, prediction.positive, zero_division=0)),
     }
     kept = {
         name: low <= actual[name] <= high for name, (_, low, high) in prediction.intervals.items() if name in actual

@@ -63,8 +63,8 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     max_iter : int or None, default=None
         Convex problems per start (dc, None is 100), iterations (admm, 5000), or updates (thesis form, 150: there the
         count is part of the method, since f grows without bound while its direction settles).
-    prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator of a prior that is not given: best bins, or kernel mean embedding.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
@@ -144,7 +144,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         max_rank: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
-        prior_estimator: str = "bbe",
+        prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,

@@ -61,8 +61,8 @@ class NaiveSVC(PUClassifier):
     prior : float in (0, 1), "estimate" or None, default=None
         Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
         training rows, scored out of fold, is positive; "estimate" estimates it first. None cuts at zero.
-    prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator for ``prior="estimate"``: best bins, or kernel mean embedding.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator for ``prior="estimate"``: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the estimate.
     pos_label : label or None, default=None
@@ -116,7 +116,7 @@ class NaiveSVC(PUClassifier):
         kernel: str = "rbf",
         width: float | None = None,
         prior: float | str | None = None,
-        prior_estimator: str = "bbe",
+        prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,

@@ -46,8 +46,8 @@ class RampPU(KernelPU):
         Stop when the convex majorant at f cannot decrease by more than this, relative to the objective.
     max_iter : int, default=100
         Largest number of convex problems.
-    prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator of a prior that is not given: best bins, or kernel mean embedding.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
@@ -99,7 +99,7 @@ class RampPU(KernelPU):
         cache_size: float = 200,
         tol: float = 1e-4,
         max_iter: int = 100,
-        prior_estimator: str = "bbe",
+        prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,

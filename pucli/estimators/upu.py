@@ -113,8 +113,8 @@ class NNPU(_NetworkPU):
         R_n is corrected if it is below -beta.
     gamma : float in [0, 1], default=1.0
         Size of the step that raises the negative risk.
-    prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator of a prior that is not given: best bins, or kernel mean embedding.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
@@ -175,7 +175,7 @@ class NNPU(_NetworkPU):
         batch_size: int = 1000,
         beta: float = 0.0,
         gamma: float = 1.0,
-        prior_estimator: str = "bbe",
+        prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
@@ -233,8 +233,8 @@ class UPU(_NetworkPU, FeatureModel):
         Relative duality gap to reach (double hinge only).
     max_iter : int, default=1000
         Newton steps (double hinge only).
-    prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator of a prior that is not given: best bins, or kernel mean embedding.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None
@@ -306,7 +306,7 @@ class UPU(_NetworkPU, FeatureModel):
         batch_size: int = 1000,
         tol: float = 1e-6,
         max_iter: int = 1000,
-        prior_estimator: str = "bbe",
+        prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,

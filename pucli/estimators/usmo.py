@@ -72,8 +72,8 @@ class USMO(KernelPU):
     init : {"subsample", "one-class", "uniform"}, default="subsample"
         Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
         all variables equal. It only affects speed.
-    prior_estimator : {"bbe", "km2"}, default="bbe"
-        Estimator of a prior that is not given: best bins, or kernel mean embedding.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None
@@ -149,7 +149,7 @@ class USMO(KernelPU):
         tol: float = 1e-6,
         max_iter: int = 100_000,
         init: str = "subsample",
-        prior_estimator: str = "bbe",
+        prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,

@@ -110,7 +110,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> 
     """
     from scipy.sparse import issparse
 
-    from pucli.solvers.prior.estimate import estimate_prior
+    from pucli.auto.shares import hidden_share_of
 
     rng = stream(seed, "class prior")
     rows = np.sort(
@@ -118,7 +118,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> 
     )
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
-    hidden = float(np.clip(estimate_prior(few, labelled[rows], random_state=seed).prior, low, high))
+    hidden = float(np.clip(hidden_share_of(few, labelled[rows], seed).prior, low, high))
     return in_population(hidden, labelled, denominator)
 
 

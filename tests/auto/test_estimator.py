@@ -53,10 +53,38 @@ def test_the_order_of_the_rows_does_not_matter(fitted) -> None:
 @pytest.mark.slow
 def test_units_and_offsets_of_features_do_not_matter(fitted) -> None:
     model, X, s, _ = fitted
-    scale, offset = np.array([1e3, 0.02, 7.0, 1.0]), np.array([0.0, 5.0, -3e4, 1.0])
+    scale, offset = np.array([1e3, -0.02, 7.0, 1.0]), np.array([0.0, 5.0, -3e4, 1.0])
     other = AutoPU().fit(X * scale + offset, s)
     np.testing.assert_allclose(other.decision_function(X * scale + offset), model.decision_function(X), atol=2e-3)
     assert other.prior_ == pytest.approx(model.prior_, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_the_signs_of_features_do_not_matter_to_the_last_bit(fitted) -> None:
+    model, X, s, _ = fitted
+    signs = np.array([-1.0, 1.0, -1.0, -1.0])
+    other = AutoPU().fit(X * signs, s)
+    np.testing.assert_array_equal(other.decision_function(X * signs), model.decision_function(X))
+    assert other.estimates_ == model.estimates_
+
+
+@pytest.mark.parametrize("labelled", [20, 99])
+def test_rows_that_are_alike_do_not_seem_to_be_ranked(labelled: int) -> None:
+    """Their held-out scores differ between folds, by how many labelled rows these have, but not within a fold."""
+    X, s = np.full((199, 2), 3.7), np.arange(199) < labelled
+    with pytest.warns(DegenerateModelWarning, match="hardly rank above"):
+        model = AutoPU(members=MEMBERS[:4]).fit(X, s)
+    assert len(np.unique(model.held_out_)) <= 5
+    assert auc(model.held_out_[s], model.held_out_[~s]) <= 0.5
+
+
+def test_few_values_of_a_feature_do_not_tell_the_label() -> None:
+    """Of rows with the same features no model can know more than that: the PU-AUC is that of the two values."""
+    rng = np.random.default_rng(0)
+    s = np.arange(400) < 80
+    X = (rng.random(400) < np.where(s, 0.6, 0.5)).astype(float)[:, None]
+    model = AutoPU(members=MEMBERS[:2]).fit(X, s)
+    assert auc(model.held_out_[s], model.held_out_[~s]) <= auc(X[s, 0], X[~s, 0]) + 1e-3
 
 
 @pytest.mark.slow
@@ -221,7 +249,7 @@ def test_noise_is_warned_of() -> None:
 def test_a_value_out_of_range_is_refused_before_training(
     goal: str, wanted: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pucli.auto.estimator.fit_members", lambda *_: pytest.fail("members were trained"))
+    monkeypatch.setattr("pucli.auto.estimator.first_fit", lambda *_: pytest.fail("members were trained"))
     X, s, _ = two_clouds(40, labelled=20)
     with pytest.raises(UsageError, match="wanted"):
         AutoPU(goal=goal, wanted=wanted).fit(X, s)

@@ -75,6 +75,29 @@ def test_with_many_labelled_rows_best_bins_outweigh_groups_of_another_size() -> 
     assert few + 0.1 < many < 0.42
 
 
+def test_what_overlapping_classes_add_to_the_prior_is_taken_off() -> None:
+    errors: dict[float, list[float]] = {}
+    for seed in range(20):
+        for apart in (1.5, 6.0):
+            positive, population, truth = scores(0.2, apart, seed, n=600, p=100)
+            found = estimate_prior(positive, population, np.random.default_rng(0))
+            less = found.less_overlap(float(auc(positive, population)))
+            assert less.value <= found.value and less.low <= less.value and less.high == found.high
+            assert np.all((less.draws > 0.0) & (less.draws <= 1.0))
+            before, after = (abs(one.value - truth.mean()) for one in (found, less))
+            errors.setdefault(apart, []).append(after - before)
+    assert np.mean(errors[1.5]) < -0.01  # they overlap: the estimate is too high
+    assert abs(np.mean(errors[6.0])) < 0.002  # they do not: it stays
+
+
+def test_the_prior_less_the_overlap_is_not_below_the_labelled_share() -> None:
+    found = PriorEstimate(0.5, 0.3, 0.7, np.linspace(0.3, 0.7, 40), labelled=0.45).less_overlap(0.6)
+    assert found.value == 0.45
+    assert found.draws.min() >= 0.45
+    apart = replace(found, value=0.5, labelled=0.0).less_overlap(0.75)  # every positive above every negative
+    assert apart.value == 0.5
+
+
 def test_the_true_auc_follows_from_the_pu_auc() -> None:
     positive, population, truth = scores(0.4, 1.5, 3, n=20_000, p=5_000)
     assert true_auc(auc(positive, population), 0.4) == pytest.approx(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from PIL import Image, ImageColor
 
+from pucli.auto.shares import ALL_METHODS
 from pucli.report.look import POSITIVE
 
 WORDS = ("--label", "bought", "--positive", "yes")
@@ -48,7 +49,7 @@ def test_prior_of_a_file(pucli, tmp_path):
     assert done.code == 0
     document = done.document
     assert (document["labelled"], document["unlabeled"]) == (40, 90)
-    assert [estimate["method"] for estimate in document["estimates"]] == ["bbe", "km2", "tice"]
+    assert [estimate["method"] for estimate in document["estimates"]] == list(ALL_METHODS)
     for estimate in document["estimates"]:
         assert 0 <= estimate["low"] <= estimate["prior"] <= estimate["high"] <= 1
         assert estimate["replicates"] == 5 and estimate["confidence"] == 0.95

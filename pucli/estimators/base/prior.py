@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_random_state
 
 from pucli.arrays import Bools, Floats
 from pucli.errors import EstimatedPriorWarning
 from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.memory import check_memory
+from pucli.methods import estimator_class, get_method
 from pucli.solvers.prior.estimate import estimate_prior
 
 PRIOR = [PROPORTION, None]
-PRIOR_ESTIMATOR = [one_of("bbe", "km2")]
+PRIOR_ESTIMATOR = [one_of("auto", "bbe", "km2")]
 # An estimate is kept this far from 0 and 1, at which the methods that use it are not defined.
 MARGIN = 0.01
 # The most sparse rows of each kind that are made dense for an estimate.
@@ -58,14 +61,15 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     Parameters
     ----------
     prior : float or None
-        None estimates it, with a warning (EstimatedPriorWarning) that also gives the other estimator's value.
+        None estimates it, with a warning (EstimatedPriorWarning) that tells how exact the estimate is.
     X : ndarray of shape (n, m)
     labelled : ndarray of bool, shape (n,)
         Which rows are labelled positives.
     random_state : int, RandomState or None
-        Seed of the folds, and of the rows of the estimate if there are more than 800 of a kind.
-    estimator : {"bbe", "km2"}
-        Best bin estimation, or kernel mean embedding.
+        Seed of the folds, and of the rows of the estimate if there are many of a kind.
+    estimator : {"auto", "bbe", "km2"}
+        The estimate of `pucli.auto.AutoPU`, best bin estimation, or kernel mean embedding. With a single row of a kind,
+        which an ensemble cannot hold out, "auto" is "bbe".
 
     Returns
     -------
@@ -76,16 +80,33 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
         return float(prior)
     if issparse(X):
         X, labelled = _some_dense(X, labelled)
-    estimate = estimate_prior(X, labelled, estimator, random_state=random_state).prior
-    found = float(np.clip(estimate, MARGIN, 1.0 - MARGIN))
-    # a separate seed, so that the second estimate does not change later draws
-    second = "km2" if estimator == "bbe" else "bbe"
-    other = estimate_prior(X, labelled, second, random_state=0).prior
+    of = _of_auto if estimator == "auto" else partial(_of_one_method, name=estimator)
+    found, how = of(X, labelled, random_state)
+    found = float(np.clip(found, MARGIN, 1.0 - MARGIN))
     warnings.warn(
-        f"no class prior is given: the estimate {found:.2g} of {estimator.upper()} is taken for the share of positives "
-        f"among the unlabeled rows; {second.upper()}'s is {other:.2g}. Both are rough. Set prior if the share is "
-        "known; `pucli prior` gives an interval.",
+        f"no class prior is given: the estimate {found:.2g} of {how}. Set prior if the share is known.",
         EstimatedPriorWarning,
         stacklevel=5,
     )
     return found
+
+
+def _of_auto(X: Floats, labelled: Bools, random_state: RandomState) -> tuple[float, str]:
+    """Return the estimate of `AutoPU`, and words on it."""
+    # the room of the automatic classifier is above this one, so that it is found by its name
+    auto = estimator_class(get_method("auto"))
+    found = auto.hidden_share(X, labelled, int(check_random_state(random_state).randint(2**31 - 1)))
+    share = f"`pucli prior` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
+    return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
+
+
+def _of_one_method(X: Floats, labelled: Bools, random_state: RandomState, *, name: str) -> tuple[float, str]:
+    """Return the estimate of a method, and words on it with that of another."""
+    found = estimate_prior(X, labelled, name, random_state=random_state).prior
+    # a separate seed, so that the second estimate does not change later draws
+    second = "km2" if name == "bbe" else "bbe"
+    other = estimate_prior(X, labelled, second, random_state=0).prior
+    return found, (
+        f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
+        f"{other:.2g}, and both are rough; `pucli prior` gives an interval"
+    )

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Floats
+from pucli.arrays import AnyArray, Bools, Floats
 from pucli.solvers.prior.best_bin import auc, best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
 from pucli.solvers.prior.tice import tice, unlabeled_prior
@@ -30,7 +30,13 @@ LARGEST_SAMPLE = 800
 REPLICATE_SAMPLE = 400
 # Standard deviations of the two errors that the bootstrap does not see: one in units of 1 - AUC of positives against
 # negatives, which only makes estimates too high, and one that does not depend on the rows.
-UNSEEN = {"bbe": (0.75, 0.04), "km2": (1.5, 0.1), "tice": (4.0, 0.04)}
+UNSEEN = {
+    "best-bin": (0.75, 0.04),
+    "density-ratio": (0.75, 0.04),
+    "bbe": (0.75, 0.04),
+    "km2": (1.5, 0.1),
+    "tice": (4.0, 0.04),
+}
 # How often the lower end of an interval is computed, each time with the overlap that the last value implies.
 PASSES = 2
 # An estimate is reliable if its interval is not wider, and the methods do not differ by more.
@@ -52,7 +58,7 @@ class PriorEstimate(NamedTuple):
         Interval; both equal `prior` without replicates.
     confidence : float
         Confidence of the interval.
-    method : {"bbe", "km2", "tice"}
+    method : str
         The estimator.
     replicates : int
         Number of bootstrap estimates.
@@ -151,13 +157,7 @@ def estimate_priors(
         If a method is unknown, there is no labelled or no unlabeled row, no feature varies, `replicates` is negative,
         or `confidence` is outside (0, 1).
     """
-    for method in methods:
-        if method not in PRIOR_METHODS:
-            raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
-    if replicates < 0 or not 0 < confidence < 1:
-        raise ValueError(
-            f"replicates must not be negative and confidence must lie in (0, 1); got {replicates}, {confidence}."
-        )
+    check_settings(methods, replicates, confidence)
     rng = _generator(random_state)
     positive, unlabeled = _sample(X, labelled, rng)
     scored = _scored(positive, unlabeled, rng) if replicates or "bbe" in methods else None
@@ -165,19 +165,34 @@ def estimate_priors(
     for done, method in enumerate(methods, start=1):
         if scored is not None and method == "bbe":
             # the smallest bound of resampled scores is too small if the prior is large
-            prior, top, drawn = scored.prior, max(scored.prior, scored.whole), scored.bins
+            prior, top, drawn = scored.prior, max(scored.prior, scored.whole), scored.drawn
         else:
             prior = top = _estimate(positive, unlabeled, method, rng)
             drawn = _replicates(positive, unlabeled, method, replicates, rng)
         low = high = prior
         if scored is not None and replicates:
-            low, high = _interval(method, prior, top, float(np.var(drawn)), scored, confidence)
+            low, high = interval(method, prior, top, float(np.var(drawn)), scored, confidence)
         found.append(PriorEstimate(prior, low, high, confidence, method, replicates))
         if progress is not None:
             progress(done, len(methods))
+    return make_report(found, scored.separation(scored.prior) if scored is not None and replicates else np.nan)
+
+
+def make_report(found: Sequence[PriorEstimate], separation: float) -> PriorReport:
+    """Return a report of estimates."""
     values = [estimate.prior for estimate in found]
-    separation = scored.separation(scored.prior) if scored is not None and replicates else np.nan
     return PriorReport(tuple(found), max(values) - min(values), separation)
+
+
+def check_settings(methods: Sequence[str], replicates: int, confidence: float) -> None:
+    """Raise ValueError if one of the settings of `estimate_priors` is out of range."""
+    for method in methods:
+        if method not in PRIOR_METHODS:
+            raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
+    if replicates < 0 or not 0 < confidence < 1:
+        raise ValueError(
+            f"replicates must not be negative and confidence must lie in (0, 1); got {replicates}, {confidence}."
+        )
 
 
 def contradicted(
@@ -198,32 +213,40 @@ def contradicted(
     return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
 
 
-class _Scored(NamedTuple):
-    """Best bin estimates of resampled scores (40,) and of the scores themselves, and the PU-AUC."""
+class Scored(NamedTuple):
+    """Estimates from resampled scores and from the scores themselves, and the PU-AUC.
 
-    bins: Floats
+    Attributes
+    ----------
+    drawn : ndarray of shape (samples,)
+    whole : float
+    ranking : float
+    """
+
+    drawn: Floats
     whole: float
     ranking: float
 
     @property
     def prior(self) -> float:
-        return float(np.median(self.bins))
+        """The median of the estimates from resampled scores."""
+        return float(np.median(self.drawn))
 
     def separation(self, prior: float) -> float:
         """Return the AUC of positives against negatives that follows from a prior."""
         return float(np.clip((self.ranking - 0.5 * prior) / max(1.0 - prior, 1e-12), 0.5, 1.0))
 
 
-def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> _Scored:
+def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> Scored:
     """Return the best bin estimates and the PU-AUC of the held-out scores of the rows."""
     rows, labelled = _stacked(positive, unlabeled)
     scores = held_out_scores(rows, labelled, rng)
     upper, lower = scores[labelled], scores[~labelled]
-    return _Scored(bootstrapped_best_bins(upper, lower, rng), best_bin(upper, lower), auc(upper, lower))
+    return Scored(bootstrapped_best_bins(upper, lower, rng), best_bin(upper, lower), auc(upper, lower))
 
 
-def _interval(
-    method: str, prior: float, top: float, variance: float, scored: _Scored, confidence: float
+def interval(
+    method: str, prior: float, top: float, variance: float, scored: Scored, confidence: float
 ) -> tuple[float, float]:
     """Return the interval, which extends below `prior` and above `top`, from the variance of the bootstrap."""
     z = NormalDist().inv_cdf(0.5 + 0.5 * confidence)
@@ -243,13 +266,19 @@ def _generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return standardised labelled and unlabeled rows, at most `LARGEST_SAMPLE` of each."""
+def checked_rows(X: AnyArray, labelled: AnyArray) -> tuple[Floats, Bools]:
+    """Return rows as floats and labels as booleans; raise ValueError if a kind is missing or no feature varies."""
     X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
     if not labelled.any() or labelled.all():
         raise ValueError("estimating the class prior needs labelled positives and unlabeled rows; one kind is missing.")
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: no feature separates positives from other rows.")
+    return X, labelled
+
+
+def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return standardised labelled and unlabeled rows, at most `LARGEST_SAMPLE` of each."""
+    X, labelled = checked_rows(X, labelled)
     spread = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return _at_most(X[labelled], LARGEST_SAMPLE, rng), _at_most(X[~labelled], LARGEST_SAMPLE, rng)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pucli.estimators.base.prior import resolve_prior
 from pucli.solvers.prior import best_bin
+from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior, estimate_priors
 from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
 from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior
@@ -32,6 +33,32 @@ def test_estimates_are_near_the_known_prior(method, prior):
     found = [estimate_prior(*mixture(seed, prior), method, random_state=0).prior for seed in range(3)]
     near = {"bbe": 0.1 if prior < 0.6 else 0.25, "km2": 0.05, "tice": 0.12}
     assert abs(np.mean(found) - prior) < near[method]
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize("distance", [3.5, 5.0])
+def test_the_density_ratio_of_scores_is_near_the_known_prior(prior, distance):
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        population = rng.normal(size=800) + distance * (np.arange(800) < 800 * prior)
+        found.append(density_ratio(rng.normal(distance, 1, 300), population))
+    assert abs(np.mean(found) - prior) < 0.07
+
+
+def test_the_density_ratio_depends_on_the_order_of_scores_alone():
+    rng = np.random.default_rng(0)
+    positive, population = rng.normal(3, 1, 60), np.r_[rng.normal(size=150), rng.normal(3, 1, 50)]
+    plain = density_ratio(positive, population)
+    assert density_ratio(np.exp(positive), np.exp(population)) == plain
+    assert density_ratio(positive[::-1], rng.permutation(population)) == plain
+
+
+def test_the_density_ratio_of_equal_samples_is_one_and_of_other_values_is_small():
+    rng = np.random.default_rng(0)
+    assert density_ratio(rng.normal(size=500), rng.normal(size=500)) > 0.8
+    assert density_ratio(rng.normal(9, 1, 500), rng.normal(size=500)) < 0.05
+    assert density_ratio(np.zeros(5), np.zeros(9)) == 1.0  # no score tells the two kinds apart
 
 
 @pytest.mark.parametrize("prior", [0.6, 0.8])
