@@ -14,6 +14,7 @@ from pucli.auto.drawings import dependence_line, histogram, precision_recall
 from pucli.auto.estimates import Estimate, f1_of
 from pucli.auto.importance import dependence, importances
 from pucli.auto.prior import resampled
+from pucli.auto.rows import number_of_folds
 from pucli.auto.summary import training_probabilities
 from pucli.data.atomic import replacing
 from pucli.seeding import stream
@@ -87,6 +88,7 @@ def _content(
     scores = model.held_out_
     return {
         "ranks": model.ranks_,
+        "folds": number_of_folds(labelled),
         "scores": histogram(scores[labelled], scores[~labelled], model.cut_),
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [(names[j], float(fall[j]), float(fall[j] / fall[used[0]])) for j in used],

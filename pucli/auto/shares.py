@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
 import numpy as np
+from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from pucli.arrays import AnyArray
@@ -39,7 +40,7 @@ def estimate_priors(
     *,
     replicates: int = 50,
     confidence: float = 0.95,
-    seed: int = 0,
+    random_state: int | np.random.RandomState | None = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> PriorReport:
     """Estimate the share of positives among unlabeled rows by several methods, with and without the ensemble.
@@ -56,8 +57,9 @@ def estimate_priors(
         times.
     confidence : float
         Confidence of the intervals.
-    seed : int
-        Seed of folds, trees, samples and bootstrap samples.
+    random_state : int, RandomState or None
+        Seed of folds, trees, samples and bootstrap samples. With that of an `AutoPU`, "auto" is its prior of the
+        unlabeled rows, if there are at most `MOST_ROWS` of each kind and they were given case-control.
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
 
@@ -75,7 +77,7 @@ def estimate_priors(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(3, 1, (160, 2)), rng.normal(-3, 1, (140, 2))]
-    >>> report = estimate_priors(X, np.arange(300) < 60, ["auto"], seed=0)
+    >>> report = estimate_priors(X, np.arange(300) < 60, ["auto"])
     >>> 0.35 < report.estimates[0].prior < 0.5  # 100 of 240
     True
     """
@@ -85,6 +87,7 @@ def estimate_priors(
     separation = float("nan")
     without_ensemble.check_settings(others, replicates, confidence)
     if ensemble:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
         of_scores, separation = _of_the_ensemble(X, labelled, replicates, confidence, seed)
         found |= of_scores
         if progress is not None:
@@ -96,7 +99,7 @@ def estimate_priors(
             others,
             replicates=replicates,
             confidence=confidence,
-            random_state=seed,
+            random_state=random_state,
             progress=None if progress is None else lambda done, _: progress(len(ensemble) + done, len(methods)),
         )
         found |= {estimate.method: estimate for estimate in report.estimates}
@@ -104,7 +107,7 @@ def estimate_priors(
     return without_ensemble.make_report([found[name] for name in methods], separation)
 
 
-def hidden_share_of(X: AnyArray, labelled: AnyArray, seed: int) -> PriorEstimate:
+def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.random.RandomState | None) -> PriorEstimate:
     """Return the share of positives among unlabeled rows that is taken if none is given, with its 90 % interval.
 
     It is that of "auto"; with a single row of a kind, which an ensemble cannot hold out, that of "bbe".
@@ -113,11 +116,11 @@ def hidden_share_of(X: AnyArray, labelled: AnyArray, seed: int) -> PriorEstimate
     ----------
     X : array of shape (n, m)
     labelled : array of bool, shape (n,)
-    seed : int
+    random_state : int, RandomState or None
     """
     few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
     name = "bbe" if few else "auto"
-    return estimate_priors(X, labelled, (name,), replicates=1, confidence=0.9, seed=seed).estimates[0]
+    return estimate_priors(X, labelled, (name,), replicates=1, confidence=0.9, random_state=random_state).estimates[0]
 
 
 def _of_the_ensemble(

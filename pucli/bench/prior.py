@@ -62,7 +62,7 @@ def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[st
     estimates: list[PriorEstimate] = []
     for names in (ENSEMBLE_METHODS, *((name,) for name in ALL_METHODS if name not in ENSEMBLE_METHODS)):
         started = time.process_time()
-        report = estimate_priors(X, s, names, replicates=REPLICATES, confidence=CONFIDENCE, seed=repeat)
+        report = estimate_priors(X, s, names, replicates=REPLICATES, confidence=CONFIDENCE, random_state=repeat)
         seconds = time.process_time() - started
         estimates += report.estimates
         for one in report.estimates:

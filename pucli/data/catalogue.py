@@ -136,6 +136,7 @@ class Published(_Declared):
 class Entry(_Declared):
     """A data set. Exactly one of `files`, `sklearn` and `generator` declares its origin."""
 
+    like: str | None = Field(default=None, description="entry of the same file whose keys hold where not given here")
     name: str | None = None
     title: str
     page: str | None = None
@@ -244,10 +245,27 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
         if not _NAME.fullmatch(name):
             raise UsageError(f"{path}: data set name {name!r} may only have letters, digits, '-' and '_'")
         try:
-            entries[name] = _with_near_files(Entry.model_validate(body), path.parent)
+            whole = _with_those_of_another(raw, name, body, path)
+            entries[name] = _with_near_files(Entry.model_validate(whole), path.parent)
         except ValidationError as error:
             raise UsageError(f"{path}: {explain(error, Entry, (name,))}") from error
     return entries
+
+
+def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path) -> Any:
+    """Return what an entry declares, with what the entry that it is `like` declares beside it.
+
+    The name for tables, the counts and the hash of the content are never another's.
+    """
+    other = body.get("like") if isinstance(body, dict) else None
+    if other is None:
+        return body
+    if not isinstance(raw.get(other), dict) or "like" in raw[other]:
+        whole = [key for key, value in raw.items() if isinstance(value, dict) and "like" not in value]
+        raise UsageError(f"{path}: {name}.like: {unknown('data set', str(other), whole)}")
+    own = ("name", "content_sha256", "published")
+    shared = {key: value for key, value in raw[other].items() if key not in own}
+    return {"folder": f"uci/{other}", **shared, **body}
 
 
 def _with_near_files(entry: Entry, folder: Path) -> Entry:

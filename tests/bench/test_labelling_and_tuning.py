@@ -1,4 +1,4 @@
-"""`pucli bench labelling`, `pucli bench tuning` and `pucli bench members` on one small task."""
+"""`pucli bench labelling`, `tuning`, `prior` and `members` on one small task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.bench import labelling, members, tuning
+from pucli.auto.shares import ALL_METHODS
+from pucli.bench import labelling, members, prior, tuning
 from pucli.errors import UsageError
 from tests.helpers import ROOT
 
@@ -85,3 +86,21 @@ def test_a_method_joins_with_the_weight_of_a_member() -> None:
     assert scores[~labelled].mean() == pytest.approx(0.0, abs=1e-12)
     assert scores[~labelled].std() == pytest.approx(1.0)
     assert scores[:30].min() > scores[30:].mean()
+
+
+@pytest.mark.slow
+def test_estimators_of_the_prior_are_compared_on_the_same_splits(wine: Path) -> None:
+    found = prior.run(folder=wine, half="design", repeats=2)
+    assert [line["estimator"] for line in found["rows"] if line["estimator"] != prior.RECOMMENDED][:6] == list(
+        ALL_METHODS
+    )
+    cells = pd.DataFrame(found["cells"])
+    assert (cells.groupby(["labelled", "repeat"]).truth.nunique() == 1).all()
+    for line in found["rows"]:
+        of = cells[(cells.labelled == line["labelled"]) & (cells.estimator == line["estimator"])]
+        if line["estimator"] == prior.RECOMMENDED:
+            of = cells[(cells.labelled == line["labelled"]) & (cells.estimator == "auto") & cells.recommended]
+        assert line["cells"] == len(of)
+        assert line["error"] == pytest.approx(np.mean(np.abs(of.prior - of.truth)))
+        assert line["bias"] == pytest.approx(np.mean(of.prior - of.truth))
+        assert line["kept"] == pytest.approx(np.mean((of.low <= of.truth) & (of.truth <= of.high)))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import html
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -194,3 +197,15 @@ def test_duplicate_rows_are_counted(pucli, customers) -> None:
     customers.write_text(customers.read_text() + "\n".join(first) + "\n")
     result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--json")
     assert result.document["duplicate_rows"] == 3
+
+
+@pytest.mark.slow
+def test_the_page_names_seed_folds_and_a_command_that_makes_the_same_classifier(pucli, customers, tmp_path):
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--seed", 4, "--share", 0.25)
+    first = pucli(*words, "--report", tmp_path / "r.html", "--json").document
+    page = html.unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "held out in one of 5 folds; the seed is 4" in " ".join(page.split())
+    command = re.search("<code>(pucli auto [^<]+)</code>", page)[1]
+    assert command == first["command"]
+    again = pucli(*shlex.split(command)[1:], "--json").document
+    assert {**again, "seconds": 0, "report": 0} == {**first, "seconds": 0, "report": 0}

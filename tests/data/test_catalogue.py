@@ -363,3 +363,31 @@ def test_only_needed_modules_are_imported(code, absent):
     check = f"{code}; import sys; print(*[name for name in '{absent}'.split() if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+LIKE = """
+one:
+  name: One
+  title: Rows
+  files: [{name: a.csv, sha256: "%s"}]
+  target: {column: class, positive: [1]}
+  note: all rows
+  content_sha256: "%s"
+  published: {positive: 3}
+two: {like: %s, note: the first rows, rows: {first: 3}}
+"""
+
+
+def test_an_entry_like_another_has_its_keys_but_not_its_counts_and_content(tmp_path):
+    (tmp_path / "mine.yaml").write_text(LIKE % ("0" * 63 + "a", "0" * 63 + "b", "one"))
+    one, two = (load_catalogue(tmp_path / "mine.yaml")[name] for name in ("one", "two"))
+    assert (two.files, two.target, two.title, two.folder) == (one.files, one.target, one.title, "uci/one")
+    assert (two.note, two.rows.first, two.name, two.content_sha256) == ("the first rows", 3, None, None)
+    assert two.published.positive is None
+
+
+@pytest.mark.parametrize("other", ["nine", "two", "5"])
+def test_an_entry_like_one_that_is_not_there_names_those_that_are(tmp_path, other):
+    (tmp_path / "mine.yaml").write_text(LIKE % ("0" * 63 + "a", "0" * 63 + "b", other))
+    with pytest.raises(UsageError, match=r"two\.like.*one"):
+        load_catalogue(tmp_path / "mine.yaml")

@@ -114,7 +114,9 @@ def command(
         if model is not None:
             unlikely = test.doubt if labelling == "scar" else ""
             replace(fitted, doubt=rows.repeated or unlikely).save(model)
-    results = summary(found, names)
+    results = {**summary(found, names), "seed": where.seed}
+    if not backend.in_blocks:
+        results["command"] = _again(where, labelling, chosen)
     if scored is not None:
         _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks))
     if report is not None:
@@ -131,6 +133,14 @@ def command(
         warn_of_unknown_prior(out, found.model)
     if model is None:
         out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
+
+
+def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None]) -> str:
+    """Return the command that trains the same classifier again."""
+    goal, wanted = cut
+    words = [] if goal == "f1" else [f"--{goal}", f"{wanted:g}"]
+    words += [] if labelling == "scar" else ["--labelling", labelling]
+    return " ".join(["pucli auto", where.words, *words])
 
 
 def _write(path: Path, lines: pd.DataFrame) -> None:

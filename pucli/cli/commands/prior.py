@@ -76,7 +76,7 @@ def command(
                 names,
                 replicates=replicates,
                 confidence=confidence,
-                seed=where.seed,
+                random_state=where.seed,
                 progress=bar,
             )
     except ValueError as error:

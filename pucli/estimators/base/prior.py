@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_random_state
 
 from pucli.arrays import Bools, Floats
 from pucli.errors import EstimatedPriorWarning
@@ -95,7 +94,7 @@ def _of_auto(X: Floats, labelled: Bools, random_state: RandomState) -> tuple[flo
     """Return the estimate of `AutoPU`, and words on it."""
     # the room of the automatic classifier is above this one, so that it is found by its name
     auto = estimator_class(get_method("auto"))
-    found = auto.hidden_share(X, labelled, int(check_random_state(random_state).randint(2**31 - 1)))
+    found = auto.hidden_share(X, labelled, random_state)
     share = f"`pucli prior` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
     return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
 
