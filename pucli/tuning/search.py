@@ -293,11 +293,14 @@ def tune(
     X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
     by = rule_for(entry, rule, denominator, fixed)
-    if by.name in ("f1", RANKING):
+    needs_prior = estimates_prior(entry, fixed, grid)
+    if by.name in ("f1", RANKING) or needs_prior:
         hidden = share_of_positives(X, s == 1, "unlabeled", seed)
-        by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
-        if by.name == RANKING and estimates_prior(entry, fixed, grid):
-            fixed["prior"] = hidden  # with priors of their own, the scores of two folds could not be compared
+        if by.name in ("f1", RANKING):
+            by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
+        if needs_prior:
+            # with priors of their own, the scores of two folds could not be compared; each would also take its time
+            fixed["prior"] = hidden
     if cv_repeats is None:
         cv_repeats = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
     search = _Search(dict(fixed), grid, by, started)

@@ -186,9 +186,12 @@ def test_all_fits_take_one_estimate_of_the_class_prior():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = tune("usmo", X, s, params={"random_state": 0}, grid={"lam": [0.01, 0.1]})
+        for rule in ("puf", "f1"):
+            by_other = tune("usmo", X, s, params={"random_state": 0}, grid={"lam": [0.1]}, rule=rule)
+            assert by_other.params["prior"] == result.params["prior"]
     assert 0.02 <= result.params["prior"] <= 0.98
     assert tune("usmo", X, s, params={"prior": 0.3}, grid={"lam": [0.01, 0.1]}).params["prior"] == 0.3
-    assert "prior" not in tune("usmo", X, s, params={"random_state": 0}, grid={"lam": [0.1]}, rule="puf").params
+    assert "prior" not in tune("gllc", X, s, grid={"lam": [0.1]}, rule="puf").params
 
 
 def test_a_method_without_a_cut_is_tuned_by_the_estimated_f1(monkeypatch):
