@@ -1,8 +1,8 @@
 """Named causes of disagreement between obtained and published figures.
 
 A cause declared by an experiment (`notes`, with `cause`) has precedence; its text is the evidence. Other causes are
-inferred: from the verdict, from another form of the method that agrees, from a profile that runs less than was
-published, or from a catalogue entry whose rows or columns are a guess. Any other disagreement is unexplained.
+inferred: from the verdict, from another form of the method that agrees, or from a profile that runs less than was
+published. Any other disagreement is unexplained.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REDUCED = "reduced run"
 UNEXPLAINED = "unexplained"
 
 CAUSES = {
-    SELECTION: "which rows or columns were used is a guess (`datasets.yaml` says from what); no others were tried",
+    SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
     FORM: "another form of the method agrees, or the declared note says which",
     TUNING: "points of the grid agree, but tuning does not choose them",
     SCORING: "the published figures follow another scoring",
@@ -36,7 +36,7 @@ CAUSES = {
 }
 
 
-def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, guessed: bool) -> str:
+def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool) -> str:
     """Return the cause inferred from the cells and the catalogue, or "" if there is nothing to explain.
 
     Parameters
@@ -47,8 +47,6 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, guessed
         Whether the cells of the row differ from those of the whole experiment.
     fewer_repeats : bool
         Whether the row has fewer cells than in the whole experiment.
-    guessed : bool
-        Whether the rows or columns of the data set are a guess.
 
     Returns
     -------
@@ -63,6 +61,4 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, guessed
         return REDUCED if fewer_repeats else SPREAD
     if verdict.startswith(BY_VARIANT):
         return FORM
-    if reduced:
-        return REDUCED
-    return SELECTION if guessed else UNEXPLAINED
+    return REDUCED if reduced else UNEXPLAINED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -130,20 +129,9 @@ class Samples:
         """Return whether a group has fewer cells than in the whole experiment."""
         return len(self.cells.get(group, [])) < len(self.whole.get(group, []))
 
-    def is_guessed(self, dataset: str) -> bool:
-        """Return whether the catalogue marks the selection of rows or columns as guessed."""
-        return _selection(dataset) == "guessed"
-
 
 def _group(cell: Cell, keys: list[str]) -> Group:
     return cell.dataset, setting_key(cell.setting, keys), cell.method
-
-
-@functools.cache
-def _selection(dataset: str) -> str:
-    from pucli.data import dataset_entry
-
-    return str(dataset_entry(dataset).selection)
 
 
 def sample(values: Sequence[float]) -> Sample:

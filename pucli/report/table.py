@@ -233,7 +233,6 @@ def _explain(row: TableRow, samples: Samples) -> None:
         row.verdict,
         reduced=samples.is_reduced(group),
         fewer_repeats=samples.has_fewer_repeats(group),
-        guessed=samples.is_guessed(row.dataset),
     )
     declared = ""
     for note in _fitting(row, samples.experiment):

@@ -84,13 +84,11 @@ def test_targets_of_the_benchmarks_that_are_not_reached():
 def test_targets_of_auto_that_are_not_reached():
     rows = bench("quality-full").query("tasks == 'all' and labelling == 'case-control' and method == 'auto'")
     two = [rows.iloc[k] for k in (0, 1)]
-    worst = [f"{-row['worst to SVC']:.3f}".lstrip("0") for row in two]
-    where = [row["note"].partition(";")[0].removeprefix("worst on ") for row in two]
     error = [f"{row['prior error']:.3f}".lstrip("0") for row in two]
+    assert max(row["prior error"] for row in two) < 0.06
     figures = [[f"{row[name]:.3f}".lstrip("0") for row in two] for name in ("F1", "AUC")]
     claims = [
-        f"it is {worst[0]} below on {where[0]} and {worst[1]} below on {where[1]}.",
-        f"An error of the prior below .06 at both frequencies: it is {error[0]} and {error[1]}.",
+        f"The mean error of the prior is {error[0]} and {error[1]}, below the target of .06",
         "it has {} and {}, and {} and {}.".format(*figures[0], *figures[1]),
     ]
     assert len(rows) == 2 and not missing(claims), missing(claims)
@@ -106,8 +104,6 @@ def test_benchmarks_of_others():
         f"AutoPU has an F1 of {spambase['obtained_mean']:.1f} on spambase, where the best of PU-Bench's nine methods has {spambase['published_mean']:.1f}. On mushroom it does not beat the best, {mushroom['published_mean']:.1f}: it has {mushroom['obtained_mean']:.1f}, and the verdict is *worse*.",
         f"{obtained[0]}, {obtained[1]} and {obtained[2]} on mushroom, wdbc and spambase",
     ]
-    made = json.loads((RESULTS / "pu-bench" / "provenance.json").read_text(encoding="utf-8"))["methods"]
-    claims.append(f"the experiments here with version {made[0]['version']}, and it samples otherwise")
     assert not missing(claims), missing(claims)
 
 
