@@ -128,6 +128,40 @@ def test_what_further_members_would_add_is_that_of_the_table() -> None:
     assert f"up to {max(r['error'] for r in others):.4f}".replace("0.", ".") in SECTION
 
 
+def test_the_rules_of_choice_compare_as_the_page_says() -> None:
+    cells = pd.DataFrame(json.loads((BENCH / "tuning.json").read_text(encoding="utf-8"))["cells"])
+    page = " ".join(PAGE.split())
+
+    def written(value: float) -> str:
+        return f"{value:.3f}".removeprefix("0")
+
+    means = cells.groupby(["tasks", "rule", "labelled"])[["F1", "AUC"]].mean()
+    for rule in cells.rule.unique():
+        pairs = [
+            "{}, {} ({}, {})".format(
+                *(written(means.loc[(half, rule, f), name]) for name in ("F1", "AUC") for f in (0.25, 0.5))
+            )
+            for half in ("design", "look-once")
+        ]
+        assert f"| {pairs[0]} | {pairs[1]} |" in page
+    default = "pu-auc, twice"
+    f1 = cells.groupby(["tasks", "method", "rule"]).F1.mean().unstack()
+    best = f1.idxmax(axis=1)
+    but = {
+        half: [name for name in best.loc[half].index if best[half, name] != default] for half in ("design", "look-once")
+    }
+    assert but == {"design": ["svc-naive"], "look-once": ["glpual"]}
+    for half, name in (("design", "svc-naive"), ("look-once", "glpual")):
+        pair = [written(f1.loc[(half, name), rule]) for rule in (default, best[half, name])]
+        assert "({}, and {}".format(*pair) in page
+    at = cells[(cells.tasks == "look-once") & (cells.method == "glpual") & (cells.labelled == 0.25)]
+    loss = at[at.rule == "f1, 3 times"].F1.mean() - at[at.rule == default].F1.mean()
+    assert f"loses {written(loss)} to the estimated F1" in page
+    seconds = cells.groupby(["tasks", "method", "rule"]).seconds.mean().unstack()
+    ratio = seconds[default] / seconds["f1, 3 times"]
+    assert f"takes {ratio.min():.2f} to {ratio.max():.2f} of the time".replace("0.", ".") in page
+
+
 def test_what_advise_says_of_the_methods_of_the_papers() -> None:
     """On how many tasks they have the larger F1, and by how much."""
     from pucli.advice import AHEAD_OF_AUTO
