@@ -80,6 +80,8 @@ def test_a_guessed_selection_is_the_cause_where_another_agrees_and_only_there(ta
             names = ", ".join(dict.fromkeys(name for name, _ in of))
             assert f"disagrees as well, or spreads too widely to tell ({names})" in row["note"], where
             assert all(dataset in row["note"] for _, dataset in of), where
+        if not of:
+            assert "selections-" not in row["note"], where
 
 
 def test_other_selections_were_tried_for_every_guessed_set_of_table_3_3():
