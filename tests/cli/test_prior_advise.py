@@ -57,6 +57,14 @@ def test_prior_of_a_file(pucli, tmp_path):
     assert "share_in_test_set" not in document  # nobody knows it
 
 
+def test_prior_of_a_single_labelled_row_leaves_out_what_holds_rows_out(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=40, labelled=1)
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--json")
+    assert [estimate["method"] for estimate in done.document["estimates"]] == ["bbe", "km2", "tice"]
+    assert "with 1 labelled row the estimates" in done.err
+    refused(pucli("prior", "--data", path, *WORDS, "--estimator", "auto"), "two labelled", "bbe needs one of each")
+
+
 @pytest.mark.parametrize("command", ["train", "tune"])
 @pytest.mark.slow
 def test_a_given_prior_that_the_rows_contradict_is_warned_of(pucli, tmp_path, command):

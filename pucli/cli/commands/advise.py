@@ -67,7 +67,8 @@ def command(
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error
     if rows.n_labelled < FEW_LABELLED:
-        out.warn(f"with {rows.n_labelled} labelled rows the answers are little more than guesses.")
+        rows_of = "row" if rows.n_labelled == 1 else "rows"
+        out.warn(f"with {rows.n_labelled} labelled {rows_of} the answers are little more than guesses.")
     ranked = _ranked(rows, where.seed)
     _warn_of_chance(out, ranked)
     auto_command = f"pucli auto {where.words}"

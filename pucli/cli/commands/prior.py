@@ -63,11 +63,14 @@ def command(
         return
     if not 0 < confidence < 1:
         raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")
-    names = ALL_METHODS if estimator == "all" else (opt.choice("estimator", estimator, ALL_METHODS),)
+    names: tuple[str, ...] = ALL_METHODS if estimator == "all" else (opt.choice("estimator", estimator, ALL_METHODS),)
     rows = rows_to_learn_from(out, "pu", where.source)
     labelled = rows.labelled
     if labelled.sum() < FEW_LABELLED:
-        out.warn(f"with {labelled.sum()} labelled rows the estimates are little more than guesses.")
+        rows_of = "row" if labelled.sum() == 1 else "rows"
+        out.warn(f"with {labelled.sum()} labelled {rows_of} the estimates are little more than guesses.")
+    if estimator == "all" and min(labelled.sum(), (~labelled).sum()) < 2:
+        names = tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)  # which hold rows out
     try:
         with out.progress("estimating", lines=True) as bar:
             report = estimate_priors(
