@@ -28,8 +28,10 @@ from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
 
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
 ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)
-# The most rows of each kind, drawn at random.
-MOST_ROWS = 2000
+# The most rows of each kind, drawn at random, and the most cells of the table that they make.
+MOST_ROWS, MOST_CELLS = 2000, 1_000_000
+# With more features, the estimate that is taken if none is given is not that of the ensemble, which would take minutes.
+MOST_FEATURES = 1000
 _OF_SCORES = {"best-bin": best_bin, "density-ratio": density_ratio}
 
 
@@ -59,7 +61,7 @@ def estimate_priors(
         Confidence of the intervals.
     random_state : int, RandomState or None
         Seed of folds, trees, samples and bootstrap samples. With that of an `AutoPU`, "auto" is its prior of the
-        unlabeled rows, if there are at most `MOST_ROWS` of each kind and they were given case-control.
+        unlabeled rows, if none are left out (`rows_of_each_kind`) and they were given case-control.
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
 
@@ -107,10 +109,16 @@ def estimate_priors(
     return without_ensemble.make_report([found[name] for name in methods], separation)
 
 
+def rows_of_each_kind(features: int) -> int:
+    """Return the most labelled and the most unlabeled rows of an estimate from rows with so many features."""
+    return max(2, min(MOST_ROWS, MOST_CELLS // (2 * features)))
+
+
 def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.random.RandomState | None) -> PriorEstimate:
     """Return the share of positives among unlabeled rows that is taken if none is given, with its 90 % interval.
 
-    It is that of "auto"; with a single row of a kind, which an ensemble cannot hold out, that of "bbe".
+    It is that of "auto"; with a single row of a kind, which an ensemble cannot hold out, or more than `MOST_FEATURES`
+    features, that of "bbe".
 
     Parameters
     ----------
@@ -119,7 +127,7 @@ def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.rand
     random_state : int, RandomState or None
     """
     few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
-    name = "bbe" if few else "auto"
+    name = "bbe" if few or X.shape[1] > MOST_FEATURES else "auto"
     return estimate_priors(X, labelled, (name,), replicates=1, confidence=0.9, random_state=random_state).estimates[0]
 
 
@@ -129,7 +137,8 @@ def _of_the_ensemble(
     """Return the estimate of each of `ENSEMBLE_METHODS`, and the AUC that the scores and the first one imply."""
     rows, s = without_ensemble.checked_rows(X, labelled)
     drawn = stream(seed, "rows")
-    few = np.sort(np.concatenate([drawn.permutation(np.flatnonzero(kind))[:MOST_ROWS] for kind in (s, ~s)]))
+    most = rows_of_each_kind(rows.shape[1])
+    few = np.sort(np.concatenate([drawn.permutation(np.flatnonzero(kind))[:most] for kind in (s, ~s)]))
     rows, s = rows[few], s[few]
     if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
         raise ValueError("estimates by an ensemble need two labelled and two unlabeled rows; bbe needs one of each.")

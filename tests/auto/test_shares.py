@@ -88,8 +88,23 @@ def test_many_rows_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sizes == [(30, 30)]
 
 
+def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, s, _ = two_clouds(60, labelled=30, features=3)
+    sizes = []
+    fit = shares.first_fit
+    monkeypatch.setattr(shares, "MOST_CELLS", 120)
+    monkeypatch.setattr(
+        shares, "first_fit", lambda X, s, *rest: sizes.append((s.sum(), (~s).sum())) or fit(X, s, *rest)
+    )
+    assert hidden_share_of(X, s, 0).method == "auto"
+    assert sizes == [(20, 20)]
+    monkeypatch.setattr(shares, "MOST_FEATURES", 2)
+    assert hidden_share_of(X, s, 0).method == "bbe"
+    assert len(sizes) == 1
+
+
 def test_a_method_whose_prior_is_not_given_takes_the_estimate_called_auto() -> None:
     X, s, _ = two_clouds(80, labelled=30, apart=4.0)
-    with pytest.warns(EstimatedPriorWarning, match="of `pucli prior` \\("):
+    with pytest.warns(EstimatedPriorWarning, match="of `pucli prior --estimator auto` \\("):
         model = UPU(loss="squared", random_state=1).fit(X, s)
     assert model.prior_ == hidden_share_of(X, s, 1).prior

@@ -138,7 +138,7 @@ def command(
 def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None]) -> str:
     """Return the command that trains the same classifier again."""
     goal, wanted = cut
-    words = [] if goal == "f1" else [f"--{goal}", f"{wanted:g}"]
+    words = [] if goal == "f1" else [f"--{goal}", str(wanted)]
     words += [] if labelling == "scar" else ["--labelling", labelling]
     return " ".join(["pucli auto", where.words, *words])
 

@@ -53,7 +53,7 @@ def command(
     narrow and the estimators agree. With a declared data set, split case-control, the true share is printed beside the
     estimates.
     """
-    from pucli.auto.shares import ALL_METHODS, ENSEMBLE_METHODS, MOST_ROWS, estimate_priors
+    from pucli.auto.shares import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, rows_of_each_kind
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.data.training_rows import FEW_LABELLED
     from pucli.solvers.prior.estimate import LARGEST_SAMPLE
@@ -97,7 +97,7 @@ def command(
     if rows.y_test is not None and rows.about.get("scenario") == "case-control":
         truth = float((rows.y_test == 1).mean())
         document["share_in_test_set"] = truth
-    most = MOST_ROWS if names[0] in ENSEMBLE_METHODS else LARGEST_SAMPLE
+    most = rows_of_each_kind(rows.X.shape[1]) if names[0] in ENSEMBLE_METHODS else LARGEST_SAMPLE
     sampled = [min(int(kind.sum()), most) for kind in (labelled, ~labelled)]
     document["labelled_used"], document["unlabeled_used"] = sampled
     out.document(document)

@@ -68,7 +68,7 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
         Seed of the folds, and of the rows of the estimate if there are many of a kind.
     estimator : {"auto", "bbe", "km2"}
         The estimate of `pucli.auto.AutoPU`, best bin estimation, or kernel mean embedding. With a single row of a kind,
-        which an ensemble cannot hold out, "auto" is "bbe".
+        which an ensemble cannot hold out, or more than 1,000 features, "auto" is "bbe".
 
     Returns
     -------
@@ -95,7 +95,7 @@ def _of_auto(X: Floats, labelled: Bools, random_state: RandomState) -> tuple[flo
     # the room of the automatic classifier is above this one, so that it is found by its name
     auto = estimator_class(get_method("auto"))
     found = auto.hidden_share(X, labelled, random_state)
-    share = f"`pucli prior` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
+    share = f"`pucli prior --estimator {found.method}` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
     return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
 
 
