@@ -191,7 +191,7 @@ def toolbox_upu(problem: Problem) -> Prediction:
             if auc > best:
                 best, chosen = auc, (width * factor, ridge)
     scores = _upu(UPUClassifier, prior, *chosen, X, s, scaler.transform(problem.X_test))
-    return Prediction(scores, scores > 0, prior)
+    return Prediction(scores, scores > 0, _in_population(problem, prior))
 
 
 def _upu(
@@ -221,15 +221,26 @@ def _ours(name: str) -> Callable[[Problem], Prediction]:
         estimator = estimator_class(get_method(name))(**seeded(name, {}, problem.seed))
         model = make_pipeline(estimator, standardise=True).fit(problem.X, problem.labelled)
         scores = model.decision_function(problem.X_test)
-        return Prediction(scores, scores > 0, getattr(model[-1], "prior_", None))
+        share = getattr(model[-1], "prior_", None)
+        return Prediction(scores, scores > 0, None if share is None else _in_population(problem, share))
 
     return method
 
 
+def _in_population(problem: Problem, share: float) -> float:
+    """Return the share of positives in the population, given that in the unlabeled rows, which methods estimate."""
+    if problem.scenario == "case-control":
+        return share
+    labelled = float(problem.labelled.mean())
+    return labelled + (1.0 - labelled) * share
+
+
 # Our methods that run; the quadratic surface of ekf-glpual takes too long on wide tasks.
 OURS = ("glpual", "gllc", "bsvm", "blssvm", "e-glpual", "cpb-glpual", "upu", "nnpu", "usmo", "ramp-pu")
-# What runs on labels of every kind.
+# What `pucli bench labelling` puts beside them.
 BASELINES = ("auto", "SVC, unlabeled as negative", "SVC, true prior")
+# Further ceilings, on labels that are given case-control only.
+CASE_CONTROL_ONLY = ("auto, true prior", "no hidden positives")
 # What models labels that are not random; `pucli bench labelling` compares them.
 OF_LABELLING = ("auto, labelling sar", "SAR-EM")
 

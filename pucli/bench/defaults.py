@@ -56,11 +56,11 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench defaults`.
 
-    The files are in `folder`, by default the folder that PUCLI_QUALITY_DATA names, or ../shared/data.
+    The files come from `folder`, by default as those of `pucli fetch`.
     """
     from threadpoolctl import threadpool_limits
 
-    folder, present = at_hand("all", folder)
+    present = at_hand("all", folder)
     names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
     report = reporter(progress)
     cells = []
@@ -68,7 +68,7 @@ def run(
         for done, task in enumerate(present, start=1):
             rows = load(task, folder)
             for name in names:
-                cells += [_cell(name, task.name, rows, seed) for seed in SEEDS[: 1 + draws(name)]]
+                cells += [_cell(name, task, rows, seed) for seed in SEEDS[: 1 + draws(name)]]
             report(done, len(present))
     title = f"Defaults on {len(present)} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
     return {

@@ -39,14 +39,14 @@ def run(
     """Return the table of `pucli bench members`; the files are those of `pucli bench quality`."""
     import pandas as pd
 
-    folder, present = at_hand(half, folder)
+    present = at_hand(half, folder)
     report, cells = reporter(progress), []
     for done, task in enumerate(present, start=1):
         rows = load(task, folder)
         for frequency in FREQUENCIES:
             for repeat in range(repeats):
-                about = {"task": task.name, "labelled": frequency, "repeat": repeat}
-                cells += [{**about, **cell} for cell in _cells(task.name, rows, frequency, repeat)]
+                about = {"task": task, "labelled": frequency, "repeat": repeat}
+                cells += [{**about, **cell} for cell in _cells(task, rows, frequency, repeat)]
         report(done, len(present))
     title = f"Members of the ensemble, {len(present)} tasks ({half}); AUC of the test rows"
     return {"title": title, "columns": list(COLUMNS), "rows": _table(pd.DataFrame(cells)), "cells": cells}

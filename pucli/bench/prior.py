@@ -32,15 +32,15 @@ def run(
     """Return the table of `pucli bench prior`; the files are those of `pucli bench quality`."""
     import pandas as pd
 
-    folder, present = at_hand(half, folder)
+    present = at_hand(half, folder)
     report, cells = reporter(progress), []
     for done, task in enumerate(present, start=1):
         rows = load(task, folder)
         for frequency in FREQUENCIES:
             for repeat in range(repeats):
-                half_of = "design" if task.name in DESIGN else "look-once"
-                of = {"task": task.name, "tasks": half_of, "labelled": frequency, "repeat": repeat}
-                cells += [{**of, **cell} for cell in _cells(task.name, rows, frequency, repeat)]
+                half_of = "design" if task in DESIGN else "look-once"
+                of = {"task": task, "tasks": half_of, "labelled": frequency, "repeat": repeat}
+                cells += [{**of, **cell} for cell in _cells(task, rows, frequency, repeat)]
         report(done, len(present))
     frame = pd.DataFrame(cells)
     title = f"{frame.task.nunique()} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"

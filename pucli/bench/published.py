@@ -8,7 +8,6 @@ how many rows it had is not known here, so both label frequencies are shown, and
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,19 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.bench._quality_methods import Prediction, Problem, predict
-from pucli.bench._quality_tasks import COMMA, TASKS, Rows, Task, load
+from pucli.bench._quality_tasks import Rows, all_rows
 from pucli.bench._timing import Progress, reporter
 from pucli.data.splits import make_split, split_stream
-from pucli.errors import UsageError
+from pucli.errors import RunError, UsageError
 
 SEEDS = (42, 43)
 METHODS = ("auto", "SVC, unlabeled as negative")
 COLUMNS = ("protocol", "data", "labelled", "metric", "method", "value", "published best", "published naive", "seconds")
-EVERY_ROW = 1_000_000
-DATA = {
-    "mushroom": next(task for task in TASKS if task.name == "mushroom"),
-    "wdbc": Task("wdbc", "uci/wdbc/wdbc.data", COMMA, 1, ("M",), drop=(0,)),
-}
 
 
 class Figure(NamedTuple):
@@ -53,22 +47,33 @@ PUBLISHED = (
 def run(progress: Progress | None = None, *, folder: Path | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench published`.
 
-    The files are expected in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
+    The files come from `folder`, by default as those of `pucli fetch`.
     """
-    folder = folder or Path(os.environ.get("PUCLI_QUALITY_DATA", "../shared/data"))
-    at_hand = [figure for figure in PUBLISHED if (folder / DATA[figure.data].file).is_file()]
-    if not at_hand:
-        raise UsageError(f"{folder}: no file of the data sets is there; set PUCLI_QUALITY_DATA to their folder.")
+    found_rows = _at_hand(folder)
+    at_hand = [figure for figure in PUBLISHED if figure.data in found_rows]
     report = reporter(progress)
     settings = list(dict.fromkeys((figure.protocol, figure.data, figure.frequency) for figure in at_hand))
     rows: list[dict[str, Any]] = []
     for done, (protocol, data, frequency) in enumerate(settings, start=1):
-        found = _measured(protocol, load(DATA[data], folder, EVERY_ROW), data, frequency)
+        found = _measured(protocol, found_rows[data], data, frequency)
         figures = [figure for figure in at_hand if figure[:3] == (protocol, data, frequency)]
         rows += [_line(figure, method, found[method]) for figure in figures for method in METHODS]
         report(done, len(settings))
     title = f"Published figures of others beside auto; means over {len(SEEDS)} seeds"
     return {"title": title, "columns": list(COLUMNS), "rows": rows}
+
+
+def _at_hand(folder: Path | None) -> dict[str, Rows]:
+    """Return data set -> its rows, of those whose file can be had."""
+    found, missing = {}, []
+    for data in dict.fromkeys(figure.data for figure in PUBLISHED):
+        try:
+            found[data] = all_rows(data, folder)
+        except RunError as error:
+            missing.append(str(error))
+    if not found:
+        raise UsageError(f"no file of the data sets can be had; set PUCLI_MIRROR to their folder: {missing[0]}")
+    return found
 
 
 def pu_bench_split(y: np.ndarray, frequency: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

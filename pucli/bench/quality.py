@@ -3,8 +3,8 @@
 Every method has the same splits. F1 is that at the method's own cut; AUC and F1 are means over tasks on test rows.
 "Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
 "prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
-"kept" the share of the cells whose 90 % interval holds the truth. On labels that are not given case-control the
-baselines alone run beside auto. `pucli bench labelling` tries models of labels that are not random.
+"kept" the share of the cells whose 90 % interval holds the truth. Two of the ceilings run on case-control labels only.
+`pucli bench labelling` tries models of labels that are not random.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from pucli.bench._quality_labelling import LABELLINGS, labelled_split, told
-from pucli.bench._quality_methods import BASELINES, OF_LABELLING, Prediction, Problem, installed, predict
+from pucli.bench._quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
 from pucli.bench._quality_table import COLUMNS, Cell, table
-from pucli.bench._quality_tasks import Rows, Task, at_hand, load, tasks
+from pucli.bench._quality_tasks import Rows, at_hand, load, tasks
 from pucli.bench._timing import Progress
 from pucli.data.splits import split_stream
 
@@ -40,21 +40,21 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of `pucli bench quality`.
 
-    The files lie in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
+    The files come from `folder`, by default as those of `pucli fetch`.
     """
-    folder, present = at_hand(half, folder)
+    present = at_hand(half, folder)
     chosen = methods or [name for name in installed() if name not in OF_LABELLING]
     cells: list[Cell] = []
     jobs = [(task, labelling) for task in present for labelling in labellings]
     for done, (task, labelling) in enumerate(jobs, start=1):
         rows = load(task, folder)
-        names = chosen if labelling == "case-control" or methods else [name for name in chosen if name in BASELINES]
+        names = chosen if labelling == "case-control" or methods else [n for n in chosen if n not in CASE_CONTROL_ONLY]
         for frequency in frequencies:
             for repeat in range(repeats):
                 cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
         if progress is not None:
             progress(done, len(jobs))
-    left_out = [task.name for task in tasks(half) if task not in present]
+    left_out = [task for task in tasks(half) if task not in present]
     title = f"{len(present)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
     return {
         "title": title + (f"; without {', '.join(left_out)}, whose files are missing" if left_out else ""),
@@ -65,9 +65,9 @@ def run(
 
 
 def _cells(
-    task: Task, rows: Rows, frequency: float, repeat: int, labelling: str, methods: list[str], seed: int
+    task: str, rows: Rows, frequency: float, repeat: int, labelling: str, methods: list[str], seed: int
 ) -> list[Cell]:
-    rng = split_stream(seed, task.name, labelling, frequency, repeat)
+    rng = split_stream(seed, task, labelling, frequency, repeat)
     split = labelled_split(labelling, rows.X, rows.y, frequency, rng)
     labelled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
     scenario = told(labelling)
@@ -78,7 +78,7 @@ def _cells(
         started = time.process_time()
         prediction = predict(method, problem)
         if prediction is not None:
-            where = (method, task.name, labelling, frequency, repeat)
+            where = (method, task, labelling, frequency, repeat)
             found.append(_measured(where, prediction, problem.true_prior, y_test, time.process_time() - started))
     return found
 

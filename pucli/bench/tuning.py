@@ -43,14 +43,14 @@ def run(progress: Progress | None = None, *, half: str = "all", folder: Path | N
     """Return the table of `pucli bench tuning`; the files are those of `pucli bench quality`."""
     import pandas as pd
 
-    folder, present = at_hand(half, folder)
+    present = at_hand(half, folder)
     report, cells = reporter(progress), []
     for done, task in enumerate(present, start=1):
         rows = load(task, folder)
         if rows.X.shape[1] <= MOST_FEATURES:
             for frequency in FREQUENCIES:
-                of = {"task": task.name, "tasks": "design" if task.name in DESIGN else "look-once"}
-                cells += [{**of, **cell} for cell in _cells(task.name, rows, frequency)]
+                of = {"task": task, "tasks": "design" if task in DESIGN else "look-once"}
+                cells += [{**of, **cell} for cell in _cells(task, rows, frequency)]
         report(done, len(present))
     frame = pd.DataFrame(cells)
     counts = ", ".join(f"{part.task.nunique()} {name}" for name, part in frame.groupby("tasks"))

@@ -82,10 +82,12 @@ class File(_Declared):
 class Target(_Declared):
     """The label column and its classes. `positive` becomes +1 and `negative` -1; all other rows are dropped.
 
-    Without `positive`, the data set is multi-class. Without `negative`, all other classes are negative.
+    Without `positive`, the data set is multi-class. Without `negative`, all other classes are negative. `above`: the
+    positives are the rows whose label, a number, is above this quantile of the column.
     """
 
     column: Column | None = None
+    above: float | None = Field(default=None, gt=0, lt=1)
     positive: list[Value] | None = None
     negative: list[Value] | None = None
 
@@ -165,6 +167,8 @@ class Entry(_Declared):
             raise ValueError("a guessed selection needs a 'note' with the reason for the guess")
         if self.target.negative and not self.target.positive:
             raise ValueError("'target.negative' needs 'target.positive'")
+        if self.target.above is not None and self.target.positive:
+            raise ValueError("'target.above' and 'target.positive' exclude each other")
         for file in self.files:
             for packaging in file.packagings():
                 if packaging.sha256 is None and self.content_sha256 is None:
@@ -255,7 +259,7 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
 def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path) -> Any:
     """Return what an entry declares, with what the entry that it is `like` declares beside it.
 
-    The name for tables, the counts and the hash of the content are never another's.
+    The name for tables, the counts, the prior and the hash of the content are never another's.
     """
     other = body.get("like") if isinstance(body, dict) else None
     if other is None:
@@ -263,7 +267,7 @@ def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path
     if not isinstance(raw.get(other), dict) or "like" in raw[other]:
         whole = [key for key, value in raw.items() if isinstance(value, dict) and "like" not in value]
         raise UsageError(f"{path}: {name}.like: {unknown('data set', str(other), whole)}")
-    own = ("name", "content_sha256", "published")
+    own = ("name", "content_sha256", "published", "prior")
     shared = {key: value for key, value in raw[other].items() if key not in own}
     return {"folder": f"uci/{other}", **shared, **body}
 

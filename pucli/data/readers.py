@@ -51,13 +51,16 @@ def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None =
 
 def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
     header = None if reader.header == "none" or reader.columns else 0
+    used: Any = None if columns is None else (lambda name: name in columns)
+    if columns is not None and header is None and not reader.columns:
+        used = sorted(columns)  # positions: pandas asks a function about names alone
     return read_csv(
         path,
         sep=_SEPARATORS[reader.separator],
         header=header,
         names=reader.columns,
         skiprows=reader.skip,
-        usecols=None if columns is None else (lambda name: name in columns),
+        usecols=used,
         keep_default_na=False,
         na_values=[""],
     )

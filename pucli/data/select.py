@@ -57,7 +57,7 @@ def select(frame: pd.DataFrame, entry: Entry) -> Selected:
     """
     target = LABEL if entry.target.column is None else entry.target.column
     frame = _keep_rows(frame.reset_index(drop=True), entry.rows)
-    label = class_text(_column(frame, target))
+    label = _labels(_column(frame, target), entry.target)
     keep = _wanted_classes(label, entry.target)
     frame, label = frame[keep], label[keep]
     if entry.rows.take is not None:
@@ -95,6 +95,17 @@ def _order(column: pd.Series, sort: Sort) -> Ints:
     rank = {key: position for position, key in enumerate(sorted(set(keys)))}
     ranks = np.array([rank[key] for key in keys])[codes]
     return np.argsort(-ranks if sort.order == "descending" else ranks, kind="stable")
+
+
+ABOVE, NOT_ABOVE = "above", "not above"
+
+
+def _labels(column: pd.Series, target: Target) -> AnyArray:
+    """Return the classes (n,) as text: those of the column, or whether its numbers are above a quantile."""
+    if target.above is None:
+        return class_text(column)
+    numbers = _to_numbers(column).to_numpy()
+    return np.where(numbers > np.quantile(numbers, target.above), ABOVE, NOT_ABOVE).astype(object)
 
 
 def class_text(column: pd.Series) -> AnyArray:
@@ -199,9 +210,10 @@ def _to_numbers(column: pd.Series) -> pd.Series:
 
 
 def _plus_minus(label: AnyArray, classes: AnyArray, target: Target) -> Ints:
-    if target.positive is None:
+    declared = target.positive if target.above is None else [ABOVE]
+    if declared is None:
         return classes if classes.dtype.kind == "i" else np.unique(classes, return_inverse=True)[1].astype(np.int64)
-    positive = np.isin(label, np.array([str(value) for value in target.positive], dtype=object))
+    positive = np.isin(label, np.array([str(value) for value in declared], dtype=object))
     return np.where(positive, 1, -1).astype(np.int64)
 
 

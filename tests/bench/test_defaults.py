@@ -11,13 +11,12 @@ from pucli.bench import defaults
 from pucli.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
 from tests.helpers import ROOT
 
-DATA = ROOT.parent / "shared" / "data"
 COMMITTED = ROOT / "results" / "bench" / "defaults.json"
 
 
-def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="PUCLI_QUALITY_DATA"):
-        defaults.run(folder=tmp_path)
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="PUCLI_MIRROR"):
+        defaults.run(folder=tmp_path / "none")
 
 
 def test_an_estimated_prior_excuses_nothing() -> None:
@@ -25,11 +24,8 @@ def test_an_estimated_prior_excuses_nothing() -> None:
     assert not defaults._is_about_model(EstimatedPriorWarning)
 
 
-@pytest.mark.skipif(not (DATA / "uci/wine").is_dir(), reason="the data folder is not beside this checkout")
 @pytest.mark.slow
 def test_a_task_is_judged_and_only_methods_that_draw_get_a_second_seed(tmp_path: Path) -> None:
-    (tmp_path / "uci").mkdir()
-    (tmp_path / "uci/wine").symlink_to(DATA / "uci/wine")
     found = defaults.run(folder=tmp_path, methods=["glpual", "svc-naive"])
     assert [(line["method"], line["seed"]) for line in found["rows"]] == [
         ("glpual", 0),

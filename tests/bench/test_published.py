@@ -26,7 +26,7 @@ def test_a_labelled_row_of_pu_bench_is_unlabeled_too_and_never_tested() -> None:
 
 
 def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="PUCLI_QUALITY_DATA"):
+    with pytest.raises(UsageError, match="PUCLI_MIRROR"):
         published.run(folder=tmp_path)
 
 
