@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pucli.auto.members import Member, Model, TrainingRows, Views
 from pucli.auto.ranking import pu_auc
 from pucli.seeding import stream
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -66,8 +68,6 @@ def fit_members(
     The scores (members, n) are standardised. population : (n,) bool, rows that are a sample of the population.
     callback : called after each member with its name, the number of members fitted, and their total number.
     """
-    from joblib import Parallel, delayed
-
     seen = views.of(X)
 
     def one(member: Member) -> tuple[FittedMember, np.ndarray]:
@@ -75,13 +75,34 @@ def fit_members(
         model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
         return standardised_member(member, model, parameters, held_out, labelled, population)
 
-    done = []
-    results = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(delayed(one)(m) for m in members)
-    for fitted, held_out in results:
-        done.append((fitted, held_out))
+    def tell(result: tuple[FittedMember, np.ndarray], done: int) -> None:
         if callback is not None:
-            callback(fitted.name, len(done), len(members))
-    return Ensemble(views, [fitted for fitted, _ in done]), np.stack([held_out for _, held_out in done])
+            callback(result[0].name, done, len(members))
+
+    found = last_first(one, [(member,) for member in members], n_jobs, tell)
+    return Ensemble(views, [fitted for fitted, _ in found]), np.stack([held_out for _, held_out in found])
+
+
+def last_first(
+    function: Callable[..., Result],
+    work: Sequence[tuple[Any, ...]],
+    n_jobs: int | None,
+    tell: Callable[[Result, int], None] | None = None,
+) -> list[Result]:
+    """Return `function(*item)` for each item of `work`, in its order, computed in `n_jobs` threads.
+
+    The last items are begun first: trees take longer than ridges, and a long item at the end would leave threads idle.
+    tell : called with each result and the number of results so far.
+    """
+    from joblib import Parallel, delayed
+
+    found: list[Result] = []
+    threads = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")
+    for result in threads(delayed(function)(*item) for item in reversed(work)):
+        found.append(result)
+        if tell is not None:
+            tell(result, len(found))
+    return found[::-1]
 
 
 def standardised_member(

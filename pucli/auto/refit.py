@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.auto.ensemble import Ensemble, FittedMember, standardised_member
+from pucli.auto.ensemble import Ensemble, FittedMember, last_first, standardised_member
 from pucli.auto.members import Member, TrainingRows
 from pucli.seeding import stream
 
@@ -91,8 +91,6 @@ def refit(
     n_jobs : int or None
         Number of threads.
     """
-    from joblib import Parallel, delayed
-
     views = ensemble.views.of(X)
     targets = np.where(labelled, 1.0, 2.0 * probabilities - 1.0)
 
@@ -105,9 +103,7 @@ def refit(
 
     if all(member.refit is None for member in members):
         return None
-    results = Parallel(n_jobs=n_jobs, backend="threading")(
-        delayed(one)(*work) for work in zip(members, ensemble.members, held_out, strict=True)
-    )
+    results = last_first(one, list(zip(members, ensemble.members, held_out, strict=True)), n_jobs)
     scores = np.mean([scores for _, scores in results], axis=0)
     again = Ensemble(ensemble.views, [fitted for fitted, _ in results])
     return Refitted(again, quantile_map(scores[~labelled], held_out.mean(axis=0)[~labelled]))
