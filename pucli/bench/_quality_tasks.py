@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.data import load_dataset
-from pucli.data.catalogue import dataset_names
+from pucli.data.catalogue import dataset_names, load_catalogue
 from pucli.errors import RunError, UsageError
 from pucli.seeding import stream
 
@@ -49,12 +49,13 @@ def tasks(half: str = "all") -> list[str]:
 
 
 def at_hand(half: str, folder: Path | None) -> list[str]:
-    """Return the tasks of a half whose files can be had: see `load`.
+    """Return the tasks of a half whose rows can be had: see `load`.
 
     Raises
     ------
     UsageError
-        None of them can; the message says why not the first.
+        None of them can or, without a folder, no more than those that come with scikit-learn; the message says why not
+        the first.
     """
     found, missing = [], []
     for task in tasks(half):
@@ -64,7 +65,8 @@ def at_hand(half: str, folder: Path | None) -> list[str]:
             missing.append(str(error))
         else:
             found.append(task)
-    if not found:
+    downloaded = [task for task in found if load_catalogue()[PREFIX + task].files]
+    if missing and not (downloaded if folder is None else found):
         raise UsageError(f"no file of the tasks can be had; set PUCLI_MIRROR to their folder. The first: {missing[0]}")
     return found
 

@@ -54,6 +54,8 @@ def test_rows_that_are_drawn_are_the_same_in_every_run() -> None:
 def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="PUCLI_MIRROR"):
         quality.run(folder=tmp_path, half="look-once")
+    with pytest.raises(UsageError, match=r"PUCLI_MIRROR.*ecoli\.data"):
+        quality.run()
 
 
 def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
