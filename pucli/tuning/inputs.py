@@ -10,7 +10,7 @@ import numpy as np
 from pucli.arrays import AnyArray, Bools
 from pucli.errors import UsageError, unknown
 from pucli.estimators.base.labels import positive_label
-from pucli.methods import METHODS, Method, check_value, estimator_class, get_method
+from pucli.methods import METHODS, Method, check_value, constructor_defaults, estimator_class, get_method
 from pucli.seeding import stream
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import RANKING, Rule, check_rule
@@ -84,17 +84,19 @@ def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]
             check_value(method.name, name, value)
 
 
-def estimates_prior(method: Method, fixed: Point, grid: Point) -> bool:
-    """Return whether a method with these parameters would estimate its class prior in every fit."""
+def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
+    """Return the estimator by which every fit with these parameters would find its class prior, None if none would."""
     takes = method.prior.startswith("estimated") and "prior" in estimator_class(method)._get_param_names()
-    return takes and fixed.get("prior") is None and "prior" not in grid
+    if not takes or fixed.get("prior") is not None or {"prior", "prior_estimator"} & set(grid):
+        return None
+    return str(fixed.get("prior_estimator", constructor_defaults(method).get("prior_estimator", "auto")))
 
 
 # Rows of each kind from which the class prior is estimated, and limits of the estimate.
 PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
 
 
-def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> float:
+def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, estimator: str = "auto") -> float:
     """Return the estimated share of positives among the unlabeled rows, or among all rows (denominator "all").
 
     Parameters
@@ -107,10 +109,13 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> 
         The rows whose positives are counted.
     seed : int
         Seed of the sample and of the folds.
+    estimator : str, default "auto"
+        The estimate of `pucli.auto.AutoPU`, or a method of `pucli.solvers.prior.estimate`.
     """
     from scipy.sparse import issparse
 
     from pucli.auto.shares import hidden_share_of
+    from pucli.solvers.prior.estimate import estimate_prior
 
     rng = stream(seed, "class prior")
     rows = np.sort(
@@ -118,7 +123,11 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int) -> 
     )
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
-    hidden = float(np.clip(hidden_share_of(few, labelled[rows], seed).prior, low, high))
+    if estimator == "auto":
+        found = hidden_share_of(few, labelled[rows], seed).prior
+    else:
+        found = estimate_prior(few, labelled[rows], estimator, random_state=seed).prior
+    hidden = float(np.clip(found, low, high))
     return in_population(hidden, labelled, denominator)
 
 

@@ -20,7 +20,7 @@ from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand, resolve
 from pucli.tuning.inputs import (
     check_parameters,
-    estimates_prior,
+    estimator_of_prior,
     in_population,
     labelling,
     named_method,
@@ -293,14 +293,16 @@ def tune(
     X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
     by = rule_for(entry, rule, denominator, fixed)
-    needs_prior = estimates_prior(entry, fixed, grid)
-    if by.name in ("f1", RANKING) or needs_prior:
+    pooled, estimator = by.name in ("f1", RANKING), estimator_of_prior(entry, fixed, grid)
+    if pooled or estimator == "auto":
         hidden = share_of_positives(X, s == 1, "unlabeled", seed)
-        if by.name in ("f1", RANKING):
-            by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
-        if needs_prior:
-            # with priors of their own, the scores of two folds could not be compared; each would also take its time
-            fixed["prior"] = hidden
+    if pooled:
+        by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
+    if estimator == "auto":
+        fixed["prior"] = hidden  # in every fit it would take its time
+    elif estimator and pooled:
+        # with priors of their own, the scores of two folds could not be compared
+        fixed["prior"] = share_of_positives(X, s == 1, "unlabeled", seed, estimator)
     if cv_repeats is None:
         cv_repeats = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
     search = _Search(dict(fixed), grid, by, started)

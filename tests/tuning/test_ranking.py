@@ -8,15 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from pucli.errors import UsageError
+from pucli.errors import EstimatedPriorWarning, UsageError
 from pucli.estimators.base.scales import in_numbers
+from pucli.estimators.cpb import CPBGLPUAL
 from pucli.estimators.glpual import GLLC
 from pucli.estimators.naive_svc import NaiveSVC
 from pucli.methods import estimator_class, get_method, make_estimator
+from pucli.metrics.scorers import puf_scorer
 from pucli.tuning import tune
 from pucli.tuning.evidence import best_cut, evidence, ranked
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
+from pucli.tuning.inputs import share_of_positives
 from pucli.tuning.paths.landmarks import LandmarkRoute
 from pucli.tuning.routes import make_route
 from pucli.tuning.scorers import Rule
@@ -192,6 +195,24 @@ def test_all_fits_take_one_estimate_of_the_class_prior():
     assert 0.02 <= result.params["prior"] <= 0.98
     assert tune("usmo", X, s, params={"prior": 0.3}, grid={"lam": [0.01, 0.1]}).params["prior"] == 0.3
     assert "prior" not in tune("gllc", X, s, grid={"lam": [0.1]}, rule="puf").params
+
+
+def test_the_estimator_of_the_prior_that_is_asked_for_is_taken_in_tuning_as_well():
+    X, s = pu_data(9)
+    km2 = {"prior_estimator": "km2", "kernel": "linear", "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimatedPriorWarning)
+        # a rule that judges each fold apart lets every fit estimate, as the fits of a plain cross-validation would
+        result = tune("cpb-glpual", X, s, params=km2, grid={"lam": [0.01, 0.1]}, rule="puf", cv_repeats=1, seed=3)
+        assert "prior" not in result.params
+        (folds,) = pu_folds(s, 4, 3)
+        for lam, score in zip(result.trials.columns["lam"], result.trials.columns["score"], strict=True):
+            model = CPBGLPUAL(**km2, lam=lam)
+            by_fold = [puf_scorer(model.fit(X[train], s[train]), X[valid], s[valid]) for train, valid in folds]
+            assert score == pytest.approx(np.mean(by_fold))
+        pooled = tune("cpb-glpual", X, s, params=km2, grid={"lam": [0.01, 0.1]})
+    assert pooled.params["prior"] == share_of_positives(X, s == 1, "unlabeled", 0, "km2")
+    assert pooled.params["prior"] != share_of_positives(X, s == 1, "unlabeled", 0)
 
 
 def test_a_method_without_a_cut_is_tuned_by_the_estimated_f1(monkeypatch):

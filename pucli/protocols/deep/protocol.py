@@ -102,7 +102,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     drawn = context.shared(cell, _prepare)
     method, options = cell.declared["method"], cell.declared["options"]
     result = CellResult(params=dict(method["params"]))
-    seed = seed_words(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
+    seed = fit_seed(cell)
     started = time.perf_counter()
     looking: dict[str, float] = {"predict": 0.0}
     curve: list[dict[str, float]] = []
@@ -124,6 +124,11 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         last = {"iterations": options["iterations"], "log_likelihood": result.metrics["log_likelihood"]}
         result.details["curve"] = [*curve, last]
     return result
+
+
+def fit_seed(cell: Cell) -> int:
+    """Return the seed of the model of a cell."""
+    return seed_words(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
 
 
 def _stages(
