@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +12,7 @@ from pucli.report.cells import FILE as CELLS
 from pucli.report.cells import cells_csv, read_cells_csv
 from pucli.report.comparisons import compare_pairs, rank_methods
 from pucli.report.extras import extras_of, remarks_of
-from pucli.report.files import PROVENANCE, output_folder, write
+from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats import FORMATS, rendered
 from pucli.report.model import Report
 from pucli.report.samples import Samples
@@ -150,15 +149,6 @@ def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Pa
             f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it."
         )
     return best
-
-
-def read_provenance(folder: Path) -> dict[str, Any]:
-    """Return the content of provenance.json in a folder, or {} if it cannot be read."""
-    try:
-        found = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def build_report(
@@ -354,7 +344,7 @@ def _write_always(
     """Write cells.csv and the provenance, unless nothing in the folder would change."""
     from pucli.report.made_with import made_with, made_with_page, to_text
 
-    if from_csv and not any(row["provenance"] for row in stored.values()):
+    if from_csv and not any(row["finished"] for row in stored.values()):
         recorded = read_provenance(report.folder)
         if recorded and recorded["figures"] != json_values(report.figures):
             content = {**recorded, "figures": report.figures}
@@ -363,7 +353,7 @@ def _write_always(
     before = read_provenance(report.folder) if from_csv else {}
     content = made_with(report, experiment, scope, cells, stored, before)
     report.files += [
-        write(report.folder / CELLS, cells_csv(cells, stored)),
+        write(report.folder / CELLS, cells_csv(cells, stored, content["made_with"])),
         write(report.folder / "provenance.md", made_with_page(content)),
         # written last: its cell count protects this report from being replaced by a smaller one
         write(report.folder / PROVENANCE, to_text(content)),

@@ -2,7 +2,9 @@
 
 The file has everything that a table needs, but neither the trials of tuning nor the details behind some figures. Its
 columns, in this order: the identity of the cell; status; chosen parameters; metrics; seconds_*; the certificate; number
-of fits, flags, notes, error. A metric with the name of another column has the prefix `metric_`.
+of fits, flags, notes, error. A metric with the name of another column has the prefix `metric_`. Where cells were made
+in several ways, the last column, `made_with`, has the number of the entry of provenance.json, from 1; files of before
+this column lack it.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pucli.errors import UsageError
-from pucli.report.files import csv_text
+from pucli.report.files import csv_text, read_provenance
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
 from pucli.runner.store import StoredRow, StoredRows
@@ -26,21 +28,26 @@ HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "p
 TAIL = ("n_fits", "flags", "notes", "error")
 SECONDS = "seconds_"
 METRIC = "metric_"
+WAY = "made_with"
 MISSING = "missing"
 # separator of flags, and of notes, within their column
 SEPARATOR = "; "
 
 
-def cells_csv(cells: Sequence[Cell], stored: StoredRows) -> str:
-    """Return the text of cells.csv, with all digits. Settings and parameters are JSON; repeats count from 0."""
+def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the text of cells.csv, with all digits. Settings and parameters are JSON; repeats count from 0.
+
+    `ways` are the entries `made_with` of the provenance that is written beside it.
+    """
     metrics = _names(stored, "metrics")
     seconds = _names(stored, "seconds")
     certificate = _names(stored, "certificate")
     taken = {*HEAD, *TAIL, *certificate}
     columns = [
         *HEAD, *(METRIC + name if name in taken else name for name in metrics), *(SECONDS + name for name in seconds),
-        *certificate, *TAIL,
+        *certificate, *TAIL, *([WAY] if len(ways) > 1 else []),
     ]  # fmt: skip
+    numbers = {way_text(way): number for number, way in enumerate(ways, start=1)}
     lines = []
     for cell in cells:
         row = stored.get(cell.key)
@@ -55,6 +62,8 @@ def cells_csv(cells: Sequence[Cell], stored: StoredRows) -> str:
             *(row["certificate"].get(name) for name in certificate),
         ]
         tail = [row["n_fits"], SEPARATOR.join(row["flags"]), SEPARATOR.join(row["notes"]), row["error"]]
+        if len(ways) > 1:
+            tail.append(numbers.get(way_text(row["provenance"])))
         lines.append([*head, row["status"], _text(row["params"]), *map(_exact, values), *tail])
     return csv_text(columns, lines)
 
@@ -72,7 +81,7 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
     Returns
     -------
     dict of str to StoredRow
-        Map from key to row, without trials, details, time and provenance.
+        Map from key to row, without trials, details and time; with its provenance where the file tells it.
 
     Raises
     ------
@@ -88,8 +97,9 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
             columns = next(reader, [])
             parts = _parts(columns, path)
             place = columns.index("key")
+            ways = read_provenance(folder).get("made_with", [])
             return {
-                line[place]: _row(columns, parts, line, path, number)
+                line[place]: _row(columns, parts, line, path, number, ways)
                 for number, line in enumerate(reader, start=2)
                 if line[columns.index("status")] != MISSING and (wanted is None or line[place] in wanted)
             }
@@ -117,7 +127,25 @@ def _parts(columns: list[str], path: Path) -> dict[str, slice]:
     }
 
 
-def _row(columns: list[str], parts: dict[str, slice], line: list[str], path: Path, number: int) -> StoredRow:
+def way_text(way: Mapping[str, Any]) -> str:
+    """Return an entry of `made_with`, or the provenance of a cell, as a text that is equal for the same way."""
+    return json.dumps({name: value for name, value in way.items() if name != "cells"}, sort_keys=True)
+
+
+def _made(plain: Mapping[str, str], ways: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the provenance of a row: that of its number, or the only one; {} where the file does not tell it."""
+    number = int(plain.get(WAY) or 0) if len(ways) != 1 or WAY in plain else 1
+    return json.loads(way_text(ways[number - 1])) if 1 <= number <= len(ways) else {}
+
+
+def _row(
+    columns: list[str],
+    parts: dict[str, slice],
+    line: list[str],
+    path: Path,
+    number: int,
+    ways: Sequence[Mapping[str, Any]],
+) -> StoredRow:
     if len(line) != len(columns):
         raise UsageError(f"{path}: line {number} has {len(line)} values for {len(columns)} columns.")
     plain = dict(zip(columns, line, strict=True))
@@ -139,7 +167,7 @@ def _row(columns: list[str], parts: dict[str, slice], line: list[str], path: Pat
             notes=_listed(plain["notes"]),
             flags=_listed(plain["flags"]),
             details={},
-            provenance={},
+            provenance=_made(plain, ways),
             finished="",
         )
     except ValueError as error:

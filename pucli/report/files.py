@@ -15,7 +15,6 @@ from pucli.data.atomic import replacing
 
 PROVENANCE = "provenance.json"
 
-
 # names that matplotlib makes for clip paths and marks from the last bits of their places
 _MADE_NAME = re.compile(rb"\b[pmC][0-9a-f]{10}\b")
 
@@ -55,6 +54,15 @@ def output_folder(folder: Path, profile: str, done: int) -> Path:
     if not bigger:
         return folder
     return folder / (f"{profile}-part" if same else profile)
+
+
+def read_provenance(folder: Path) -> dict[str, Any]:
+    """Return the content of provenance.json in a folder, or {} if it cannot be read."""
+    try:
+        found = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pucli.report.cells import way_text
 from pucli.report.markdown import grid
 from pucli.runner.cells import Cell, canonical_json
 from pucli.runner.experiment import Experiment
@@ -28,11 +29,14 @@ def made_with(
 ) -> dict[str, Any]:
     """Return the content of provenance.json, which has no paths and no names of machines.
 
-    Rows from cells.csv have no provenance of their own; it is taken from `before`, the provenance beside that file.
+    `before` is the provenance beside cells.csv, if rows come from there. Where that file does not tell the way in which
+    a row was made, all its ways are kept.
     """
     before = before or {}
     rows = [stored[cell.key] for cell in cells if cell.key in stored]
-    ways = Counter(json.dumps(row["provenance"], sort_keys=True) for row in rows if row["provenance"])
+    ways = Counter(way_text(row["provenance"]) for row in rows if row["provenance"])
+    earlier = [] if all(row["provenance"] for row in rows) else before.get("made_with", [])
+    ways -= Counter({way_text(way): way["cells"] for way in earlier})
     times = [row["finished"] for row in rows if row["finished"]]
     times += [before[name] for name in ("first_finished", "last_finished") if before.get(name)]
     done = [row for row in rows if row["status"] == "done"]
@@ -55,7 +59,7 @@ def made_with(
         "figures": report.figures,
         "texts": report.texts,
         "made_with": [
-            *before.get("made_with", []),
+            *earlier,
             *({**json.loads(text), "cells": count} for text, count in ways.most_common()),
         ],
     }

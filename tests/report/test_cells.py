@@ -105,7 +105,28 @@ def test_cells_that_are_run_later_join_the_committed_ones(ran):
     report = collect(experiment, results_dir=results, profile="full")
     assert report.counts == {"total": 6, "done": 5, "failed": 0, "missing": 1}
     provenance = json.loads((results / "small" / "provenance.json").read_text())
-    assert sum(way["cells"] for way in provenance["made_with"]) >= 5
+    assert sum(way["cells"] for way in provenance["made_with"]) == 5  # two of the three replace those of the file
+    before = contents(results)
+    collect(experiment, results_dir=results, profile="full")
+    assert contents(results) == before  # nothing is counted twice
+
+
+def test_each_cell_keeps_the_way_in_which_it_was_made(cells, tmp_path):
+    rows = stored(cells)
+    ways = [{"commit": "a", "cells": 1}, {"commit": "b", "cells": len(rows) - 1}]
+    for number, row in enumerate(rows.values()):
+        row["provenance"] = {"commit": "ab"[number > 0]}
+    (tmp_path / "cells.csv").write_text(cells_csv(cells, rows, ways))
+    (tmp_path / "provenance.json").write_text(json.dumps({"made_with": ways}))
+    back = read_cells_csv(tmp_path)
+    assert {key: row["provenance"] for key, row in back.items()} == {
+        key: row["provenance"] for key, row in rows.items()
+    }
+    # one way needs no column; of several without it the way is not known
+    (tmp_path / "cells.csv").write_text(cells_csv(cells, rows))
+    assert all(row["provenance"] == {} for row in read_cells_csv(tmp_path).values())
+    (tmp_path / "provenance.json").write_text(json.dumps({"made_with": ways[:1]}))
+    assert all(row["provenance"] == {"commit": "a"} for row in read_cells_csv(tmp_path).values())
 
 
 def test_the_error_without_cells_names_the_command(tmp_path):

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from pucli.errors import UsageError
-from pucli.report.build import assemble, gather, keep_recorded, read_provenance
+from pucli.report.build import assemble, gather, keep_recorded
 from pucli.report.everything import judged_rows, with_results
-from pucli.report.files import write
+from pucli.report.files import read_provenance, write
 from pucli.report.leaders import Leader, leaders
 from pucli.report.model import Report
 from pucli.report.site.best import CEILING, best_on, lead
