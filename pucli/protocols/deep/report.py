@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Details = dict[str, Mapping[str, Any]]
 # Method -> the curves of its repeats, each a list of looks.
 Curves = dict[str, list[Sequence[Mapping[str, Any]]]]
+IMAGE_ROWS = 5  # a drawing of eight models with more would be large
 CURVE_COLUMNS = ("dataset", "method", "repeat", "iterations", "log_likelihood")
 
 
@@ -119,7 +120,8 @@ def neighbours(having: Details) -> Figure:
 def _image_panels(having: Details, key: str) -> Figure:
     figure, axes = _panels(len(having), 3.2)
     for ax, (label, details) in zip(axes, having.items(), strict=True):
-        columns = np.array(details[key], dtype=float)  # (columns, images, 3 side^2), channels one after the other
+        # (columns, images, 3 side^2), channels one after the other
+        columns = np.array(details[key], dtype=float)[:, :IMAGE_ROWS]
         side = round((columns.shape[2] / 3) ** 0.5)
         pictures = columns.reshape(*columns.shape[:2], 3, side, side).transpose(1, 3, 0, 4, 2)
         ax.imshow(
