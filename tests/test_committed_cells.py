@@ -114,7 +114,7 @@ def test_a_cell_run_again_has_the_committed_figures(name):
             pytest.skip("the data are not beside the checkout, and tests download nothing")
         if name.startswith("pae"):
             pytest.importorskip("torch", reason="the extra [deep] is not installed")
-        context = Context(mirror=str(SHARED / "data"), offline=True)
+        context = Context(mirror=str(SHARED / "data") if SHARED.is_dir() else None, offline=True)
         if name in FIGURE_ONLY:
             pytest.skip("every cell takes an hour, and its curve is committed as a figure only")
         if seconds(row) > TRAINS_LONG:
