@@ -37,10 +37,11 @@ BY_PROCESSOR = {
     ("usmo-table-iv", "ramp-0.0001"): 0.1,
     ("plain-5.1", "glpual"): 0.2,  # all scores equal but for rounding (one class predicted): their order is chance
 }
-# Its curve is committed as a figure only; over 200,000 iterations it is the training of pae-iterations-4.1.
-FIGURE_ONLY = {"pae-long-4.1"}
 # Data sets whose files are not among the copies beside the checkout.
-ELSEWHERE = {"spambase"}
+ELSEWHERE = {
+    *("spambase", "magic", "car", "banknote", "rice", "credit-default", "abalone", "letter-u-c", "iranian-churn"),
+    *("wine-quality", "connect-4"),
+}
 # metric -> how far two runs may differ: a rounding error, in millionths of the objective; and a difference of two equal
 # losses, which is 4e-17 or 0
 ROUNDING = {"objective_difference_ppm": 1e-3, "loss_gain": 1e-15}
@@ -115,8 +116,6 @@ def test_a_cell_run_again_has_the_committed_figures(name):
         if name.startswith("pae"):
             pytest.importorskip("torch", reason="the extra [deep] is not installed")
         context = Context(mirror=str(SHARED / "data") if SHARED.is_dir() else None, offline=True)
-        if name in FIGURE_ONLY:
-            pytest.skip("every cell takes an hour, and its curve is committed as a figure only")
         if seconds(row) > TRAINS_LONG:
             check_first_look(cell, context, name)
         else:

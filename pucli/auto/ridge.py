@@ -28,6 +28,8 @@ MOST_LANDMARKS, FINAL_OPERATIONS = 1000, 1.6e10
 # Length scales in units of the median distance, and ridges per unit weight.
 WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
 RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
+# With more rows the ridge is chosen again, among these multiples of the one chosen on `CHOOSING_ROWS`.
+MULTIPLES = (3.0, 1.0, 0.3, 0.1, 0.03)
 _CHUNK_ENTRIES = 8_000_000
 _JITTER = 1e-9
 # Digits of held-out scores: rows that are alike must not differ by rounding errors, in which there is a trace of which
@@ -140,7 +142,9 @@ def fit_kernel_ridge(
 ) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
     """Fit kernel ridge regression with the width and the ridge that have the largest PU-AUC of held-out scores.
 
-    Returns the model, the held-out scores (n,) averaged over the repeats, and the chosen parameters.
+    Both are chosen on at most `CHOOSING_ROWS` rows; the ridge is then chosen again on all rows, as the ridge per row
+    that is best becomes smaller with more of them. Returns the model, the held-out scores (n,) averaged over the
+    repeats, and the chosen parameters.
 
     X : (n, m) features. labelled : (n,) bool. folds : (repeats, n) int8. kernel : "gaussian" or "laplace". rng : draws
     the landmarks and the rows on which the parameters are chosen.
@@ -169,7 +173,7 @@ def fit_kernel_ridge(
     if not small:
         more = X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)]
         model = replace(model, landmarks=more)
-        model, held_out = refit_kernel_ridge(model, X, labelled, np.where(labelled, 1.0, -1.0), folds[0], ridge)
+        model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge)
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
 
 
@@ -188,9 +192,21 @@ def refit_kernel_ridge(
         Z = _features(kernel_matrix(kernel, width, X, landmarks), factor)
         problem = WeightedLeastSquares(Z, targets, weights)
         return _model(kernel, width, landmarks, factor, problem.coefficients(ridge)), problem.held_out(ridge, fold)
-    shift = ridge * len(X) / CHOOSING_ROWS
-    coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, shift)
-    return _model(kernel, width, landmarks, factor, coefficients), held_out
+    coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, (ridge,))
+    return _model(kernel, width, landmarks, factor, coefficients[0]), held_out[0]
+
+
+def _chosen_on_all(
+    model: KernelRidge, X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, ridge: float
+) -> tuple[KernelRidge, np.ndarray, float]:
+    """Fit to all rows with the multiple of the ridge that has the largest PU-AUC; return it and the held-out scores."""
+    ridges = tuple(multiple * ridge for multiple in MULTIPLES)
+    factor = _factor(kernel_matrix(model.kernel, model.width, model.landmarks, model.landmarks))
+    targets, weights = np.where(labelled, 1.0, -1.0), balanced_weights(labelled)
+    coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, ridges)
+    best = int(np.argmax([pu_auc(scores, labelled) for scores in held_out]))
+    fitted = _model(model.kernel, model.width, model.landmarks, factor, coefficients[best])
+    return fitted, held_out[best], ridges[best]
 
 
 def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
@@ -243,9 +259,13 @@ def _in_chunks(
     fold: np.ndarray,
     model: KernelRidge,
     factor: np.ndarray,
-    shift: float,
+    ridges: tuple[float, ...],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit on all rows, in chunks of rows; return the coefficients (r + 1,) and the held-out scores (n,)."""
+    """Fit on all rows, in chunks of rows; return the coefficients (k, r + 1) and the held-out scores (k, n).
+
+    ridges : k values for `CHOOSING_ROWS` rows; they grow in proportion for more rows.
+    """
+    shifts = [ridge * len(X) / CHOOSING_ROWS for ridge in ridges]
     n_folds, r = int(fold.max()) + 1, len(model.landmarks) + 1
     gram, moment = np.zeros((n_folds, r, r)), np.zeros((n_folds, r))
     step = max(1, _CHUNK_ENTRIES // r)
@@ -267,15 +287,21 @@ def _in_chunks(
     whole[:-1, :-1] = factor
     inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
 
-    def solution(without: int | None) -> np.ndarray:
+    def solutions(without: int | None) -> np.ndarray:
         kept = [b for b in range(n_folds) if b != without]
-        system = inverse @ gram[kept].sum(axis=0) @ inverse.T
-        system[np.diag_indices(r)] += shift
-        result: np.ndarray = cho_solve(cho_factor(system, check_finite=False), inverse @ moment[kept].sum(axis=0))
-        return result
+        system, right = inverse @ gram[kept].sum(axis=0) @ inverse.T, inverse @ moment[kept].sum(axis=0)
+        found = []
+        for shift in shifts:
+            shifted = system.copy()
+            shifted[np.diag_indices(r)] += shift
+            found.append(cho_solve(cho_factor(shifted, overwrite_a=True, check_finite=False), right))
+        return np.stack(found)
 
-    by_fold = inverse.T @ np.stack([solution(b) for b in range(n_folds)], axis=1)
-    held_out = np.empty(len(X))
+    by_fold = [inverse.T @ solutions(b).T for b in range(n_folds)]
+    held_out = np.empty((len(shifts), len(X)))
     for part in parts:
-        held_out[part] = np.take_along_axis(kernel(part) @ by_fold, fold[part][:, None].astype(np.int64), axis=1)[:, 0]
-    return solution(None), np.round(held_out, DIGITS)
+        K = kernel(part)
+        for b in range(n_folds):
+            rows = np.flatnonzero(fold[part] == b)
+            held_out[:, part.start + rows] = (K[rows] @ by_fold[b]).T
+    return solutions(None), np.round(held_out, DIGITS)

@@ -101,9 +101,13 @@ class Sort(_Declared):
 
 
 class Rows(_Declared):
-    """Selection of rows, applied in the order of the fields. Slices count rows from 1 and include both ends."""
+    """Selection of rows, applied in the order of the fields. Slices count rows from 1 and include both ends.
+
+    `without`: cells, such as a sign for a missing value; a row that has one of them is left out.
+    """
 
     drop_first: int = 0
+    without: list[StrictStr] = []
     first: int | None = None
     sort: Sort | None = None
     slices: list[tuple[int, int]] | None = None

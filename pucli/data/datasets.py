@@ -161,8 +161,11 @@ def _identity(entry: Entry) -> str:
         mode="json",
         include={"sklearn", "generator", "parameters", "reader", "target", "rows", "features", "content_sha256"},
     )
+    # cells that were stored before these keys existed keep their identity
     if entry.target.above is None:
-        del chosen["target"]["above"]  # cells that were stored before the key existed keep their identity
+        del chosen["target"]["above"]
+    if not entry.rows.without:
+        del chosen["rows"]["without"]
     chosen["files"] = [[file.sha256 for file in slot.packagings()] for slot in entry.files]
     chosen["versions"] = [_PARSER, VERSION if entry.generator else 0]
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()

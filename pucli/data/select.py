@@ -77,6 +77,8 @@ def select(frame: pd.DataFrame, entry: Entry) -> Selected:
 
 def _keep_rows(frame: pd.DataFrame, rows: Rows) -> pd.DataFrame:
     frame = frame.iloc[rows.drop_first :]
+    if rows.without:
+        frame = frame[~frame.isin(rows.without).any(axis=1)]
     if rows.first is not None:
         frame = frame.iloc[: rows.first]
     if rows.sort is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pucli.auto.ensemble import fit_members
 from pucli.auto.members import MEMBERS, Member, make_views
 from pucli.auto.ranking import auc
-from pucli.auto.refit import quantile_map, refit
+from pucli.auto.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
 from pucli.auto.rows import stratified_folds
 from tests.auto.helpers import two_clouds
 
@@ -52,3 +54,20 @@ def test_without_refittable_members_the_first_fit_is_kept() -> None:
     members = [Member(member.name, member.view, member.fit) for member in MEMBERS[:1]]
     first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
     assert refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "labelled", "refitted"),
+    [
+        (MOST_ROWS, MOST_LABELLED + 1, True),
+        (MOST_ROWS + 1, MOST_LABELLED, True),
+        (MOST_ROWS + 1, MOST_LABELLED + 1, False),
+    ],
+)
+def test_with_many_rows_and_many_labelled_ones_there_is_no_refit(rows: int, labelled: int, refitted: bool) -> None:
+    X, s, _ = two_clouds(rows - labelled, labelled=labelled)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+    members = [replace(MEMBERS[0], refit=lambda rows, targets, model, parameters, rng: (model, np.zeros(len(rows.X))))]
+    first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
+    again = refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1)
+    assert (again is not None) == refitted

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pucli.auto import ridge
+from pucli.auto.ranking import pu_auc
 from pucli.auto.ridge import (
     LANDMARKS,
     MOST_LANDMARKS,
@@ -47,6 +48,29 @@ def test_a_fit_in_chunks_equals_a_fit_at_once(kernel: str, monkeypatch: pytest.M
     chunked, scores = ridge.refit_kernel_ridge(whole, X, s, np.where(s, 1.0, -1.0), folds[0], strength)
     np.testing.assert_allclose(scores, held_out, atol=1e-6)
     np.testing.assert_allclose(chunked.score(X), whole.score(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+def test_with_many_rows_the_ridge_is_chosen_again_by_the_held_out_pu_auc(
+    kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, s, _ = two_clouds(300, labelled=80)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+    monkeypatch.setattr(ridge, "CHOOSING_ROWS", 120)
+    monkeypatch.setattr(ridge, "LANDMARKS", 40)
+    monkeypatch.setattr(ridge, "MOST_LANDMARKS", 60)
+    model, held_out, taken = fit_kernel_ridge(X, s, folds, kernel, np.random.default_rng(1))
+    monkeypatch.setattr(ridge, "MULTIPLES", (1.0,))
+    start = fit_kernel_ridge(X, s, folds, kernel, np.random.default_rng(1))[2]["ridge"]
+    tried = {}
+    for multiple in (3.0, 1.0, 0.3, 0.1, 0.03):
+        one, scores = ridge.refit_kernel_ridge(model, X, s, np.where(s, 1.0, -1.0), folds[0], multiple * start)
+        tried[multiple * start] = pu_auc(scores, s)
+        if multiple * start == taken["ridge"]:
+            np.testing.assert_array_equal(scores, held_out)
+            np.testing.assert_allclose(one.score(X), model.score(X), atol=1e-12)
+    assert taken["ridge"] == max(tried, key=lambda value: tried[value])
+    assert len(set(tried.values())) == 5
 
 
 def test_new_rows_are_scored_like_training_rows() -> None:

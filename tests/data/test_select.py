@@ -21,6 +21,14 @@ def test_slices_count_from_one_after_a_stable_sort(tmp_path):
     assert load_toy(tmp_path, text, extra).X.ravel().tolist() == [4, 1, 2]
 
 
+def test_a_row_with_a_declared_sign_in_any_column_is_left_out(tmp_path):
+    text = "a,b,land,class\n1,x,?,1\n2,?,A,0\n3,x,A,0\n4,y,B,1\n"
+    extra = "  rows: {without: ['?']}\n  features: {drop: [land], codes: [b]}\n"
+    data = load_toy(tmp_path, text, extra)
+    assert data.X.tolist() == [[3, 1], [4, 2]]
+    assert data.y.tolist() == [-1, 1]
+
+
 @pytest.mark.parametrize(
     ("how", "expected"), [("median", [1.0, 2.0, 3.0]), ("zero", [1.0, 0.0, 3.0]), ("drop", [1.0, 3.0])]
 )

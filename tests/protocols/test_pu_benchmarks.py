@@ -7,14 +7,14 @@ import pytest
 import yaml
 
 from pucli.errors import UsageError
-from pucli.protocols.pu_benchmarks.protocol import pu_bench, puicl
-from pucli.runner import load_experiment, plan, run
+from pucli.protocols.pu_benchmarks.protocol import _prepare, pu_bench, puicl, puicl_stream
+from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.store import read_rows
 
 DECLARED = {
     "title": "One set that needs no download",
     "protocol": "pu_benchmarks",
-    "options": {"sampling": "puicl"},
+    "options": {"sampling": "puicl", "sets": ["breast-cancer"]},
     "data": {"names": ["breast-cancer"], "standardise": "train"},
     "split": {"label_frequencies": [0.3333], "repeats": 2, "seed": 7},
     "methods": {"svc-naive": {"method": "svc-naive", "grid": {}}},
@@ -57,15 +57,44 @@ def test_puicl_draws_the_positive_class_and_takes_few_rows_of_small_sets() -> No
     assert [len(drawn[label].test) for label in (1, -1)] == [141 + 35, 238 + 60]
 
 
+@pytest.mark.parametrize(
+    ("place", "counts", "classes"),
+    [(0, (212, 357), "-++--+-+-+"), (5, (1594, 134), "++-----+--"), (12, (2384, 4113), "-+++-+-++-")],
+    ids=["wdbc", "car", "wine-quality"],
+)
+def test_the_tasks_of_puicl_are_the_published_ones(place, counts, classes) -> None:
+    """The classes that its replicate_metrics.csv names; each depends on all random numbers drawn before."""
+    y, rng = np.repeat([1, -1], counts), puicl_stream(42, place)
+    drawn = [puicl(y, 0.3333, rng).positive for _ in classes]
+    assert "".join("+" if label == 1 else "-" for label in drawn) == classes
+
+
+def test_repeats_of_puicl_follow_each_other_and_sets_have_their_own_draws(tmp_path) -> None:
+    experiment = declared(tmp_path)
+    first, second = (_prepare(cell, Context()) for cell in plan(experiment))
+    assert not np.array_equal(first.X_train, second.X_train)
+    later = declared(tmp_path, options={"sampling": "puicl", "sets": ["wdbc", "breast-cancer"]})
+    moved = _prepare(plan(later)[0], Context())
+    assert not np.array_equal(first.X_train, moved.X_train)
+    assert {cell.key for cell in plan(experiment)}.isdisjoint({cell.key for cell in plan(later)})
+
+
+def test_a_data_set_without_a_place_is_named(tmp_path) -> None:
+    experiment = declared(tmp_path, options={"sampling": "puicl", "sets": ["wdbc"]})
+    with pytest.raises(UsageError, match="no breast-cancer"):
+        plan(experiment)
+
+
 @pytest.mark.parametrize("sampling", ["puicl", "pu-bench"])
 def test_an_experiment_runs_and_its_keys_differ_by_sampling(tmp_path, sampling: str) -> None:
-    experiment = declared(tmp_path, options={"sampling": sampling})
+    experiment = declared(tmp_path, options={**DECLARED["options"], "sampling": sampling})
     run(experiment, results_dir=tmp_path)
     rows = list(read_rows(tmp_path / "one").values())
     assert len(rows) == 2
     assert all(row["status"] == "done" for row in rows)
     keys = {cell.key for cell in plan(experiment)}
-    other = declared(tmp_path, options={"sampling": {"puicl": "pu-bench", "pu-bench": "puicl"}[sampling]})
+    changed = {"puicl": "pu-bench", "pu-bench": "puicl"}[sampling]
+    other = declared(tmp_path, options={**DECLARED["options"], "sampling": changed})
     assert keys.isdisjoint({cell.key for cell in plan(other)})
 
 

@@ -62,3 +62,7 @@ def ahead(name, a, b):
 
 def wide(name, metric="f1", index=("dataset", "setting")):
     return table(name, metric).pivot_table(index=list(index), columns="column", values="obtained_mean", observed=True)
+
+
+def listed(names):
+    return ", ".join(names[:-1]) + f" and {names[-1]}"

@@ -7,8 +7,10 @@ pu-bench (repository PU-Bench, case-control, "naive mode")
 puicl (repository puicl, evaluate_pretrained_model.py)
     The positive class is drawn at random. Of at most 600 of its rows, `label_frequency` are labelled. The unlabeled
     rows are the others and so many rows of the other class that a fifth of them is negative. They are the test rows.
+    A data set gets the draw of its place in `sets`, and a repeat the rows that follow those of the repeats before.
 
-The random numbers are not those of the publications, but the test sets of pu-bench are theirs for the same seed.
+The tasks of puicl are those of the publication for the seed 42, its order of the sets, and the rows in the order of its
+files. Of pu-bench the test sets are, for the same seed; which rows are labelled is not.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from pucli.protocols.pu import protocol as pu
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
-from pucli.seeding import stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -40,6 +41,7 @@ class Options(Strict):
     """What the protocol takes beyond the common keys."""
 
     sampling: Literal["pu-bench", "puicl"] = Field(description="pu-bench or puicl")
+    sets: list[str] = Field(default=[], description="puicl: the data sets in the order in which they get their seeds")
 
 
 class Sampled(NamedTuple):
@@ -53,13 +55,18 @@ class Sampled(NamedTuple):
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, setting, method, repeat."""
-    sampling = read_options(Options, experiment, scope.profile.options).sampling
+    options = read_options(Options, experiment, scope.profile.options)
+    sampling = options.sampling
     if experiment.data.generate or experiment.split.unlabeled_train or experiment.split.train:
         raise UsageError(f"{experiment.name}: the protocol pu_benchmarks takes declared data sets and its own shares.")
     bare = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
     planned = []
     for cell in pu.cells(experiment.model_copy(update={"options": {}}), bare):
         division = {**cell.declared["split"], "sampling": sampling}
+        if sampling == "puicl":
+            if cell.dataset not in options.sets:
+                raise UsageError(f"{experiment.name}: options.sets has no {cell.dataset}, whose place gives its seed.")
+            division["place"] = options.sets.index(cell.dataset)
         declared = {**cell.declared, "split": division, "protocol": ["pu_benchmarks", VERSION, pu.VERSION]}
         planned.append(dataclasses.replace(cell, declared=declared, group=f"{sampling} {cell.group}"))
     return planned
@@ -77,7 +84,8 @@ def _prepare(cell: Cell, context: Context) -> pu.Prepared:
     if split["sampling"] == "pu-bench":
         rows = pu_bench(y, split["label_frequency"], split["seed"] + cell.repeat)
     else:
-        rows = puicl(y, split["label_frequency"], stream(split["seed"], "puicl", cell.dataset, cell.repeat))
+        rng = puicl_stream(split["seed"], split["place"])
+        rows = [puicl(y, split["label_frequency"], rng) for _ in range(cell.repeat + 1)][-1]
     truth = np.where(y == rows.positive, 1, -1)
     X_train, X_test = standardised(cell.declared["data"]["standardise"], X[rows.train], X[rows.test])
     prior = float(np.mean(truth[rows.train][rows.labelled == 0] == 1))
@@ -96,14 +104,22 @@ def pu_bench(y: AnyArray, label_frequency: float, seed: int) -> Sampled:
     return Sampled(train=np.concatenate([chosen, train]), labelled=s, test=test)
 
 
+def puicl_stream(seed: int, place: int) -> np.random.Generator:
+    """Return the generator of the data set at a place, from 0, of the list of PUICL."""
+    seeds = np.random.default_rng(seed)
+    return np.random.default_rng([int(seeds.integers(0, 2**31 - 1)) for _ in range(place + 1)][-1])
+
+
 def puicl(y: AnyArray, label_frequency: float, rng: np.random.Generator) -> Sampled:
-    """Return the rows of a task of PUICL, for labels y in {-1, +1}."""
+    """Return the rows of the next task of PUICL, for labels y in {-1, +1}."""
     label = int(rng.choice(np.unique(y)))
     positive, negative = np.flatnonzero(y == label), np.flatnonzero(y != label)
-    positive = rng.permutation(positive)[:MOST_POSITIVES]
+    positive = rng.choice(positive, min(MOST_POSITIVES, len(positive)), replace=False)
     hidden = round((1.0 - label_frequency) * len(positive))
-    outliers = rng.permutation(negative)[: max(1, round(hidden * OUTLIERS / (1.0 - OUTLIERS)))]
-    unlabeled = rng.permutation(np.concatenate([positive[:hidden], outliers]))
-    labelled = positive[hidden:]
+    labelled = rng.choice(positive, len(positive) - hidden, replace=False)
+    outliers = max(1, min(len(negative), round(hidden * OUTLIERS / (1.0 - OUTLIERS))))
+    drawn = rng.choice(negative, outliers, replace=False)
+    unlabeled = rng.permutation(np.concatenate([np.setdiff1d(positive, labelled), drawn]))
+    labelled = rng.permutation(labelled)
     s = np.repeat(np.array([1, 0], np.int8), [len(labelled), len(unlabeled)])
     return Sampled(train=np.concatenate([labelled, unlabeled]), labelled=s, test=unlabeled, positive=label)
