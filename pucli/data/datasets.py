@@ -18,8 +18,9 @@ import numpy as np
 
 from pucli.arrays import AnyArray, Floats
 from pucli.data.atomic import replacing
-from pucli.data.catalogue import Entry, dataset_key, load_catalogue
+from pucli.data.catalogue import dataset_key, load_catalogue
 from pucli.data.download import Progress, Source, make_source, obtain
+from pucli.data.entry import Entry
 from pucli.errors import PucliError, RunError, UsageError
 
 _GUESSED = "rows or columns guessed"

@@ -21,7 +21,8 @@ from urllib.parse import quote, unquote, urlsplit
 from urllib.request import url2pathname
 
 from pucli.data.archives import ArchiveError, unpack
-from pucli.data.catalogue import Entry, File, Mirror, dataset_key, load_catalogue
+from pucli.data.catalogue import dataset_key, load_catalogue
+from pucli.data.entry import Entry, File, Mirror
 from pucli.errors import RunError, UsageError
 
 # Called with the file name, the bytes so far and the total bytes (None if unknown).

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pucli.arrays import AnyArray
-from pucli.data.catalogue import Column, Reader
+from pucli.data.entry import Column, Reader
 from pucli.data.labels import LABEL
 from pucli.errors import RunError
 

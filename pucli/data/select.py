@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
-from pucli.data.catalogue import Column, Entry, Features, Rows, Sort, Target
+from pucli.data.entry import Column, Entry, Features, Rows, Sort, Target
 from pucli.data.labels import LABEL
 from pucli.errors import RunError
 
