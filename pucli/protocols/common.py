@@ -129,7 +129,7 @@ def declared_method(
     Returns
     -------
     dict
-        ``name``, ``version``, ``params`` and `more`.
+        ``name``, ``version``, ``params`` and `more`; ``prior_version`` if the prior is estimated as by `auto`.
     """
     from pucli.methods import constructor_defaults, get_method, identity
 
@@ -143,7 +143,9 @@ def declared_method(
         {"random_state", *given, *more.get("grid", ())},
     )
     _check_writable(column, params)
-    return {"name": method.name, "version": method.version, **identity(method), "params": params, **more}
+    # the prior of `auto`, and with it this method's result, changes with the version of `auto`
+    prior = {"prior_version": get_method("auto").version} if params.get("prior_estimator") == "auto" else {}
+    return {"name": method.name, "version": method.version, **identity(method), "params": params, **prior, **more}
 
 
 def _check_writable(column: str, params: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli import methods
-from pucli.methods import METHODS, complete_params, constructor_defaults
+from pucli.methods import METHODS, complete_params, constructor_defaults, get_method
 from pucli.protocols.common import key_params, make
 from pucli.runner import experiment_names, load_experiment, plan
 from pucli.runner.cells import canonical_json
@@ -92,3 +92,15 @@ def test_a_changed_default_gives_a_new_cell_and_keeps_old_ones(monkeypatch):
     monkeypatch.setattr(methods, "estimator_class", lambda _: Changed)
     assert complete_params("glpual", {"lam": 3.0}) == {"lam": 3.0, "tol": METHODS["glpual"].former_defaults["tol"]}
     assert make(declared).tol == METHODS["glpual"].former_defaults["tol"]
+
+
+@pytest.mark.parametrize(("estimator", "version"), [("auto", True), ("bbe", False)])
+def test_a_prior_estimated_as_by_auto_puts_its_version_into_the_key(tmp_path, estimator, version):
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        "title: One\nprotocol: pu\ndata: {names: [breast-cancer]}\n"
+        "split: {label_frequencies: [0.5], repeats: 1, seed: 1}\n"
+        f"methods: {{upu: {{method: upu, prior_estimator: {estimator}, grid: {{}}}}}}\nmetrics: [f1]\n"
+    )
+    (cell,) = plan(load_experiment(path))
+    assert cell.declared["method"].get("prior_version") == (get_method("auto").version if version else None)

@@ -65,7 +65,9 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
         division = {**cell.declared["split"], "sampling": sampling}
         if sampling == "puicl":
             if cell.dataset not in options.sets:
-                raise UsageError(f"{experiment.name}: options.sets has no {cell.dataset}, whose place gives its seed.")
+                raise UsageError(
+                    f"{experiment.name}: options.sets has no {cell.dataset}; add it, its place gives its seed."
+                )
             division["place"] = options.sets.index(cell.dataset)
         declared = {**cell.declared, "split": division, "protocol": ["pu_benchmarks", VERSION, pu.VERSION]}
         planned.append(dataclasses.replace(cell, declared=declared, group=f"{sampling} {cell.group}"))
