@@ -85,8 +85,8 @@ def made_with_page(content: Mapping[str, Any]) -> str:
         versions = [[name, version] for name, version in way.get("versions", {}).items()]
         parts += [
             f"## {way['cells']} cells",
-            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}. {_hashes(way)}Commit {way.get('commit')}, seed "
-            f"{way.get('seed')}; {way.get('processes')} process(es), {way.get('backend')}, "
+            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}{_instructions(way)}. {_hashes(way)}Commit "
+            f"{way.get('commit')}, seed {way.get('seed')}; {way.get('processes')} process(es), {way.get('backend')}, "
             f"{way.get('threads_per_process')} thread each.",
             grid(["Package", "Version"], versions, "ll"),
         ]
@@ -99,6 +99,10 @@ def made_with_page(content: Mapping[str, Any]) -> str:
         grid(["Label", "Method", "Version", "Source"], methods, "llrl"),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _instructions(way: Mapping[str, Any]) -> str:
+    return f", NumPy for {way['instructions']}" if "instructions" in way else ""
 
 
 def _hashes(way: Mapping[str, Any]) -> str:

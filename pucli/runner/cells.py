@@ -125,6 +125,8 @@ class Context:
         Values shared by the cells of the group, see `shared`.
     catalogues, folders : tuple of str
         Catalogues and folders of modules given by the user, for worker processes.
+    unfinished : str or None, default=None
+        Folder in which a protocol may keep what it has of a long cell, to continue it after an interruption.
     """
 
     def fresh(self) -> Context:
@@ -146,6 +148,7 @@ class Context:
     cache: dict[Any, Any] = field(default_factory=dict)
     catalogues: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    unfinished: str | None = None
 
     def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
         """Return the values shared by the cells of a group: data, split, graphs.

@@ -48,6 +48,7 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
     return {
         "versions": versions,
         "blas": blas(),
+        "instructions": instructions(),
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": cpu_name(),
         "source_sha256": source_sha256(),
@@ -129,6 +130,19 @@ def blas() -> str:
     parts = ("internal_api", "version", "architecture")
     found = {" ".join(str(item[part]) for part in parts if item.get(part)) for item in loaded}
     return ", ".join(sorted(found)) or "unknown"
+
+
+def instructions() -> str:
+    """Return the processor's instructions for which NumPy computes exponentials, which decide how these are rounded.
+
+    For example "X86_V3", that is AVX2 without AVX-512.
+    """
+    try:
+        from numpy.lib.introspect import opt_func_info
+    except ImportError:  # NumPy before 2.1
+        return "unknown"
+    found = opt_func_info(func_name="^exp$", signature="float64").get("exp", {})
+    return ", ".join(sorted({str(of["current"]) for of in found.values()})) or "unknown"
 
 
 def commit(root: Path = _PACKAGE.parent) -> str:

@@ -162,6 +162,7 @@ def run(
     by_key = {cell.key: cell for cell in plan(experiment, profile, methods, datasets)}
     n_jobs = number_of_jobs(n_jobs)
     folder = results_folder(experiment, results_dir)
+    unfinished = folder / "unfinished"
     with Store(folder) as store:
         known = _with_reused(store, by_key, experiment, folder)
         status = {key: known[key]["status"] for key in by_key if key in known}
@@ -182,6 +183,7 @@ def run(
                     offline,
                     catalogues=tuple(map(str, named_catalogues())),
                     folders=_module_folders(experiment),
+                    unfinished=None if backend == "dask" else str(unfinished.resolve()),
                 )
                 results = execute(groups, context, n_jobs=n_jobs, backend=backend, scheduler=scheduler)
                 with contextlib.closing(results):  # stops the workers at once, however the loop ends
@@ -194,6 +196,8 @@ def run(
                 "Run the same command again to continue."
             ) from None
         progress.tell("end")
+        with contextlib.suppress(OSError):  # some cell was interrupted, or none is kept
+            unfinished.rmdir()
     return RunSummary(
         experiment.name,
         profile,

@@ -16,6 +16,7 @@ from pucli.deep import models, require_torch
 from pucli.errors import RunError, UsageError
 from pucli.metrics.density import nearest_centres, share_near
 from pucli.protocols.deep import protocol as deep
+from pucli.protocols.deep import training
 from pucli.report.extras import extras_of
 from pucli.runner import Context, parse_experiment, plan, run
 
@@ -94,15 +95,80 @@ def test_looks_need_a_likelihood():
         plan(experiment(options={"looks": [1], "likelihood": False}))
 
 
+LONG = {"likelihood": True, "iterations": 30, "looks": [10, 20]}
+BLOCK = 3  # iterations, a tenth of them
+
+
+@pytest.mark.parametrize("blocks", [1, 5, 10])
+def test_an_interrupted_cell_goes_on_from_its_last_block_with_the_same_bits(tmp_path, monkeypatch, blocks):
+    cell = plan(experiment(options=LONG))[0]
+    whole = deep.run_cell(cell, Context())
+    context = Context(unfinished=str(tmp_path))
+    done: list[int] = []
+    look = training.Speed.look
+
+    def interrupt(self, iteration, objective):
+        look(self, iteration, objective)
+        done.append(iteration)
+        if len(done) == blocks:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(training.Speed, "look", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        deep.run_cell(cell, context)
+    stopped = done[-1]
+    assert [kept.name for kept in tmp_path.iterdir()] == [cell.key]
+    result = deep.run_cell(cell, context)
+    assert all(iteration > stopped for iteration in done[blocks:])
+    assert len(done[blocks:]) <= (30 - stopped) / BLOCK + 2  # a stage may end inside a block
+    assert result.details["curve"] == whole.details["curve"]
+    for metric in ("log_likelihood", "modes"):
+        assert result.metrics[metric] == whole.metrics[metric]
+    assert result.certificate == whole.certificate
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cell_interrupted_after_its_training_has_the_speed_and_the_time_of_it(tmp_path, monkeypatch):
+    cell = plan(experiment(options=LONG))[0]
+    judge = deep._judge
+
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deep, "_judge", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        deep.run_cell(cell, Context(unfinished=str(tmp_path)))
+    known = training.Training.of(tmp_path / cell.key)
+    monkeypatch.setattr(deep, "_judge", judge)
+    result = deep.run_cell(cell, Context(unfinished=str(tmp_path)))
+    assert result.metrics["iterations_per_second"] == known.iterations_per_second > 0
+    assert result.seconds["fit"] == known.seconds["fit"] > 0
+    assert result.details["curve"] == deep.run_cell(cell, Context()).details["curve"]
+
+
+def test_a_failed_cell_keeps_nothing_and_is_tried_from_the_start(tmp_path, monkeypatch):
+    cell = plan(experiment(options=LONG))[0]
+    monkeypatch.setattr(deep, "_judge", lambda *args, **kwargs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        deep.run_cell(cell, Context(unfinished=str(tmp_path)))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_leaves_no_folder_of_unfinished_cells(tmp_path):
+    summary = run(experiment(options={"generate": False}), results_dir=tmp_path)
+    assert summary.ran == 2 and not summary.failed
+    assert not (summary.folder / "unfinished").exists()
+
+
 def test_speed_leaves_the_first_look_out(monkeypatch):
     clock = iter([5.0, 6.0, 9.0])
-    monkeypatch.setattr(deep.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(training.time, "process_time", lambda: next(clock))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    speed = deep.Speed()
+    speed = training.Speed()
     for iteration in (10, 20, 30):
         speed.look(iteration, 0.0)
     assert speed.iterations_per_second() == 20 / 4
-    assert np.isnan(deep.Speed().iterations_per_second())
+    assert np.isnan(training.Speed().iterations_per_second())
 
 
 def test_training_and_test_images_are_apart():

@@ -9,7 +9,8 @@ images of digits. Metrics of a cell:
     modes : number of components, or stacked classes, with at least a fifth of their share of the generated rows
     near : share of generated rows within four standard deviations (per dimension, root mean square) of a centre
 
-With `looks`, the model is also evaluated after these numbers of iterations, for the figure of the likelihood.
+With `looks`, the model is also evaluated after these numbers of iterations, for the figure of the likelihood. A cell
+that was interrupted goes on from its last block of iterations (`training.py`), with the same bits.
 Generated rows are assigned to the component with the nearest centre, which is the best classifier for equal isotropic
 Gaussians (the thesis trains a network), or to the stacked class with the nearest training image in each channel.
 Profiles reduce `iterations` (two million in the thesis) and `hidden`. The options of the experiment are those of
@@ -18,20 +19,18 @@ Profiles reduce `iterations` (two million in the thesis) and `hidden`. The optio
 
 from __future__ import annotations
 
-import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
 from pucli.arrays import Floats, Ints
-from pucli.errors import RunError, UsageError
+from pucli.errors import UsageError
 from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
-from pucli.protocols.common import Planner, check_unscaled, declared_method, make, read_rows, timed
+from pucli.protocols.common import Planner, check_unscaled, declared_method, read_rows, timed
+from pucli.protocols.deep.training import Training, place_of
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -103,55 +102,35 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     method, options = cell.declared["method"], cell.declared["options"]
     result = CellResult(params=dict(method["params"]))
     seed = fit_seed(cell)
-    started = time.perf_counter()
-    looking: dict[str, float] = {"predict": 0.0}
-    curve: list[dict[str, float]] = []
-    model: Any = None
-    for iterations, model, speed in _stages(method, options, seed, drawn.X):
-        result.metrics["iterations_per_second"] = speed.iterations_per_second()
-        if iterations < options["iterations"]:
-            with timed(looking, "predict"):
-                generated = model.sample(options["generated"], random_state=seed)
-                curve.append({"iterations": iterations, "log_likelihood": _likelihood(generated, drawn)[0]})
-    result.seconds = {"tune": 0.0, "fit": time.perf_counter() - started - looking["predict"], **looking}
-    if model.precision_ != "float32":  # on a GPU
-        result.params["precision"] = model.precision_
-    result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
-    if options["generate"]:
-        with timed(result.seconds, "predict"):
-            _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
-    if curve:
+
+    def look(model: Any) -> dict[str, float]:
+        generated = model.sample(options["generated"], random_state=seed)
+        return {"log_likelihood": _likelihood(generated, drawn)[0]}
+
+    with place_of(cell, context) as folder:
+        training = Training.of(folder)
+        model = training.run(method, drawn.X, seed, options["iterations"], options.get("looks", []), look)
+        result.metrics["iterations_per_second"] = training.iterations_per_second
+        result.seconds = {"tune": 0.0, **training.seconds}
+        if model.precision_ != "float32":  # on a GPU
+            result.params["precision"] = model.precision_
+        result.certificate = {
+            "objective": model.objective_,
+            "residual": model.residual_,
+            "converged": model.converged_,
+        }
+        if options["generate"]:
+            with timed(result.seconds, "predict"):
+                _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
+    if training.curve:
         last = {"iterations": options["iterations"], "log_likelihood": result.metrics["log_likelihood"]}
-        result.details["curve"] = [*curve, last]
+        result.details["curve"] = [*training.curve, last]
     return result
 
 
 def fit_seed(cell: Cell) -> int:
     """Return the seed of the model of a cell."""
     return seed_words(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
-
-
-def _stages(
-    method: Mapping[str, Any], options: Mapping[str, Any], seed: int, X: Floats
-) -> Iterator[tuple[int, Any, Speed]]:
-    """Train up to each look and to the end; yield the iterations, the model, and the speed of the last stage.
-
-    Each stage continues from the checkpoint of the previous one, with the same result as an uninterrupted run.
-    """
-    total = options["iterations"]
-    looks = [n for n in sorted(set(options.get("looks", []))) if n < total]
-    fixed: dict[str, Any] = {"random_state": seed, "block": max(1, min(1000, total // 10))}
-    with tempfile.TemporaryDirectory(prefix="pucli-") as folder:
-        if looks:
-            fixed["checkpoint"] = str(Path(folder) / "on-the-way.pt")
-        for iterations in [*looks, total]:
-            speed = Speed()
-            model = make(method, report=speed.look, **fixed, n_iterations=iterations)
-            try:
-                model.fit(X)
-            except ImportError as error:
-                raise RunError(str(error)) from error
-            yield iterations, model, speed
 
 
 @dataclass(frozen=True)
@@ -168,27 +147,6 @@ class Drawn:
     sd: float = 0.0
     images: Floats | None = None
     digits: Ints | None = None
-
-
-class Speed:
-    """Timer that records the time after every block of iterations."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[int, float]] = []
-
-    def look(self, iteration: int, objective: float) -> None:
-        """Record the time; to be passed as `report` to a deep model."""
-        from pucli.deep import require_torch
-
-        on_gpu = require_torch().cuda.is_available()
-        self.seen.append((iteration, time.perf_counter() if on_gpu else time.process_time()))
-
-    def iterations_per_second(self) -> float:
-        """Return the rate between the first and the last record; NaN if there are fewer than two."""
-        if len(self.seen) < 2:
-            return float("nan")
-        (first, began), (last, ended) = self.seen[0], self.seen[-1]
-        return (last - first) / max(ended - began, 1e-9)
 
 
 def warm_up(cell: Cell) -> None:
