@@ -109,14 +109,17 @@ class PriorEstimate:
 
         If k of p labelled rows lie above the k-th score, the share of all positives there is distributed as
         Beta(k, p + 1 - k) (Wilks 1941), and the prior is at most q_u over that share: with few labelled rows, much more
-        than their bootstrap samples show, which all have the same accidents.
+        than their bootstrap samples show, which all have the same accidents. The share of the h positives among the
+        population's n rows has accidents of its own; both together have the variance of p h / (p + h) labelled rows.
         """
         from scipy.special import betaincinv
 
-        p = len(positive)
+        p, n = len(positive), len(population)
         k = np.unique(np.linspace(max(1, np.ceil(LEAST_SHARE * p)), p, MOST_BOUNDS).astype(int))
-        above = 1.0 - np.searchsorted(np.sort(population), np.sort(positive)[::-1][k - 1]) / len(population)
-        recall = betaincinv(k, p + 1.0 - k, CHANCE) - OPTIMISM * min(1.0, FEW / p)
+        above = 1.0 - np.searchsorted(np.sort(population), np.sort(positive)[::-1][k - 1]) / n
+        hidden = max(1.0, self.value * n)
+        fewer = hidden / (p + hidden)
+        recall = betaincinv(k * fewer, (p + 1.0 - k) * fewer, CHANCE) - OPTIMISM * min(1.0, FEW / p)
         high = max(self.high, min(1.0, float(np.min(above / np.maximum(recall, 1e-12)))))
         longer = max((high - self.value) / max(self.high - self.value, 1e-12), 1.0)
         draws = self.value + np.where(self.draws > self.value, longer, 1.0) * (self.draws - self.value)

@@ -296,12 +296,13 @@ def test_an_estimate_is_known_if_its_ends_are_near_for_its_size(low, high, narro
 
 
 @pytest.mark.slow
-def test_the_upper_end_of_the_prior_holds_with_few_labelled_rows() -> None:
+@pytest.mark.parametrize("share", [0.6, 0.9])
+def test_the_upper_end_of_the_prior_holds_with_few_labelled_rows(share: float) -> None:
     rng = np.random.default_rng(5)
-    above = {20: [], 2000: []}
+    above = {20: [], 100: [], 2000: []}
     longer = []
     for _ in range(60):
-        truth = rng.random(400) < 0.6
+        truth = rng.random(400) < share
         population = rng.normal(size=400) + 1.5 * truth
         for labelled, missed in above.items():
             positive = rng.normal(1.5, size=labelled)
@@ -310,5 +311,6 @@ def test_the_upper_end_of_the_prior_holds_with_few_labelled_rows() -> None:
             missed.append(truth.mean() > high)
             if labelled == 2000:
                 longer.append(high - plain.high)
-    assert np.mean(above[20]) <= 0.1 and np.mean(above[2000]) <= 0.1
-    assert np.median(longer) == 0.0  # many labelled rows need no more
+    assert all(np.mean(missed) <= 0.1 for missed in above.values())
+    if share == 0.6:
+        assert np.median(longer) < 0.05  # many labelled rows need little more

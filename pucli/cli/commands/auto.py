@@ -203,7 +203,8 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
         "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
-        "mixed, or the classes overlap, they are too high. The rows can show neither. "
+        "mixed, or the classes overlap, they are too high; where most rows are positive, the prior is too low. The "
+        "rows show none of this. "
         + (
             f"With {document['labelled']} labelled rows, the prior may as well be too low. "
             if document["few_labelled"]

@@ -121,7 +121,8 @@ def _print(
     first = report.estimates[0]
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives, and some kind of row is "
-        "surely positive; where every kind is mixed, they are too high. The rows can show neither."
+        "surely positive; where every kind is mixed, they are too high, and where most rows are positive, too low. The "
+        "rows show none of this."
     )
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
