@@ -23,7 +23,7 @@ _ALL = [
         estimator="pucli.auto.estimator:AutoPU",
         kind="pu",
         source="ensemble of kernel ridge regressions and trees, chosen by PU-AUC; see pucli.auto",
-        version=6,
+        version=7,
     ),
     Method(
         name="glpual",

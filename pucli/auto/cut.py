@@ -6,7 +6,8 @@ calibrated probabilities: unlike the share of labelled rows above the cut, it is
 uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The mean is flat
 near its maximum, so the middle of the shares within `FLAT` of the maximum is taken. The cut is at the geometric mean of
 this share and the prior: the final models rank better than the held-out scores tell, and the better the ranking, the
-nearer is the best share to the prior.
+nearer is the best share to the prior. Where labelled rows hardly rank above the others, either the classes overlap or
+most rows are positive, and the prior is unknown. In both cases F1 is largest at a large share (`share_for_f1`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pucli.errors import UsageError, unknown
 GOALS = ("f1", "recall", "precision", "share", "top")
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.linspace(0.005, 1.0, 200)])
 FLAT = 0.02
+# AUC from which on that share and the prior have the same weight in the cut, and up to which the share alone counts.
+APART, OVERLAPPING = 0.8, 0.7
 # Largest prior that is drawn: at one every row would be positive.
 LARGEST_PRIOR = 0.98
 # Spreads of the scores below the least at which the cut lies that takes every row.
@@ -89,6 +92,7 @@ def make_cut(
     prior: float,
     curve: np.ndarray,
     f1: np.ndarray,
+    ranking: float,
     even: float,
 ) -> Cut:
     """Return the cut for a goal.
@@ -107,6 +111,8 @@ def make_cut(
         Recall at each of `SHARES`, from `recall_curve`.
     f1 : ndarray of shape (len(SHARES),)
         F1 at each of `SHARES`, from `expected_f1`.
+    ranking : float
+        Estimated AUC of positives against negatives. Used for "f1" only.
     even : float
         Score at which the probability of a positive is one half. It is the cut for F1 if otherwise at most one row of
         the population would be predicted positive.
@@ -121,7 +127,7 @@ def make_cut(
         few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
         if few:
             return Cut(even, float(np.mean(population > even)), goal)
-        return _at_share(float(np.sqrt(best_share(f1) * prior)), population, goal, None)
+        return _at_share(share_for_f1(f1, prior, ranking), population, goal, None)
     if goal == "top":
         return _at_share(wanted / len(population), population, goal, wanted)
     if goal == "share":
@@ -151,6 +157,19 @@ def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, p
     highest = best if best > 0 else float(smooth[0])
     below = np.floor(1000.0 * highest) / 1000.0  # rounded, it could be the wanted one
     raise UsageError(f"no share of the rows has an estimated precision of {wanted:g}; the highest is {below:g}.")
+
+
+def share_for_f1(f1: np.ndarray, prior: float, ranking: float) -> float:
+    """Return the share of rows to predict positive.
+
+    It is the geometric mean of the prior and the share with the largest expected F1; that share alone, if the classes
+    overlap; and from there it grows to 1, which is best if the ranking is no better than chance.
+
+    f1 : for each of `SHARES`. ranking : estimated AUC of positives against negatives.
+    """
+    weight = 0.5 + 0.5 * float(np.clip((APART - ranking) / (APART - OVERLAPPING), 0.0, 1.0))
+    share = best_share(f1) ** weight * prior ** (1.0 - weight)
+    return float(share ** np.clip((ranking - 0.5) / (OVERLAPPING - 0.5), 0.0, 1.0))
 
 
 def best_share(f1: np.ndarray) -> float:

@@ -267,8 +267,9 @@ class AutoPU(PUClassifier):
         that is as much too large.
         """
         even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
+        ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
         self.chosen_cut_: Cut = make_cut(
-            goal, wanted, self._positive, self._population, prior, self._curve, self._f1, even
+            goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
         )
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(

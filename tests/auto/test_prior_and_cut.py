@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pucli.auto.calibration import make_calibration
-from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut
+from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut, share_for_f1
 from pucli.auto.estimates import Estimate, estimates
 from pucli.auto.prior import PriorEstimate, estimate_prior, two_groups
 from pucli.auto.ranking import auc, true_auc
@@ -142,7 +142,7 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
     for seed in range(5):
         positive, population, truth = scores(0.3, 2.0, seed)
         curve = expected_recall(positive, population, 0.3)
-        cut = make_cut("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
+        cut = make_cut("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
 
         def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
             predicted = population > value
@@ -155,18 +155,54 @@ def test_the_cut_for_f1_lies_between_the_best_share_and_the_prior() -> None:
     positive, population, _ = scores(0.3, 1.5, 0)
     curve = expected_recall(positive, population, 0.3)
     f1 = at_prior(curve, 0.3)
-    found = make_cut("f1", None, positive, population, 0.3, curve, f1, 0.0)
+    found = make_cut("f1", None, positive, population, 0.3, curve, f1, 0.9, 0.0)
     assert 0.3 < found.share < best_share(f1)
+
+
+@pytest.mark.parametrize("prior", [0.05, 0.4, 0.9])
+def test_without_a_ranking_every_row_is_called_positive_which_is_best_then(prior: float) -> None:
+    at_chance = 2.0 * prior * SHARES / (SHARES + prior)  # the recall of a random share is the share
+    assert SHARES[np.argmax(at_chance)] == 1.0
+    assert share_for_f1(at_chance, prior, 0.5) == share_for_f1(at_chance, prior, 0.3) == 1.0
+
+
+def test_the_share_for_f1_falls_as_the_ranking_gets_better() -> None:
+    positive, population, _ = scores(0.3, 1.0, 0)
+    f1 = at_prior(expected_recall(positive, population, 0.3), 0.3)
+    found = [share_for_f1(f1, 0.3, ranking) for ranking in np.linspace(0.45, 0.95, 51)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] == 1.0 and found[25] == pytest.approx(best_share(f1))
+    assert found[-1] == pytest.approx(np.sqrt(0.3 * best_share(f1)))
+
+
+@pytest.mark.slow
+def test_the_cut_for_f1_takes_most_rows_where_most_are_positive_and_few_are_ranked_apart() -> None:
+    """There the prior is unknown and estimated too low; the cut must not follow it."""
+    rng, shares, f1 = np.random.default_rng(2), [], []
+    for _ in range(30):
+        truth = rng.random(200) < 0.85
+        population, positive = rng.normal(size=200) + truth, rng.normal(1.0, size=60)
+        prior = estimate_prior(np.sort(positive), np.sort(population), rng)
+        ranking = float(true_auc(auc(positive, population), prior.value))
+        expected = expected_f1(positive, population, prior.draws, rng)
+        curve = expected_recall(positive, population, prior.value)
+        cut = make_cut("f1", None, positive, population, prior.value, curve, expected, ranking, 0.0)
+        predicted = population > cut.value
+        shares.append(cut.share)
+        f1.append(2.0 * np.sum(predicted & truth) / (predicted.sum() + truth.sum()))
+    assert np.mean(shares) > 0.65 and np.mean(f1) > 0.8
 
 
 def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
     positive, population, _ = scores(0.3, 2.0, 0)
     curve = expected_recall(positive, population, 0.3)
     assert (
-        np.sum(population > make_cut("top", 150, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0).value)
+        np.sum(
+            population > make_cut("top", 150, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0).value
+        )
         == 150
     )
-    share = make_cut("share", 0.05, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
+    share = make_cut("share", 0.05, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
 
 
@@ -176,7 +212,7 @@ def test_the_printed_precision_is_the_wanted_one() -> None:
     population = np.concatenate([random.normal(size=1400), random.normal(size=600) + 2.5])
     positive = random.normal(size=60) + 2.2
     curve = np.minimum(1.0, SHARES / 0.3)
-    cut = make_cut("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
+    cut = make_cut("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     printed = 0.3 * np.mean(positive > cut.value) / np.mean(population > cut.value)
     assert printed >= 0.75
 
@@ -184,7 +220,7 @@ def test_the_printed_precision_is_the_wanted_one() -> None:
 def test_a_wanted_precision_is_reached() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
     curve = expected_recall(positive, population, 0.3)
-    cut = make_cut("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.0)
+    cut = make_cut("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     assert truth[population > cut.value].mean() == pytest.approx(0.8, abs=0.04)
 
 
@@ -203,14 +239,14 @@ def test_the_error_of_an_impossible_goal_names_the_reason(goal: str, wanted: flo
     positive, population, _ = scores(0.2, 0.0, 0)
     curve = expected_recall(positive, population, 0.2)
     with pytest.raises(UsageError, match=part):
-        make_cut(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.0)
+        make_cut(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
 
 
 def test_the_share_of_a_cut_is_what_is_above_it_also_among_equal_scores() -> None:
     population = np.array([0.0] * 60 + [1.0] * 30 + [2.0] * 10)
     curve = np.minimum(1.0, 2.0 * SHARES)
     for wanted in (0.05, 0.2, 0.5):
-        cut = make_cut("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.0)
+        cut = make_cut("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
         assert cut.share == np.mean(population > cut.value)
 
 
@@ -218,7 +254,7 @@ def test_the_highest_precision_is_not_rounded_up_to_the_wanted_one() -> None:
     positive, population = np.linspace(1.0, 2.0, 100), np.linspace(0.0, 2.0, 200)
     curve = np.minimum(1.0, SHARES / 0.4968)
     with pytest.raises(UsageError, match=r"precision of 0\.994; the highest is 0\.993\."):
-        make_cut("precision", 0.994, positive, population, 0.4968, curve, at_prior(curve, 0.4968), 0.0)
+        make_cut("precision", 0.994, positive, population, 0.4968, curve, at_prior(curve, 0.4968), 0.9, 0.0)
 
 
 def test_probabilities_are_calibrated_on_hidden_labels() -> None:
