@@ -15,6 +15,7 @@ from pucli.report.extras import extras_of, remarks_of
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats import FORMATS, rendered
 from pucli.report.model import Report
+from pucli.report.published import figures_of_metrics
 from pucli.report.samples import Samples
 from pucli.report.summary import summarise
 from pucli.report.table import TableRow, count_flags, table_rows
@@ -305,8 +306,8 @@ def _draw(
 
 def _as_published(rows: Sequence[TableRow], experiment: Experiment) -> list[TableRow]:
     """Return the rows of the metrics that were published, without other metrics held against the same figures."""
-    first = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
-    return [row for row in rows if row.metric in first.values()]
+    published = figures_of_metrics(experiment)
+    return [row for row in rows if row.metric in published]
 
 
 def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:

@@ -11,6 +11,8 @@ from pucli.report.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_RUN, 
 
 SELECTION = "data selection guessed"
 FORM = "form of the method"
+OTHER = "another method"
+MACHINE = "another machine"
 TUNING = "tuning noise"
 SCORING = "scoring"
 SPREAD = "wide spread"
@@ -24,6 +26,8 @@ UNEXPLAINED = "unexplained"
 CAUSES = {
     SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
     FORM: "another form of the method agrees, or the declared note says which",
+    OTHER: "the published figure is that of another method, to compare with",
+    MACHINE: "a speed, measured on another machine",
     TUNING: "points of the grid agree, but tuning does not choose them",
     SCORING: "the published figures follow another scoring",
     SPREAD: "the repeats spread too widely to tell",

@@ -16,6 +16,7 @@ from pucli.report.files import write
 from pucli.report.leaders import leaders
 from pucli.report.markdown import grid
 from pucli.report.model import Report
+from pucli.report.published import figures_of_metrics
 from pucli.report.standing import FILE as STANDING
 from pucli.report.standing import standings
 from pucli.report.verdict import NOT_RUN, VERDICTS
@@ -105,9 +106,7 @@ def judged_rows(results: Path) -> list[Judged]:
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
         primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
-        # printed figures may be compared with several metrics, of which the first is the published one
-        rests_on = {(source.file, source.mean): source.metric for source in reversed(experiment.published)}
-        file_of = {metric: file for (file, _), metric in rests_on.items()}
+        file_of = figures_of_metrics(experiment)
         path = results / name / "table.csv"
         if not path.is_file():
             continue

@@ -47,21 +47,40 @@ def read_published(experiment: Experiment, parameters: Sequence[str]) -> list[Pu
     return [figure for source in experiment.published for figure in _read(experiment, source, parameters)]
 
 
+def figures_of_metrics(experiment: Experiment) -> dict[str, str]:
+    """Return the metrics that were published, each with the file of its figures.
+
+    Figures may be held against several metrics, of which the first is the published one.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for source in experiment.published:
+        columns, _ = _table(experiment, source)
+        found.setdefault((source.file, _mean_column(source, columns)), source.metric)
+    return {metric: file for (file, _), metric in found.items()}
+
+
 def setting_key(setting: dict[str, Any] | Any, keys: list[str]) -> tuple[tuple[str, float | str], ...]:
     """Return the values of the scenario parameters `keys` in a form that can be compared and sorted."""
     return tuple((key, _number(setting[key])) for key in keys if key in setting)
 
 
-def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) -> list[PublishedFigure]:
-    path = _find(experiment, source.file)
+def _table(experiment: Experiment, source: Published) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the columns and the rows of a published file."""
     try:
-        with path.open(encoding="utf-8", newline="") as handle:
+        with _find(experiment, source.file).open(encoding="utf-8", newline="") as handle:
             reader = csv.DictReader(handle)
-            columns = list(reader.fieldnames or [])
-            rows = list(reader)
+            return list(reader.fieldnames or []), list(reader)
     except OSError as error:
         raise UsageError(f"{experiment.name}: published.file: cannot read {source.file}: {error.strerror}.") from None
-    mean = _column(source.mean, [f"{source.metric}_mean", "mean"], columns, source.file)
+
+
+def _mean_column(source: Published, columns: list[str]) -> str:
+    return _column(source.mean, [f"{source.metric}_mean", "mean"], columns, source.file)
+
+
+def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) -> list[PublishedFigure]:
+    columns, rows = _table(experiment, source)
+    mean = _mean_column(source, columns)
     sd = _column(source.sd, [f"{source.metric}_sd", "sd"], columns, source.file, needed=bool(source.sd))
     method = _column(source.method, [], columns, source.file)
     parameters = [key for key in parameters if key in columns]

@@ -11,7 +11,7 @@ from typing import Any
 from pucli.report.causes import automatic_cause
 from pucli.report.published import PublishedFigure, read_published, setting_key
 from pucli.report.samples import Group, Samples, SettingKey, sample, setting_text
-from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED, Judgement, Sample, judge
+from pucli.report.verdict import BY_VARIANT, DEGENERATE, NOT_RUN, REPRODUCED, Judgement, Sample, judge
 from pucli.runner.cells import Cell, json_values
 from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
 from pucli.runner.store import StoredRows
@@ -151,7 +151,10 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
 
 
 def _by_variants(rows: list[TableRow]) -> None:
-    """Set the verdict "reproduced by a variant: NAME" for primary variants if only another variant agrees."""
+    """Set the verdict "reproduced by a variant: NAME" for primary variants if only another variant agrees.
+
+    A degenerate row stays degenerate; its note names the variant.
+    """
     for row in rows:
         if row.primary and row.verdict not in ("", REPRODUCED, NOT_RUN):
             agreeing = [
@@ -161,7 +164,9 @@ def _by_variants(rows: list[TableRow]) -> None:
                 and (other.dataset, other.setting_key, other.method, other.metric)
                 == (row.dataset, row.setting_key, row.method, row.metric)
             ]
-            if agreeing:
+            if agreeing and row.verdict == DEGENERATE:
+                row.note = _joined(row.note, f"{', '.join(agreeing)} agrees")
+            elif agreeing:
                 row.note = _joined(f"alone: {row.verdict}", row.note)
                 row.verdict = f"{BY_VARIANT}: {', '.join(agreeing)}"
 

@@ -24,11 +24,14 @@ Verdict = Literal[
 Cause = Literal[
     "data selection guessed",
     "form of the method",
+    "another method",
+    "another machine",
     "tuning noise",
     "scoring",
     "not stated in print",
     "print contradicts itself",
     "cannot be produced as described",
+    "unexplained",
 ]
 
 # Value of the parameter `prior`: the share of positives among the unlabeled rows of each split.
