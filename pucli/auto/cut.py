@@ -31,6 +31,8 @@ LARGEST_PRIOR = 0.98
 FAR_BELOW = 1e3
 # Confidence with which a wanted recall is kept.
 CONFIDENCE = 0.9
+# Labelled rows above the cut at which their share counts as much as the expected recall (`recall_above`).
+SAME_WEIGHT = 20
 
 
 @dataclass
@@ -53,6 +55,18 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
     shares = np.arange(len(ordered) + 1) / len(ordered)
     result: np.ndarray = np.interp(SHARES, shares, found / found[-1] if found[-1] > 0 else shares)
     return result
+
+
+def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarray) -> float:
+    """Return the recall at a cut with a share `share` of the population above it.
+
+    It is the share of labelled rows above the cut, if these are many. That of a few has large accidents: the fewer they
+    are, the more weight has the expected recall, `curve`, at each of `SHARES`.
+    """
+    above = int(np.count_nonzero(positive > cut))
+    weight = above / (above + SAME_WEIGHT)
+    expected = float(np.interp(share, np.append(0.0, SHARES), np.append(0.0, curve)))
+    return weight * above / len(positive) + (1.0 - weight) * expected
 
 
 def expected_f1(
@@ -143,20 +157,24 @@ def make_cut(
 def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray) -> Cut:
     """Return the cut with the largest share at which both estimates of the precision are at least `wanted`.
 
-    One is from the smooth curve of the recall, the other is what is printed: from the labelled rows above the cut.
+    One is from the smooth curve of the recall, the other is what is printed: from `recall_above`.
     """
     smooth = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
     best = 0.0
     for share in SHARES[smooth >= wanted][::-1]:
         cut = _at_share(float(share), population, "precision", wanted)
         above = float(np.mean(population > cut.value))
-        printed = min(1.0, prior * float(np.mean(positive > cut.value)) / above) if above > 0 else 0.0
+        recall = recall_above(positive, above, cut.value, curve)
+        printed = min(1.0, prior * recall / above) if above > 0 else 0.0
         if printed >= wanted:
             return cut
         best = max(best, printed)
     highest = best if best > 0 else float(smooth[0])
     below = np.floor(1000.0 * highest) / 1000.0  # rounded, it could be the wanted one
-    raise UsageError(f"no share of the rows has an estimated precision of {wanted:g}; the highest is {below:g}.")
+    raise UsageError(
+        f"no share of the rows has an estimated precision of {wanted:g}; the highest is {below:g}. "
+        "Ask for no more than that, or for a number of rows: a cut can be moved on the saved model."
+    )
 
 
 def share_for_f1(f1: np.ndarray, prior: float, ranking: float) -> float:

@@ -1,9 +1,9 @@
 """Estimates of prior, share, recall, precision, F1 and AUC without true labels, with intervals.
 
 They assume that the labelled rows are a random sample of the positives. The recall is the share of held-out labelled
-scores above the cut. The other estimates follow from it, the share of the population above the cut, and the prior.
-The intervals come from bootstrap samples, each with its own draw of the prior; the recall refers to the positives among
-the rows of the sample.
+scores above the cut and, where these are few, mostly the one that calibrated probabilities expect. The other estimates
+follow from it, the share of the population above the cut, and the prior. The intervals come from bootstrap samples,
+each with its own draws of the prior and of the recall; the recall refers to the positives among the rows of the sample.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pucli.auto.cut import recall_above
 from pucli.auto.prior import PriorEstimate, resampled
 from pucli.auto.ranking import auc, true_auc
+from pucli.solvers.prior.estimate import FOLD, WIDEST
 
 # Standard deviation of the recall's error from choosing the models and the cut on the same labelled rows.
-LASTING_ERROR = 0.06
-# An estimate with a wider interval counts as unknown, and so does one whose ends are more than FOLD times apart.
-WIDE, FOLD = 0.3, 4.0
+LASTING_ERROR = 0.07
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
 OVERLAP = 0.92
@@ -39,7 +39,7 @@ class Estimate:
     @property
     def narrow(self) -> bool:
         """Whether the interval is narrow enough to be of use where the value is not small."""
-        return self.high - self.low <= WIDE
+        return self.high - self.low <= WIDEST
 
     @property
     def known(self) -> bool:
@@ -48,10 +48,21 @@ class Estimate:
 
 
 def estimates(
-    positive: np.ndarray, population: np.ndarray, cut: float, prior: PriorEstimate, rng: np.random.Generator
+    positive: np.ndarray,
+    population: np.ndarray,
+    cut: float,
+    prior: PriorEstimate,
+    rng: np.random.Generator,
+    curve: np.ndarray | None = None,
 ) -> dict[str, Estimate]:
-    """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,)."""
-    value = _at(positive, population, cut, prior.value)
+    """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,).
+
+    curve : recall at each of `pucli.auto.cut.SHARES`; by default the recall is from the labelled rows alone.
+    """
+    recall = float(np.mean(positive > cut))
+    if curve is not None:
+        recall = recall_above(positive, float(np.mean(population > cut)), cut, curve)
+    value = _at(positive, population, cut, prior.value, recall)
     plain = prior.with_overlap(float(auc(positive, population)))
     prior = plain.with_few_labelled(positive, population)
     draws = ends = [_draws(positive, population, cut, plain.draws, rng)]
@@ -75,7 +86,24 @@ def _draws(
 ) -> list[dict[str, float]]:
     """Return the estimates from bootstrap samples, one for each of `priors`."""
     samples = resampled(positive, population, rng, len(priors))
-    return [_drawn(_at(p, u, cut, float(a)), float(a), len(u), rng) for (p, u), a in zip(samples, priors, strict=True)]
+    recalls = np.ones(len(priors))
+    if np.any(population <= cut):
+        recalls = _recalls(int(np.count_nonzero(positive > cut)), len(positive), len(priors), rng)
+    return [
+        _drawn(_at(p, u, cut, float(a), float(r)), float(a), len(u), rng)
+        for (p, u), a, r in zip(samples, priors, recalls, strict=True)
+    ]
+
+
+def _recalls(above: int, p: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return draws (count,) of the recall, if `above` of p labelled rows are above the cut.
+
+    They are in turn from the two Beta distributions whose quantiles are the ends of Clopper and Pearson's interval.
+    Bootstrap samples of a few labelled rows would all have the same recall if all are above the cut, or none.
+    """
+    low = rng.beta(above, p - above + 1, count) if above > 0 else np.zeros(count)
+    high = rng.beta(above + 1, p - above, count) if above < p else np.ones(count)
+    return np.where(np.arange(count) % 2 == 0, low, high)
 
 
 def f1_of(recall: float, share: float, prior: float) -> float:
@@ -87,11 +115,12 @@ def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generat
     """Return the estimates of a bootstrap sample, with a recall drawn for the positives expected among n rows."""
     hidden = max(1, round(prior * n))
     recall = float(rng.binomial(hidden, found["recall"])) / hidden + LASTING_ERROR * float(rng.standard_normal())
-    return {**found, "recall": min(1.0, max(0.0, recall))}
+    recall = min(1.0, max(0.0, recall))
+    return {**found, "recall": recall, "f1": f1_of(recall, found["share"], prior)}
 
 
-def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float) -> dict[str, float]:
-    recall, share = float(np.mean(positive > cut)), float(np.mean(population > cut))
+def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float, recall: float) -> dict[str, float]:
+    share = float(np.mean(population > cut))
     precision = min(1.0, prior * recall / share) if share > 0 else 0.0
     f1 = f1_of(recall, share, prior)
     ranking = float(true_auc(auc(positive, population), prior))

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
 from pucli.auto.calibration import least_end, make_calibration
-from pucli.auto.cut import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_curve
+from pucli.auto.cut import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_above, recall_curve
 from pucli.auto.ensemble import Ensemble
 from pucli.auto.estimates import Estimate, estimates, f1_of
 from pucli.auto.first_fit import first_fit
@@ -273,7 +273,12 @@ class AutoPU(PUClassifier):
         )
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(
-            self._positive, self._population, self.cut_, self.prior_estimate_, stream(self._seed, "estimates")
+            self._positive,
+            self._population,
+            self.cut_,
+            self.prior_estimate_,
+            stream(self._seed, "estimates"),
+            self._curve,
         )
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
@@ -289,19 +294,20 @@ class AutoPU(PUClassifier):
         hidden = hidden_share(self.prior_, labelled, self.scenario)
         chance = self.calibration_.of(held_out["ensemble"])
         for name, row in held_out.items():
-            above = row > np.quantile(row[population], 1.0 - share)
-            ranking, recall = pu_auc(row, labelled), float(np.mean(above[labelled]))
+            cut = float(np.quantile(row[population], 1.0 - share))
+            ranking, recall = pu_auc(row, labelled), recall_above(row[labelled], share, cut, self._curve)
             auc = float(true_auc(ranking, hidden))
             if self.labelling == "sar":
-                auc, recall = auc_and_recall(row[population], chance[population], above[population])
+                auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)
             found.append((name, ranking, auc, recall, share, parameters.get(name, {})))
-        ranking, recall, auc = naive["pu_auc"], naive["recall"], float(true_auc(naive["pu_auc"], hidden))
+        ranking, share, auc = naive["pu_auc"], naive["share"], float(true_auc(naive["pu_auc"], hidden))
+        recall = recall_above(naive["scores"][labelled[naive["rows"]]], share, 0.0, self._curve)
         if self.labelling == "sar":
             seen = population[naive["rows"]]
             s = naive["scores"][seen]
             auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)
-        found.append((baseline.NAME, ranking, auc, recall, naive["share"], {}))
-        return [
+        found.append((baseline.NAME, ranking, auc, recall, share, {}))
+        table = [
             {
                 "name": name,
                 "pu_auc": ranking,
@@ -311,6 +317,11 @@ class AutoPU(PUClassifier):
             }
             for name, ranking, auc, recall, share, parameters in sorted(found, key=lambda entry: -entry[1])
         ]
+        (own,) = [line for line in table if line["name"] == "ensemble"]
+        return [line | self._estimated("auc", "f1") if line is own else line for line in table]
+
+    def _estimated(self, *names: str) -> dict[str, float]:
+        return {name: self.estimates_[name].value for name in names}
 
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
         """Return the same fitted classifier with another cut, without training again.

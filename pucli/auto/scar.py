@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
+from threadpoolctl import threadpool_limits
 
 from pucli.auto.prior import hidden_share, isotonic_ratio
 from pucli.auto.ridge import LANDMARKS, kernel_matrix, pick_landmarks
@@ -86,7 +87,8 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
 def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
     """Test the labelling of the training rows of a fitted model, with its estimate of the prior."""
     share = hidden_share(model.prior_, labelled, model.scenario)
-    return random_labelling(X, labelled, share, stream(seed, "random labelling"))
+    with threadpool_limits(1):
+        return random_labelling(X, labelled, share, stream(seed, "random labelling"))
 
 
 def _held_out_smoother(X: np.ndarray, fold: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.arrays import Floats, Ints
-from pucli.auto.cut import check_wanted
+from pucli.auto.cut import check_wanted, recall_above
 from pucli.auto.ensemble import Ensemble, FittedMember
 from pucli.auto.estimates import f1_of
 from pucli.auto.estimator import AutoPU
@@ -319,19 +319,15 @@ def _leaderboard(
     for member, (positive, unlabeled) in zip([*members, None], counts, strict=True):
         p, u = scores_of(positive), scores_of(unlabeled)
         population = scores_of(unlabeled + positive) if whole else u
-        recall = float(np.mean(p > np.quantile(population, 1.0 - share)))
+        recall = recall_above(p, share, float(np.quantile(population, 1.0 - share)), model._curve)
         ranking = auc(p, u)
         if member is not None:
             member.pu_auc = ranking
-        lines.append(
-            {
-                "name": member.name if member else "ensemble",
-                "pu_auc": ranking,
-                "auc": float(true_auc(ranking, hidden)),
-                "f1": f1_of(recall, share, model.prior_),
-                "parameters": member.parameters if member else {},
-            }
-        )
+        found = {"auc": float(true_auc(ranking, hidden)), "f1": f1_of(recall, share, model.prior_)}
+        if member is None:
+            found = {name: model.estimates_[name].value for name in found}
+        name, parameters = (member.name, member.parameters) if member else ("ensemble", {})
+        lines.append({"name": name, "pu_auc": ranking, **found, "parameters": parameters})
     return sorted(lines, key=lambda line: -line["pu_auc"])
 
 

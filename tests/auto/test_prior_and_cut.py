@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from pucli.auto.calibration import make_calibration
-from pucli.auto.cut import SHARES, best_share, expected_f1, make_cut, recall_curve, recall_cut, share_for_f1
+from pucli.auto.cut import (
+    SHARES,
+    best_share,
+    expected_f1,
+    make_cut,
+    recall_above,
+    recall_curve,
+    recall_cut,
+    share_for_f1,
+)
 from pucli.auto.estimates import Estimate, estimates
 from pucli.auto.prior import PriorEstimate, estimate_prior, two_groups
 from pucli.auto.ranking import auc, true_auc
@@ -213,8 +222,40 @@ def test_the_printed_precision_is_the_wanted_one() -> None:
     positive = random.normal(size=60) + 2.2
     curve = np.minimum(1.0, SHARES / 0.3)
     cut = make_cut("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
-    printed = 0.3 * np.mean(positive > cut.value) / np.mean(population > cut.value)
-    assert printed >= 0.75
+    prior = PriorEstimate(0.3, 0.25, 0.35, np.full(40, 0.3))
+    assert estimates(positive, population, cut.value, prior, random, curve)["precision"].value >= 0.75
+
+
+def test_a_few_labelled_rows_above_the_cut_hardly_move_the_recall() -> None:
+    """The share of the labelled rows above a high cut is 0 or 1/50 by chance; the expected recall is not."""
+    positive, population, truth = scores(0.3, 3.0, 1, n=4000, p=50)
+    curve = expected_recall(positive, population, 0.3)
+    prior = PriorEstimate(0.3, 0.28, 0.32, np.full(40, 0.3))
+    for share in (0.005, 0.02, 0.05):
+        cut = np.quantile(population, 1.0 - share)
+        rng = np.random.default_rng(0)
+        found = estimates(positive, population, cut, prior, rng, curve)["precision"]
+        assert found.value == pytest.approx(truth[population > cut].mean(), abs=0.1)
+        assert found.low <= truth[population > cut].mean() <= found.high
+    many = np.sort(np.random.default_rng(0).normal(size=2000))
+    assert recall_above(many, 0.5, 0.0, np.zeros(len(SHARES))) == pytest.approx(np.mean(many > 0.0), rel=0.05)
+    assert recall_above(many, 0.5, many[-1], SHARES) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("above", [0, 3])
+def test_three_labelled_rows_leave_the_recall_open(above: int) -> None:
+    """Bootstrap samples of three rows on one side of the cut are all alike."""
+    population = np.linspace(-1.0, 1.0, 400)
+    positive = np.array([0.2, 0.3, 0.4]) - (above == 0)
+    prior = PriorEstimate(0.3, 0.25, 0.35, np.full(200, 0.3))
+    found = estimates(positive, population, 0.0, prior, np.random.default_rng(0))
+    recall = found["recall"]
+    assert recall.value == above / 3
+    assert recall.high - recall.low > 0.45
+    assert found["precision"].high - found["precision"].low > 0.2
+    assert found["f1"].high - found["f1"].low > 0.2
+    everything = estimates(positive, population, -2.0, prior, np.random.default_rng(0))["recall"]
+    assert everything.value == 1.0 and everything.low > 0.8
 
 
 def test_a_wanted_precision_is_reached() -> None:
@@ -252,8 +293,8 @@ def test_the_share_of_a_cut_is_what_is_above_it_also_among_equal_scores() -> Non
 
 def test_the_highest_precision_is_not_rounded_up_to_the_wanted_one() -> None:
     positive, population = np.linspace(1.0, 2.0, 100), np.linspace(0.0, 2.0, 200)
-    curve = np.minimum(1.0, SHARES / 0.4968)
-    with pytest.raises(UsageError, match=r"precision of 0\.994; the highest is 0\.993\."):
+    curve = np.minimum(1.0, SHARES / 0.5)
+    with pytest.raises(UsageError, match=r"precision of 0\.994; the highest is 0\.993\. "):
         make_cut("precision", 0.994, positive, population, 0.4968, curve, at_prior(curve, 0.4968), 0.9, 0.0)
 
 

@@ -20,9 +20,6 @@ pucli prior --dataset wifi --label-frequency 0.25
 pucli prior --dataset wifi --estimator tice --replicates 200 --json
 """
 
-# An interval whose ends are more than this many times apart is warned of.
-FOLD = 4.0
-
 
 def command(
     out: Output,
@@ -113,12 +110,15 @@ def _print(
     out: Output, title: str, report: PriorReport, confidence: float, replicates: int, truth: float | None
 ) -> None:
     """Print the estimates, and what to do with them."""
+    from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
+
     out.text(f"share of positives among the unlabeled rows of {title}")
     columns = ["estimator", "prior", f"{100 * confidence:g} % from", "to"]
     out.table(columns, [[e.method, e.prior, e.low, e.high] for e in report.estimates])
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
     first = report.estimates[0]
+    differ = report.disagreement > LARGEST_DISAGREEMENT
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives, and some kind of row is "
         "surely positive; where every kind is mixed, they are too high, and where most rows are positive, too low. The "
@@ -132,22 +132,15 @@ def _print(
                 f"{number(first.high, 2)}. See what both ends give before you rely on a method that takes the prior."
             )
         return
-    reasons = _reasons(report, replicates)
-    out.warn(
-        f"these rows do not determine the prior: {' and '.join(reasons)}. Label more positives, give the share if it "
-        "is known, or use a method that needs no prior."
-    )
-
-
-def _reasons(report: PriorReport, replicates: int) -> list[str]:
-    """Return in words why the estimates are not to be relied on."""
-    from pucli.solvers.prior.estimate import LARGEST_DISAGREEMENT, WIDEST
-
-    first, reasons = report.estimates[0], []
+    way_out = "Label more positives, give the share if it is known, or use a method that needs no prior."
+    if first.narrow:
+        out.warn(
+            f"the estimators differ by {number(report.disagreement, 2)}: one of them is wrong here, and nothing "
+            f"shows which. {way_out}"
+        )
+        return
+    reason = f"the interval of {first.method} is wide"
     if replicates == 0:
-        reasons.append("without replicates there is no interval")
-    elif first.high - first.low > WIDEST:
-        reasons.append(f"the interval of {first.method} is wider than {WIDEST:g}")
-    if report.disagreement > LARGEST_DISAGREEMENT:
-        reasons.append(f"the estimators differ by {number(report.disagreement, 2)}")
-    return reasons
+        reason = "without replicates there is no interval"
+    also = f" and the estimators differ by {number(report.disagreement, 2)}" if differ else ""
+    out.warn(f"these rows do not determine the prior: {reason}{also}. {way_out}")

@@ -39,10 +39,9 @@ UNSEEN = {
 }
 # How often the lower end of an interval is computed, each time with the overlap that the last value implies.
 PASSES = 2
-# An estimate is reliable if its interval is not wider, and the methods do not differ by more.
-WIDEST, LARGEST_DISAGREEMENT = 0.3, 0.15
-
-
+# The rows determine an estimate if its 90 % interval is not wider and its ends are not more than FOLD times apart. One
+# with a narrow interval is recommended if the methods do not differ by more.
+WIDEST, FOLD, LARGEST_DISAGREEMENT = 0.3, 4.0, 0.15
 # A given prior contradicts the rows if it lies so far outside an interval of this confidence.
 FAR_OUTSIDE, PLAIN_CONFIDENCE = 0.1, 0.99
 
@@ -71,6 +70,12 @@ class PriorEstimate(NamedTuple):
     method: str
     replicates: int
 
+    @property
+    def narrow(self) -> bool:
+        """Whether a 90 % interval would be narrow enough to be of use, whatever the confidence of this one."""
+        ratio = NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.5 + 0.5 * self.confidence)
+        return self.replicates > 0 and ratio * (self.high - self.low) <= WIDEST
+
 
 class PriorReport(NamedTuple):
     """Estimates by several methods.
@@ -93,8 +98,7 @@ class PriorReport(NamedTuple):
     @property
     def reliable(self) -> bool:
         """Whether the first estimate has a narrow interval and the methods agree."""
-        first = self.estimates[0]
-        return first.replicates > 0 and first.high - first.low <= WIDEST and self.disagreement <= LARGEST_DISAGREEMENT
+        return self.estimates[0].narrow and self.disagreement <= LARGEST_DISAGREEMENT
 
 
 def estimate_prior(
