@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pucli.errors import UsageError
 from pucli.report.build import collect
-from pucli.report.causes import CAUSES, UNEXPLAINED
+from pucli.report.causes import CAUSES, REDUCED, UNEXPLAINED
 from pucli.report.cells import FILE as CELLS
 from pucli.report.files import write
 from pucli.report.leaders import leaders
@@ -35,7 +35,7 @@ class Judged:
     """A row of a table.csv with a verdict.
 
     `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
-    that was published, and no other table has the same `figure` with more `repeats`.
+    that was published, and no other table has the same `figure` from longer runs or more `repeats`.
     """
 
     experiment: str
@@ -123,12 +123,19 @@ def judged_rows(results: Path) -> list[Judged]:
 
 
 def one_for_each_figure(rows: Sequence[Judged]) -> list[Judged]:
-    """Return the rows; of those for one published figure, only the one with most repeats, or the first, is primary."""
+    """Return the rows; of those for one published figure, only one is primary.
+
+    It is one that runs as much as was published, if there is one, of these that with most repeats, or the first.
+    """
     standing: dict[tuple[str, ...], Judged] = {}
     for row in rows:
-        if row.primary and (row.figure not in standing or row.repeats > standing[row.figure].repeats):
+        if row.primary and (row.figure not in standing or _weight(row) > _weight(standing[row.figure])):
             standing[row.figure] = row
     return [replace(row, primary=row.primary and standing[row.figure] is row) for row in rows]
+
+
+def _weight(row: Judged) -> tuple[bool, bool, int]:
+    return row.repeats > 0, row.cause != REDUCED, row.repeats
 
 
 def counts_text(rows: Sequence[Judged]) -> str:

@@ -2,14 +2,19 @@
 
 from collections import Counter
 
+import pandas as pd
+
+from pucli.declared import declared_path
+from pucli.report.causes import REDUCED
 from pucli.report.everything import Judged, counts_text, judged_rows, one_for_each_figure
 from pucli.report.verdict import INCONCLUSIVE, NOT_RUN, WORSE
+from pucli.runner.loading import experiment_names, load_experiment
 from tests.helpers import ROOT
 
 
-def row(experiment, verdict, repeats, method="PAE", primary=True):
+def row(experiment, verdict, repeats, method="PAE", primary=True, cause=""):
     figure = ("one.csv", "grid", "", method, "log_likelihood")
-    return Judged(experiment, "log_likelihood", verdict, "", primary, figure, repeats)
+    return Judged(experiment, "log_likelihood", verdict, cause, primary, figure, repeats)
 
 
 def primary_of(rows):
@@ -20,6 +25,12 @@ def test_of_tables_with_one_published_figure_that_with_most_repeats_counts():
     rows = [row("curve", INCONCLUSIVE, 1), row("table", WORSE, 10), row("long", NOT_RUN, 0)]
     for order in (rows, rows[::-1]):
         assert primary_of(order) == [("table", WORSE)]
+
+
+def test_a_run_of_the_published_length_counts_before_more_repeats_of_a_shorter_one():
+    rows = [row("table", WORSE, 10, cause=REDUCED), row("long", INCONCLUSIVE, 5), row("longer", NOT_RUN, 0)]
+    for order in (rows, rows[::-1]):
+        assert primary_of(order) == [("long", INCONCLUSIVE)]
 
 
 def test_the_first_of_equals_counts_and_a_figure_that_no_table_ran_counts_once():
@@ -40,6 +51,17 @@ def test_no_published_figure_of_the_committed_tables_counts_twice():
     primary = [one for one in judged_rows(ROOT / "results") if one.primary]
     assert len(primary) > 800
     assert [figure for figure, times in Counter(one.figure for one in primary).items() if times > 1] == []
-    # their runs are as many as those of pae-table-4.1 and -4.2, and longer
+    # their runs are as many as those of pae-table-4.1 and -4.2, and longer; that of PAE on the grid is the longest
     curves = {one.experiment for one in primary if one.experiment.startswith(("pae-iterations", "pae-long"))}
-    assert curves == {"pae-iterations-4.1", "pae-iterations-4.2"}
+    assert curves == {"pae-iterations-4.1", "pae-iterations-4.2", "pae-long-4.1"}
+
+
+def test_every_published_figure_counts():
+    """Of each column of each published file; a figure that is a word, "failure", has no verdict."""
+    files = {source.file for name in experiment_names() for source in load_experiment(name).published}
+    published = 0
+    for file in files:
+        rows = pd.read_csv(declared_path("experiments") / "published" / file, dtype=str)
+        means = [c for c in rows if c in ("mean", "f_measure", "iterations_per_second") or c.endswith("_mean")]
+        published += int(pd.to_numeric(rows[means].stack(), errors="coerce").notna().sum())
+    assert sum(one.primary for one in judged_rows(ROOT / "results")) == published
