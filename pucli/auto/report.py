@@ -21,6 +21,8 @@ from pucli.seeding import stream
 from pucli.solvers.prior.best_bin import shares_above
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pucli.auto.estimator import AutoPU
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
@@ -36,7 +38,7 @@ def write_report(
     names: Sequence[str],
     about: dict[str, Any],
     title: str,
-    numbers: np.ndarray | None = None,
+    marks: pd.DataFrame | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Write the page.
@@ -55,8 +57,8 @@ def write_report(
         From `pucli.auto.summary.summary`.
     title : str
         What the rows are.
-    numbers : ndarray of shape (n,) or None
-        Numbers of the rows in their file; None means 1 to n.
+    marks : DataFrame of n rows or None
+        Numbers of the rows in their file, column "row", and their identifiers; None means 1 to n.
     progress : callable or None
         Called with the number of features that are done and that of all.
     """
@@ -66,7 +68,7 @@ def write_report(
         TEMPLATE.read_text(encoding="utf-8")
     )
     text = template.render(
-        **_content(model, X, labelled, names, numbers, progress), about=about, title=title, version=__version__
+        **_content(model, X, labelled, names, marks, progress), about=about, title=title, version=__version__
     )
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8")
@@ -77,7 +79,7 @@ def _content(
     X: np.ndarray,
     labelled: np.ndarray,
     names: Sequence[str],
-    numbers: np.ndarray | None,
+    marks: pd.DataFrame | None,
     progress: Callable[[int, int], object] | None,
 ) -> dict[str, Any]:
     rng = stream(0, "report")
@@ -94,7 +96,8 @@ def _content(
         "importances": [(names[j], float(fall[j]), float(fall[j] / fall[used[0]])) for j in used],
         "dependences": [dependence_line(c.values, c.probabilities, names[c.feature]) for c in curves],
         "if_prior": _if_prior(model),
-        "rows": _rows(model, labelled, np.arange(len(X)) + 1 if numbers is None else numbers),
+        "marks": ["row"] if marks is None else list(marks.columns),
+        "rows": _rows(model, labelled, marks),
     }
 
 
@@ -138,7 +141,7 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
     ]
 
 
-def _rows(model: AutoPU, labelled: np.ndarray, numbers: np.ndarray) -> dict[str, list[dict[str, float]]]:
+def _rows(model: AutoPU, labelled: np.ndarray, marks: pd.DataFrame | None) -> dict[str, list[dict[str, Any]]]:
     """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
     p, low, high = training_probabilities(model, labelled)
     unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
@@ -149,7 +152,12 @@ def _rows(model: AutoPU, labelled: np.ndarray, numbers: np.ndarray) -> dict[str,
     }
     return {
         name: [
-            {"row": int(numbers[i]), "probability": float(p[i]), "low": float(low[i]), "high": float(high[i])}
+            {
+                "marks": [i + 1] if marks is None else marks.iloc[i].tolist(),
+                "probability": float(p[i]),
+                "low": float(low[i]),
+                "high": float(high[i]),
+            }
             for i in order[:SHOWN_ROWS]
         ]
         for name, order in orders.items()

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pucli import AutoPU
@@ -21,7 +22,8 @@ def text_of(path: Path, X: np.ndarray, s: np.ndarray, leaks: tuple[str, ...] = (
     model = AutoPU().fit(X, s)
     names = [f"f{k}" for k in range(X.shape[1])]
     about = summary(Findings.of(model, s, labelling_of(model, X, s, 0), leaks), names)
-    write_report(path, model, X, s, names, about, "rows.csv", np.arange(len(X)) + 1001)
+    marks = pd.DataFrame({"row": np.arange(len(X)) + 1001, "customer": [f"c{i}" for i in range(len(X))]})
+    write_report(path, model, X, s, names, about, "rows.csv", marks)
     page = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]+>", " ", path.read_text(encoding="utf-8"), flags=re.S)
     return re.sub(r"\s+", " ", page.replace("&nbsp;", " "))
 
@@ -72,10 +74,11 @@ def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     assert "may be useless" in text
     assert "What share of the unlabeled rows are positives is not determined" in text
     assert "How many of these are positive is not determined" in text
-    assert "AUC, not determined F1, not determined" in text
-    rows = text.partition("likeliest positives Row Probability")[2].partition("Unlabeled")[0].split()
-    assert all(float(low) < 0.05 for low in rows[1::4]) and rows[2::4] == ["to"] * 10
-    assert all(int(number) > 1000 for number in rows[::4])
+    assert "AUC and F1 are not determined by these rows" in text
+    rows = text.partition("likeliest positives Row customer Probability")[2].partition("Unlabeled")[0].split()
+    assert all(float(low) < 0.05 for low in rows[2::5]) and rows[3::5] == ["to"] * 10
+    numbers = [int(number) for number in rows[::5]]
+    assert min(numbers) > 1000 and rows[1::5] == [f"c{number - 1001}" for number in numbers]
 
 
 @pytest.mark.slow
