@@ -236,6 +236,13 @@ def test_advise_notes_few_labelled_rows(pucli, tmp_path):
         assert any("4 labelled rows" in warning for warning in done.document["warnings"])
 
 
+def test_a_comparison_is_advised_only_if_there_are_enough_labelled_rows(pucli, tmp_path):
+    few = pucli("advise", "--data", table(tmp_path / "few.csv", n=100, labelled=30), *WORDS).err
+    assert "30 labelled rows cannot tell whether it beats auto" in few and "on these rows: pucli compare" not in few
+    many = pucli("advise", "--data", table(tmp_path / "many.csv", n=100, labelled=60), *WORDS).err
+    assert "Whether it beats auto on these rows: pucli compare auto" in many
+
+
 @pytest.mark.parametrize("prior", ["0", "1", "-0.2", "1.5"])
 def test_a_prior_outside_the_unit_interval(pucli, tmp_path, prior):
     refused(pucli("advise", "--data", table(tmp_path / "rows.csv"), *WORDS, "--prior", prior), "--prior", "pucli prior")

@@ -53,6 +53,7 @@ def command(
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
     from pucli.advice import AHEAD_OF_AUTO, advise
+    from pucli.auto.estimates import FEW_LABELLED as ENOUGH_LABELLED
     from pucli.cli.columns import rows_to_learn_from, show_columns
     from pucli.data.training_rows import FEW_LABELLED
 
@@ -116,7 +117,12 @@ def command(
             f"At its defaults, {found.method} has a larger F1 than auto on {few} of 32 public tasks with a quarter of "
             f"the positives labelled, and on {many} with half of them (`pucli bench quality`)."
         )
-    out.remark(f"Whether it beats auto on these rows: pucli compare auto {found.method} {same} --tune")
+    decides = f"pucli compare auto {found.method} {same} --tune"
+    if rows.n_labelled < ENOUGH_LABELLED:
+        few = f"{rows.n_labelled} labelled rows cannot tell whether it beats auto"
+        out.remark(f"{few}; {ENOUGH_LABELLED} or more can: {decides}")
+    else:
+        out.remark(f"Whether it beats auto on these rows: {decides}")
     if plot is not None:
         out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
 
