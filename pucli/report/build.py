@@ -343,13 +343,15 @@ def _write_always(
     report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
 ) -> None:
     """Write cells.csv and the provenance, unless nothing in the folder would change."""
-    from pucli.report.made_with import made_with, made_with_page, to_text
+    from pucli.report.made_with import as_declared, made_with, made_with_page, to_text
 
     if from_csv and not any(row["finished"] for row in stored.values()):
         recorded = read_provenance(report.folder)
-        if recorded and recorded["figures"] != json_values(report.figures):
-            content = {**recorded, "figures": report.figures}
-            report.files.append(write(report.folder / PROVENANCE, to_text(content)))
+        if recorded:
+            content = {**recorded, "data": as_declared(recorded["data"]), "figures": json_values(report.figures)}
+            if content != recorded:
+                report.files.append(write(report.folder / "provenance.md", made_with_page(content)))
+                report.files.append(write(report.folder / PROVENANCE, to_text(content)))
         return
     before = read_provenance(report.folder) if from_csv else {}
     content = made_with(report, experiment, scope, cells, stored, before)

@@ -65,6 +65,14 @@ def made_with(
     }
 
 
+def as_declared(data: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the recorded data sets with what datasets.yaml says today of the choice of their rows."""
+    from pucli.data.catalogue import load_catalogue
+
+    known = load_catalogue()
+    return [{**one, **({"selection": known[one["name"]].selection} if one["name"] in known else {})} for one in data]
+
+
 def to_text(content: Mapping[str, Any]) -> str:
     """Return the content as the text of provenance.json."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

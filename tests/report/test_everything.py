@@ -1,5 +1,7 @@
 """Counts of verdicts over all tables: each published figure counts once."""
 
+import json
+import re
 from collections import Counter
 
 import pandas as pd
@@ -7,6 +9,7 @@ import pandas as pd
 from pucli.declared import declared_path
 from pucli.report.causes import REDUCED
 from pucli.report.everything import Judged, counts_text, judged_rows, one_for_each_figure
+from pucli.report.made_with import as_declared
 from pucli.report.verdict import INCONCLUSIVE, NOT_RUN, WORSE
 from pucli.runner.loading import experiment_names, load_experiment
 from tests.helpers import ROOT
@@ -65,3 +68,13 @@ def test_every_published_figure_counts():
         means = [c for c in rows if c in ("mean", "f_measure", "iterations_per_second") or c.endswith("_mean")]
         published += int(pd.to_numeric(rows[means].stack(), errors="coerce").notna().sum())
     assert sum(one.primary for one in judged_rows(ROOT / "results")) == published
+
+
+def test_the_committed_provenance_says_what_datasets_yaml_says_of_the_rows():
+    """`pucli report --all` writes it anew."""
+    for path in sorted((ROOT / "results").glob("*/provenance.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))["data"]
+        assert as_declared(data) == data, path
+        page = (path.parent / "provenance.md").read_text(encoding="utf-8")
+        for one in data:
+            assert re.search(rf"^\| {re.escape(one['name'])} .*\| {one['selection']} ", page, re.M), path
