@@ -23,6 +23,8 @@ class RunError(PucliError):
     """Something failed while running (exit code 1)."""
 
 
+# So many choices are named in full beside the nearest one.
+FEW = 6
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -53,7 +55,7 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
 def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") -> UsageError:
     """Return the error for an unknown `name`, with the nearest valid names.
 
-    `kind` is the noun ("data set") and `listing` the command that shows all choices.
+    `kind` is the noun ("data set") and `listing` the command that shows all choices. Few choices are all named.
     """
     choices = sorted(choices)
     folded = {c.lower(): c for c in choices}
@@ -61,7 +63,7 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") 
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
     if listing:
         hint += f" `{listing}` shows all of them."
-    elif not near:
+    elif not near or len(choices) <= FEW:
         hint += f" Known: {', '.join(choices)}."
     return UsageError(f"unknown {kind} {name!r}{hint}")
 

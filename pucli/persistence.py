@@ -285,8 +285,10 @@ def _known_classes(method: str) -> dict[str, type]:
 
 def _content(path: Path) -> bytes:
     """Return the bytes of an archive, or raise UsageError if the file cannot be an archive."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give a model file.")
     if not path.is_file():
-        raise UsageError(f"{path}: no such model file; `pucli train --model FILE` writes one.")
+        raise UsageError(f"{path}: no such model file; `pucli auto` and `pucli train` write one to --model FILE.")
     content = path.read_bytes()
     if content[:1] == b"\x80":
         raise UsageError(

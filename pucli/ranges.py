@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
-_WORDS = {"boolean": "true or false", "random_state": "a seed, which is a whole number", "None": "null"}
+_WORDS = {"boolean": "true or false", "random_state": "a seed, a whole number from 0 to 4294967295", "None": "null"}
 
 
 def allowed_values(constraints: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import Rows, choice
+from pucli.cli.options import Rows, choice, output_folder
 from pucli.cli.output import Output, number
 from pucli.errors import UsageError
 
@@ -77,11 +77,17 @@ class Backend:
             raise UsageError(
                 "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
             )
-        found = find_blocks(str(where.data))
-        names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
+        try:
+            found = find_blocks(str(where.data))
+            names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
+        except ValueError as error:  # of pyarrow, which does not name the file
+            raise UsageError(
+                f"--data {where.data}: a file is damaged or not Parquet; save it again, or correct its extension."
+            ) from error
         if self.predictions is not None:
             if any(Path(block.path).parent.resolve() == self.predictions.resolve() for block in found):
                 raise UsageError(f"--predictions {self.predictions} is the folder of the data; give another one.")
+            output_folder("--predictions", self.predictions)
             self.predictions.mkdir(parents=True, exist_ok=True)
         return found, Columns(names, where.label, where.positive or "")
 

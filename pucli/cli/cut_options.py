@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +27,7 @@ Precision = Annotated[
     typer.Option("--precision", help="Threshold at which this share of the predicted positives is positive."),
 ]
 Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
-Top = Annotated[int | None, typer.Option("--top", help="Predict this many rows positive.")]
+Top = Annotated[int | None, typer.Option("--top", help="Predict this many rows positive.", min=1)]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class MovedCut:
             given.append(("f1", None))
         if len(given) > 1:
             raise UsageError(f"--{given[0][0]} and --{given[1][0]} both set the threshold; keep one.")
+        for name, value in given:
+            if name in ("recall", "precision", "share") and not 0 < (value or 0.0) <= 1:
+                raise UsageError(f"--{name} {value:g}: must be above 0 and at most 1, e.g. 0.9 for 90 %.")
         return given[0] if given else None
 
     def moved(self, saved: SavedModel) -> SavedModel:
@@ -66,9 +70,33 @@ class MovedCut:
         return replace(saved, pipeline=Pipeline(steps))
 
 
+def unkept_recall(cut: MovedCut, model: Any) -> str:
+    """Return why the wanted recall cannot be kept and what can, or "" if it can be kept or none is wanted."""
+    if cut.recall is None:
+        return ""
+    import numpy as np
+
+    from pucli.auto.cut import CONFIDENCE, recall_cut
+
+    count = len(model._positive)
+    if math.isfinite(recall_cut(np.arange(count), cut.recall)):
+        return ""
+    # the least of the held-out scores of p labelled rows keeps a recall r with confidence 1 - r**p
+    most = math.floor(1000 * (1 - CONFIDENCE) ** (1 / count)) / 1000
+    enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(cut.recall)):,}" if cut.recall < 1 else ""
+    more = f"or train with at least {enough} labelled rows" if enough else "since no number of labelled rows keeps 1"
+    return (
+        f"a recall of {cut.recall:g} cannot be kept, so that every row is predicted positive: with "
+        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows keep at most {most:g}. Ask for a lower recall, "
+        f"{more}."
+    )
+
+
 def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
     """Warn if a precision or a recall is wanted that the training rows of the model do not determine."""
-    if cut.recall is not None and model.labelling == "sar":
+    if unkept := unkept_recall(cut, model):
+        out.warn(unkept)
+    elif cut.recall is not None and model.labelling == "sar":
         out.warn(
             "the training rows do not determine the recall at this threshold, as the labels are no random sample: in "
             "`pucli bench labelling` it was mostly lower than wanted."
@@ -118,7 +146,12 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
     if curves := saved.metadata.get("probability"):
         prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
         _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
-    if saved.metadata.get("kind") == "pu" and getattr(saved.estimator, "labelling", "scar") == "scar":
+    if getattr(saved.estimator, "labelling", "scar") == "sar":
+        out.remark(
+            "probabilities assume that the clearer a positive, the more readily it was labelled (--labelling sar), "
+            "which no rows can confirm"
+        )
+    elif saved.metadata.get("kind") == "pu":
         out.remark(
             "probabilities hold only if the labelled rows are a random sample of the positives, and these rows come "
             "from the same population as those of training, with the same share of positives"

@@ -229,7 +229,7 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         if type(error).__name__ == "NoArgsIsHelpError":
             return "help", error.format_message(), 2
         page = f" `{context.command_path} --help` lists its options." if context else ""
-        text = " ".join(error.format_message().split())
+        text = _of_value(error) or " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "run", "the system allows no more open files; close some, or raise the limit (`ulimit -n`).", 1
@@ -251,6 +251,25 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         "command again to see where it happened.",
         1,
     )
+
+
+def _of_value(error: Any) -> str:
+    """Return what is wrong with the value of an option in plain words, or "" if the error is of another kind."""
+    from pucli.cli.options import as_given
+
+    cause, context, parameter = error.__cause__, getattr(error, "ctx", None), getattr(error, "param", None)
+    if not hasattr(cause, "errors") or context is None or parameter is None:
+        return ""
+    found = cause.errors()[0]
+    ends = found.get("ctx", {})
+    words = {
+        "int_parsing": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "float_parsing": "must be a number",
+        "greater_than_equal": f"must be at least {ends.get('ge')}",
+        "less_than_equal": f"must be at most {ends.get('le')}",
+    }.get(found["type"])
+    return f"{as_given(context, parameter, found['input'])}: {words}." if words else ""
 
 
 # Characters of a message, and of its end where the middle is left out.

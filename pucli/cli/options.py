@@ -17,6 +17,52 @@ if TYPE_CHECKING:
     from pucli.cli.output import Output
     from pucli.data.training_rows import RowSource
 
+LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
+
+
+def as_given(context: typer.Context, parameter: Any, value: object) -> str:
+    """Return an option with its value as the user gave it, or the environment variable that did."""
+    source = context.get_parameter_source(parameter.name)
+    if source is not None and source.name == "ENVIRONMENT":
+        return f"{parameter.envvar}={value}"
+    names = [name for name in parameter.opts if name.startswith("--")]
+    return f"{names[0] if names else parameter.human_readable_name} {value}"
+
+
+def _known_scenario(value: str) -> str:
+    from pucli.data.splits import SCENARIOS
+
+    return choice("scenario", value, SCENARIOS)
+
+
+def _usable_seed(context: typer.Context, parameter: typer.CallbackParam, value: int) -> int:
+    if not 0 <= value <= LARGEST_SEED:
+        given = as_given(context, parameter, value)
+        raise UsageError(f"{given}: a seed is a whole number from 0 to {LARGEST_SEED}.")
+    return value
+
+
+def _usable_jobs(context: typer.Context, parameter: typer.CallbackParam, value: int) -> int:
+    if value == 0:
+        raise UsageError(
+            f"{as_given(context, parameter, value)}: give a number of worker processes of at least 1, or a negative "
+            "one: -1 takes all processors, -2 all but one."
+        )
+    return value
+
+
+def _inner_share(context: typer.Context, parameter: typer.CallbackParam, value: float) -> float:
+    if not 0 < value < 1:
+        raise UsageError(f"{as_given(context, parameter, f'{value:g}')}: must be above 0 and below 1, e.g. 0.5.")
+    return value
+
+
+def _no_file(context: typer.Context, parameter: typer.CallbackParam, value: Path) -> Path:
+    if value.is_file():
+        raise UsageError(f"{as_given(context, parameter, value)} is a file; give a folder.")
+    return value
+
+
 MethodName = Annotated[
     str,
     typer.Option("--method", "-m", help="Method; `pucli list methods` shows all.", autocompletion=completion.methods),
@@ -64,17 +110,28 @@ Scenario = Annotated[
         "--scenario",
         help="Labelling scenario: case-control or single-training-set.",
         autocompletion=completion.words("case-control", "single-training-set"),
+        callback=_known_scenario,
     ),
 ]
 LabelFrequency = Annotated[
     float,
-    typer.Option("--label-frequency", help="With --dataset: share of the training positives that are labelled."),
+    typer.Option(
+        "--label-frequency",
+        help="With --dataset: share of the training positives that are labelled.",
+        callback=_inner_share,
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", envvar="PUCLI_SEED")]
+TrueLabelFrequency = Annotated[
+    float,
+    typer.Option("--label-frequency", help="Share of the training positives that are labelled.", callback=_inner_share),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of everything random.", envvar="PUCLI_SEED", callback=_usable_seed)
+]
 SplitFile = Annotated[
     Path | None, typer.Option("--split", help="With --dataset: a file of `pucli split`.", show_default=False)
 ]
-Repeat = Annotated[int, typer.Option("--repeat", help="Repeat of --split, counted from 0.")]
+Repeat = Annotated[int, typer.Option("--repeat", help="Repeat of --split, counted from 0.", min=0)]
 RowLimit = Annotated[
     int | None,
     typer.Option(
@@ -100,7 +157,12 @@ Score = Annotated[
         show_default="pu-auc",
     ),
 ]
-Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--n-jobs", "-j", help="Worker processes; -1 for all cores.", envvar="PUCLI_N_JOBS", callback=_usable_jobs
+    ),
+]
 ExperimentName = Annotated[
     str,
     typer.Argument(
@@ -148,7 +210,10 @@ Catalogue = Annotated[
     ),
 ]
 Results = Annotated[
-    Path, typer.Option("--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True)
+    Path,
+    typer.Option(
+        "--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True, callback=_no_file
+    ),
 ]
 AllowChanges = Annotated[
     bool,
@@ -314,8 +379,22 @@ def method_grid(method: str, items: Sequence[str] | None) -> dict[str, Any] | No
         values = [_value(method, key, v.strip()) for v in text.split(",") if v.strip()]
         if not values:
             raise UsageError(f"--grid {key}= has no value; write it as --grid {key}=0.1,1,10.")
-        grid[key] = text if _names_series(text) else values
+        grid[key] = _checked_grid(method, key, text, values)
     return grid
+
+
+def _checked_grid(method: str, key: str, text: str, values: list[Any]) -> list[Any] | str:
+    """Return the values of a grid, or the name of its series, after checking that the parameter may have them."""
+    from pucli.methods import check_value
+    from pucli.tuning.grids import SERIES
+
+    try:
+        for value in SERIES.get(text, values):
+            check_value(method, key, value)
+    except UsageError as error:
+        series = f"; the series of numbers are {', '.join(SERIES)}" if values == [text] and text not in SERIES else ""
+        raise UsageError(f"--grid {key}={text}: {error}{series}") from None
+    return text if text in SERIES else values
 
 
 def _value(method: str, name: str, text: str) -> Any:
@@ -332,12 +411,6 @@ def _value(method: str, name: str, text: str) -> Any:
         return tuple(scalar(part.strip()) for part in text.strip("()[]").split(",") if part.strip())
     value = scalar(text)
     return float(value) if isinstance(default, float) and type(value) is int else value
-
-
-def _names_series(text: str) -> bool:
-    from pucli.tuning.grids import SERIES
-
-    return text in SERIES
 
 
 def check_names(method: str, names: Iterable[str]) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FINGERPRINT_ROWS = 10_000
 # Hashes of rows that a model file keeps, of four bytes each: the smallest ones, which are a sample of the rows.
@@ -96,6 +99,35 @@ def repeated_labels(X: Any, labelled: Bools) -> str:
         "are unlabeled, as if cases were entered several times. Then all estimates and all results on held-out rows "
         "are far too good: keep one row of each case"
     )
+
+
+def repeated_ids(ids: pd.DataFrame, labelled: Bools) -> list[str]:
+    """Return a warning if labelled rows (n,) have the same identifiers, the columns of `ids`, as other rows.
+
+    Rows of one case are alike, though not equal. Empty identifiers are not compared.
+    """
+    known = (ids.notna() & (ids != "")).any(axis=1).to_numpy() if len(ids.columns) else np.zeros(len(ids), dtype=bool)
+    if not (labelled & known).any():
+        return []
+    case = ids[known].groupby(list(ids.columns), dropna=False, sort=False).ngroup().to_numpy()
+    marked = labelled[known]
+    size, of_labelled = np.bincount(case), np.bincount(case, weights=marked)
+    several, mixed = marked & (of_labelled[case] > 1), marked & (size > of_labelled)[case]
+    named = f"{'column' if len(ids.columns) == 1 else 'columns'} {', '.join(map(repr, ids.columns))} (--id)"
+    found = []
+    if several.any():
+        cases = len(np.unique(case[several]))
+        found.append(
+            f"{named}: {several.sum()} of {labelled.sum()} labelled rows belong to only {cases} "
+            f"case{'s' * (cases > 1)}. Held-out rows then have rows of the same case among the training "
+            "rows, so that all estimates and all results on held-out rows are too good: keep one row of each case."
+        )
+    if mixed.any():
+        found.append(
+            f"{named}: the cases of {mixed.sum()} of {labelled.sum()} labelled rows have rows without a label too, "
+            "which count as unlabeled: keep one row of each case."
+        )
+    return found
 
 
 def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:

@@ -80,13 +80,17 @@ class LabelColumn:
         present, counts = self.present, self.counts
         if positive is not None:
             wanted = _as_written(positive, present)
+            if wanted is None and not present:
+                raise UsageError(f"{self.where} is empty in every row; write {positive!r} in the labelled ones")
             if wanted is None:
-                raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts or 'none'}")
+                raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts}")
             if len(present) == 1 and not self.empty.any():
                 raise UsageError(
                     f"{self.where} has only one class, {counts}; rows of other classes (or empty) are needed too"
                 )
             return wanted
+        if not present:
+            raise UsageError(f"{self.where} is empty in every row; write a class in the labelled ones")
         if self.empty.any():
             raise UsageError(
                 f"{self.where} is empty in {self.empty.sum()} of {len(self.empty)} rows, first at "

@@ -69,7 +69,9 @@ class ColumnChoice:
         out = {*self.drop, *self.ids, label}
         names = [name for name in self.only or table.frame.columns if name not in out]
         if not names:
-            raise UsageError(f"{path} has no columns besides the label {label!r}")
+            left_out = sorted({*self.drop, *self.ids} - {label})
+            why = f"; --drop and --id leave out {', '.join(map(repr, left_out))}" if left_out else ""
+            raise UsageError(f"{path} has no columns besides the label {label!r} to learn from{why}")
         return names
 
 

@@ -108,8 +108,16 @@ def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
     return notes
 
 
+class MissingColumn(UsageError):
+    """A file has no column of a name."""
+
+    def __init__(self, message: str, path: Path, column: str) -> None:
+        super().__init__(message)
+        self.path, self.column = path, column
+
+
 def existing_column(path: Path, table: Table, name: str) -> str:
-    """Return `name` if the table has such a column; otherwise raise UsageError with the nearest names."""
+    """Return `name` if the table has such a column; otherwise raise MissingColumn with the nearest names."""
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
@@ -117,7 +125,7 @@ def existing_column(path: Path, table: Table, name: str) -> str:
     names = [column for column in columns if column.lower() in near]
     shown = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
     hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
-    raise UsageError(f"{path}: no column {name!r}; {hint}{table.naming}")
+    raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
 
 
 def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> Floats:

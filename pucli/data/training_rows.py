@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.arrays import AnyArray, Bools, Floats, Ints
-from pucli.data.fingerprints import fingerprints, labelled_twins, repeated_labels
+from pucli.data.fingerprints import fingerprints, labelled_twins, repeated_ids, repeated_labels
 from pucli.data.label_column import UNLABELED, labelled_positives, partly_labelled
 from pucli.data.own_file import ColumnChoice, fit_file, leak_warnings
 from pucli.data.saved_splits import load_splits
@@ -166,6 +166,8 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
         The source is ambiguous, or the rows cannot be used.
     """
     _one_source(source, "--data FILE --label COLUMN")
+    if source.scenario not in SCENARIOS:
+        raise unknown("scenario", source.scenario, SCENARIOS)
     if source.dataset is not None:
         if source.label is not None or source.positive is not None:
             raise UsageError("--label and --positive need --data; a declared data set has its own labels.")
@@ -277,9 +279,16 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     return rows
 
 
+def check_one_source(declared: bool, own: bool, ways: str) -> None:
+    """Raise UsageError, with the `ways` to name rows, unless they are either of a declared data set or the user's."""
+    if declared == own:
+        which = "--dataset and --data both name rows" if own else "no rows given"
+        raise UsageError(f"{which}; use either {ways}.")
+
+
 def _one_source(source: RowSource, file_options: str) -> None:
-    if (source.dataset is None) == (source.data is None):
-        raise UsageError(f"no rows given; use either --dataset NAME (`pucli list datasets`) or {file_options}.")
+    ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
+    check_one_source(source.dataset is not None, source.data is not None, ways)
 
 
 def _no_choice(source: RowSource, why: str) -> None:
@@ -347,8 +356,6 @@ def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, d
         split = saved.splits[source.repeat]
         about = {**saved.settings, "repeat": source.repeat, "split_file": str(source.split)}
     else:
-        if source.scenario not in SCENARIOS:
-            raise unknown("scenario", source.scenario, SCENARIOS)
         about = {
             "scenario": source.scenario,
             "label_frequency": source.label_frequency,
@@ -369,6 +376,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
     doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
     repeated = repeated_labels(file.X, y == 1) if kind == "pu" else ""
+    ids = file.table.frame[list(dict.fromkeys(source.choice.ids))]
+    again = [f"{repeated}."] if repeated else repeated_ids(ids, y == 1 if kind == "pu" else y != UNLABELED)
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
@@ -387,8 +396,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        warnings=(*doubts, *file.warnings, *telling, *([f"{repeated}."] if repeated else [])),
+        warnings=(*doubts, *file.warnings, *telling, *again),
         leaks=telling,
         repeated=repeated,
-        marks=_marks(np.arange(len(y)), file.table.frame[list(source.choice.ids)]),
+        marks=_marks(np.arange(len(y)), ids),
     )

@@ -46,6 +46,18 @@ def test_a_pair_of_figures_is_that_of_the_table(method: str, column: str) -> Non
     assert " and ".join(of(method, column)) in SECTION
 
 
+def test_labels_in_one_sample_are_reported_too() -> None:
+    f1, ranking, error = (of("auto", column, "single-training-set") for column in ("F1", "AUC", "prior error"))
+    kept = [
+        r["kept"].split(", ")[1].split()[1].removeprefix("0")
+        for r in rows("quality-full")
+        if (r["tasks"], r["method"], r["labelling"]) == ("all", "auto", "single-training-set")
+    ]
+    assert f"an F1 of {' and '.join(f1)} and an AUC of {' and '.join(ranking)}" in SECTION
+    assert f"(recall {' and '.join(kept)}), but the error of the prior at 0.25 is {error[0]}" in SECTION
+    assert float(error[0]) > 0.06 > float(error[1])
+
+
 @pytest.mark.parametrize(("column", "targets"), [("AUC", (0.915, 0.93)), ("F1", (0.775, 0.79))])
 def test_the_share_of_what_is_possible_that_the_targets_ask_for(column: str, targets: tuple[float, float]) -> None:
     auto, possible = (

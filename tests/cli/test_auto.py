@@ -186,6 +186,7 @@ def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -
     pucli(*words, "--labelling", "sar", "--model", "biased.model")
     moved = pucli("predict", "--model", "biased.model", "--data", customers, "--recall", 0.9, "--out", "p.csv")
     assert "do not determine the recall" in " ".join(moved.err.split())
+    assert "which no rows can confirm" in " ".join(moved.err.split())
     refused = pucli(*words, "--labelling", "some")
     assert refused.code == 2
     assert "scar" in refused.err

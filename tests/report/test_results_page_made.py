@@ -150,3 +150,20 @@ def test_the_prior_of_table_5_1_is_a_constant():
         assert "These columns are given the true prior" in (RESULTS / name / "table.md").read_text(encoding="utf-8")
     claim = "the constant 0.44751 (324 of the 724 unlabeled rows)"
     assert not missing([claim]), claim
+
+
+def test_the_time_of_the_deep_models_and_of_auto_as_a_command():
+    made = {
+        path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("pae-*/provenance.json")
+    }
+    hours = sum(one["process_seconds"] for one in made.values()) / 3600
+    assert {"AAE", "PAE", "VAE"} == set(cells("pae-iterations-4.1")["method"].str.upper())
+    assert {"PAE", "VAE"} == set(cells("pae-iterations-4.2")["method"].str.upper())
+    (auto,) = [
+        line for line in json.loads((RESULTS / "bench" / "scale.json").read_text())["rows"] if line["name"] == "auto"
+    ]
+    claims = [
+        f"The cells of the seven `pae` experiments took {hours:.1f} process hours",
+        f"{auto['1e+03']:.1f} s as a command",
+    ]
+    assert len(made) == 7 and not missing(claims), missing(claims)

@@ -119,8 +119,8 @@ def command(
         )
     decides = f"pucli compare auto {found.method} {same} --tune"
     if rows.n_labelled < ENOUGH_LABELLED:
-        few = f"{rows.n_labelled} labelled rows cannot tell whether it beats auto"
-        out.remark(f"{few}; {ENOUGH_LABELLED} or more can: {decides}")
+        too_few = f"{rows.n_labelled} labelled rows cannot tell whether it beats auto"
+        out.remark(f"{too_few}; {ENOUGH_LABELLED} or more can: {decides}")
     else:
         out.remark(f"Whether it beats auto on these rows: {decides}")
     if plot is not None:

@@ -12,7 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
-from pucli.cli.cut_options import CutOptions, warn_of_unknown_prior
+from pucli.cli.cut_options import CutOptions, unkept_recall, warn_of_unknown_prior
 from pucli.cli.output import Output
 from pucli.errors import UsageError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pucli.data.training_rows import TrainingRows
     from pucli.models import Fitted
 
+LABELLINGS = ("scar", "sar")
 # A smaller share of rows that differ is worth a note.
 FEW_KINDS = 0.1
 EXAMPLES = """
@@ -42,7 +43,7 @@ def command(
         typer.Option(
             "--labelling",
             help="scar: labelled rows are a random sample of the positives. sar: clear positives were labelled first.",
-            autocompletion=completion.words("scar", "sar"),
+            autocompletion=completion.words(*LABELLINGS),
         ),
     ] = "scar",
     model: Annotated[
@@ -89,6 +90,7 @@ def command(
         show_columns(out, where.source)
         return
     chosen = cut.chosen or ("f1", None)
+    opt.choice("labelling", labelling, LABELLINGS)
     opt.output_file("--model", model, where.data, where.split)
     opt.output_file("--report", report, where.data, where.split)
     opt.output_file("--scored", scored, where.data, where.split)
@@ -105,6 +107,7 @@ def command(
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
         rows = rows_to_learn_from(out, "pu", where.source)
+        _check_top(cut.top, rows)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs})
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
@@ -114,6 +117,8 @@ def command(
         if model is not None:
             unlikely = test.doubt if labelling == "scar" else ""
             replace(fitted, doubt=rows.repeated or unlikely).save(model)
+    if unkept := unkept_recall(cut, found.model):
+        out.warn(unkept)
     results = {**summary(found, names), "seed": where.seed}
     if not backend.in_blocks:
         results["command"] = _again(where, labelling, chosen)
@@ -122,9 +127,8 @@ def command(
     if report is not None:
         from pucli.auto.report import write_report
 
-        numbers = None if rows.marks is None else rows.marks["row"].to_numpy()
         with out.progress("report", lines=True) as shown:
-            write_report(report, found.model, rows.X, rows.labelled, names, results, title, numbers, shown)
+            write_report(report, found.model, rows.X, rows.labelled, names, results, title, rows.marks, shown)
     files = {"model": model, "report": report, "scored": scored}
     document = {**about, **results, **files}
     out.document(document)
@@ -133,6 +137,14 @@ def command(
         warn_of_unknown_prior(out, found.model)
     if model is None:
         out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
+
+
+def _check_top(top: int | None, rows: TrainingRows) -> None:
+    """Raise UsageError if more rows are to be predicted positive than there are in the population."""
+    single = rows.denominator == "all"
+    most = len(rows.X) if single else len(rows.X) - rows.n_labelled
+    if top is not None and top > most:
+        raise UsageError(f"--top {top}: {rows.title} has only {most} {'' if single else 'unlabeled '}rows.")
 
 
 def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None]) -> str:
@@ -206,7 +218,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         "mixed, or the classes overlap, they are too high; where most rows are positive, the prior is too low. The "
         "rows show none of this. "
         + (
-            f"With {document['labelled']} labelled rows, the prior may as well be too low. "
+            f"With {document['labelled']} labelled rows, the prior may just as well be too low. "
             if document["few_labelled"]
             else ""
         )

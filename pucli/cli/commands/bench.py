@@ -63,6 +63,8 @@ def command(
     if full and not sizes:
         raise UsageError(f"the benchmark {name!r} has only one size; run it without --full.")
     known_parts = getattr(module, "PARTS", ())
+    if part and not known_parts:
+        raise UsageError(f"the benchmark {name!r} has no parts; run it without --part.")
     for given in part or ():
         if given not in known_parts and given.partition(":")[0] not in getattr(module, "WITH_WORDS", ()):
             raise unknown(f"part of the benchmark {name!r}", given, known_parts)

@@ -54,9 +54,7 @@ def command(
         typer.Option("--metric", help="Metric to compare; by default f1, or puf with --labels pu.", show_default=False),
     ] = "",
     repeats: Annotated[int, typer.Option("--repeats", help="Number of splits of each data set.", min=2)] = 10,
-    label_frequency: Annotated[
-        float, typer.Option("--label-frequency", help="Share of the training positives that are labelled.")
-    ] = 0.5,
+    label_frequency: opt.TrueLabelFrequency = 0.5,
     scenario: opt.Scenario = "case-control",
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose parameters on each training set, as `pucli tune` does.")
@@ -84,14 +82,15 @@ def command(
     """
     from pucli.compare import compare, declared_task, judge, own_task
     from pucli.data.own_file import ColumnChoice
+    from pucli.data.training_rows import check_one_source
     from pucli.runner.run import number_of_jobs
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     for option, path in (("--out", page), ("--tex", tex)):
         opt.output_file(option, path, data)
     choice = ColumnChoice(opt.column_kinds(kinds), drop or (), only or (), ids or ())
-    if bool(dataset) == (data is not None):
-        raise UsageError("no rows given; use either --dataset NAME, once or more, or --data FILE --label COLUMN.")
+    ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
+    check_one_source(bool(dataset), data is not None, ways)
     if data is not None:
         if label is None:
             raise UsageError(f"--data {data} also needs --label COLUMN, the column that marks the positive rows.")

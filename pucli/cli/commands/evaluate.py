@@ -31,7 +31,7 @@ pucli evaluate --model wifi.model --dataset wifi
 
 def command(
     out: Output,
-    model: Annotated[Path, typer.Option("--model", help="Model written by `pucli train --model`.")],
+    model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
     data: opt.DataFile = None,
     label: Annotated[
         str | None,
@@ -50,7 +50,7 @@ def command(
     split: opt.SplitFile = None,
     repeat: Annotated[
         int | None,
-        typer.Option("--repeat", help="Repeat of --split; by default that of the model.", show_default=False),
+        typer.Option("--repeat", help="Repeat of --split; by default that of the model.", min=0, show_default=False),
     ] = None,
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
@@ -62,6 +62,7 @@ def command(
     `pucli list metrics` describes them all. With --dataset, the model is scored on the rows that were held out in
     training.
     """
+    from pucli.data.training_rows import check_one_source
     from pucli.persistence import load_model
 
     opt.choice("kind of labels", labels, ("true", "pu"))
@@ -74,12 +75,9 @@ def command(
         raise UsageError(
             f"--labels pu applies only to methods that learn from labelled positives; {saved.method} does not."
         )
-    if (dataset is None) == (data is None):
-        raise UsageError("no rows given; use either --data FILE --label COLUMN or --dataset NAME.")
+    check_one_source(dataset is not None, data is not None, "--data FILE --label COLUMN or --dataset NAME")
     if data is not None:
         rows = _own_file(saved, data, label, positive, labels)
-        for line in rows.warnings:
-            out.warn(line)
         if rows.left_out:
             total = len(rows.y) + rows.left_out
             out.remark(f"{rows.left_out} of {total} rows have no label ({rows.why}) and are not scored.")
@@ -87,6 +85,8 @@ def command(
         raise UsageError("--labels pu needs --data; the held-out rows of a declared data set have true labels.")
     else:
         rows = _held_out(saved, dataset, split, repeat, mirror, offline)
+    for line in rows.warnings:
+        out.warn(line)
     if labels == "pu":
         warn_of_doubts(out, saved)
     document = _scores(saved, rows, labels)
@@ -116,6 +116,7 @@ def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | 
 def _held_out(
     saved: SavedModel, dataset: str | None, split: Path | None, repeat: int | None, mirror: str | None, offline: bool
 ) -> ScoredRows:
+    from pucli.data.fingerprints import known_rows, row_hashes
     from pucli.data.scored_rows import ScoredRows
     from pucli.data.training_rows import RowSource, training_split
 
@@ -124,7 +125,13 @@ def _held_out(
     source = RowSource(dataset=dataset, split=split, repeat=number, mirror=mirror, offline=offline)
     rows = training_split(saved.metadata.get("kind", ""), about, source)
     assert rows.X_test is not None and rows.y_test is not None
-    return ScoredRows(rows.X_test, rows.y_test)
+    chosen = split is not None or repeat is not None
+    seen = known_rows(row_hashes(rows.X_test, rows.y_test == 1), about) if chosen else None
+    other = (
+        f"{seen} that the model was trained on, with another split: scores of new rows may be lower. Without --repeat "
+        "and --split, the rows held out in training are scored."
+    )
+    return ScoredRows(rows.X_test, rows.y_test, warnings=[other] if seen else [])
 
 
 def _scores(saved: SavedModel, rows: ScoredRows, labels: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.cut_options import MovedCut, warn_of_doubts, warn_of_probability, warn_of_unknown_goal
+from pucli.cli.cut_options import MovedCut, unkept_recall, warn_of_doubts, warn_of_probability, warn_of_unknown_goal
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
 from pucli.errors import UsageError
@@ -30,7 +30,7 @@ zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parq
 
 def command(
     out: Output,
-    model: Annotated[Path, typer.Option("--model", help="Model written by `pucli train --model`.")],
+    model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
     data: Annotated[
         Path,
         typer.Option("--data", help="File with the columns of the model; other columns are ignored. - reads stdin."),
@@ -45,7 +45,8 @@ def command(
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of --data to copy to the output; repeatable. Default: the --id columns of `pucli train`.",
+            help="Column of --data to copy to the output; repeatable. Default: the --id columns of training; --id '' "
+            "copies none.",
             show_default=False,
         ),
     ] = None,
@@ -93,29 +94,45 @@ def command(
         out.document({"rows": len(rows)})
         _write(out, columns, rows, destination)
     else:
-        _labels(out, saved, data, destination, ids, top)
+        _labels(out, saved, data, destination, ids, top, all_wanted=bool(unkept_recall(cut, saved.estimator)))
 
 
 def _labels(
-    out: Output, saved: SavedModel, data: Path, destination: Path | None, ids: list[str] | None, top: int | None
+    out: Output,
+    saved: SavedModel,
+    data: Path,
+    destination: Path | None,
+    ids: list[str] | None,
+    top: int | None,
+    *,
+    all_wanted: bool,
 ) -> None:
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
 
     from pucli.data.fingerprints import RowCounter
+    from pucli.data.tables import MissingColumn
     from pucli.data.tally import Tally
     from pucli.predictions import predicted_blocks, top_rows
 
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))
-    carried = list(saved.metadata.get("id_columns", ())) if ids is None else ids
+    carried = list(saved.metadata.get("id_columns", ())) if ids is None else [name for name in ids if name]
 
     def counted() -> Iterator[pd.DataFrame]:
-        with out.progress("rows", lines=destination is not None) as bar:
-            for block in predicted_blocks(saved, data, ids=carried, tally=tally, trained=trained):
-                counts.update(block["prediction"].tolist())
-                yield block
-                bar(counts.total())
+        try:
+            with out.progress("rows", lines=destination is not None) as bar:
+                for block in predicted_blocks(saved, data, ids=carried, tally=tally, trained=trained):
+                    counts.update(block["prediction"].tolist())
+                    yield block
+                    bar(counts.total())
+        except MissingColumn as error:
+            if ids is not None or error.column not in carried or error.column in saved.table_encoder.needed:
+                raise
+            raise UsageError(
+                f"{error.path}: no column {error.column!r}, the --id column with which the model was trained, which is "
+                "copied to the output. --id COLUMN copies another one, --id '' none; the rows are numbered anyway."
+            ) from error
 
     blocks: Iterable[pd.DataFrame] = counted()
     if top is not None:
@@ -131,7 +148,10 @@ def _labels(
         form = "" if destination.suffix.lower() in {".csv", ".parquet"} else " as CSV"
         out.text(f"{written} rows written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
-        _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"))
+        if not all_wanted:
+            tuned = "train with tuned parameters (`pucli tune`)"
+            way_out = "move the threshold, e.g. with --share" if saved.method == "auto" else tuned
+            _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"), way_out)
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     warn_of_probability(out, saved)
@@ -149,7 +169,7 @@ def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: boo
     out.warn(f"{found} that the model was trained on: {why}. `pucli auto --scored FILE` writes held-out scores.")
 
 
-def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> None:
+def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str, way_out: str) -> None:
     """Warn if almost no row or almost every row is predicted positive."""
     from pucli.estimators.base.pu import NEARLY_NONE
 
@@ -159,8 +179,8 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str) -> No
     if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:
         amount = "nothing" if found < total / 2 else "everything"
         out.warn(
-            f"nearly {amount} is predicted positive: {found} of {total} rows; the score still ranks the rows, or train "
-            "with tuned parameters (`pucli tune`)."
+            f"nearly {amount} is predicted positive: {found} of {total} rows; the score still ranks the rows, or "
+            f"{way_out}."
         )
 
 

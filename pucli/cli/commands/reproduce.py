@@ -139,6 +139,8 @@ def _part(shard: str | None) -> tuple[int, int] | None:
     number, slash, parts = shard.partition("/")
     if not (slash and number.isdecimal() and parts.isdecimal()):
         raise UsageError(f"--shard {shard}: give two numbers, e.g. --shard 2/8 for the second of eight parts.")
+    if not 1 <= int(number) <= int(parts):
+        raise UsageError(f"--shard {shard}: the first number must be between 1 and the second.")
     return int(number), int(parts)
 
 

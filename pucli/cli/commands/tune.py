@@ -145,7 +145,9 @@ def _grid(entry: Method, params: dict[str, Any], given: dict[str, Any] | None) -
     if both:
         raise UsageError(f"{', '.join(both)}: given by both --param and --grid; keep one.")
     if not given:
-        raise UsageError("nothing to choose; give --grid K=V1,V2 for at least one parameter.")
+        why = "" if entry.grid else f": {entry.name} has no grid of its own"
+        way_out = "`pucli auto` chooses everything" if entry.name == "auto" else "give --grid K=V1,V2 for a parameter"
+        raise UsageError(f"nothing to choose{why}; {way_out}.")
     return given
 
 

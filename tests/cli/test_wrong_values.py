@@ -1,0 +1,294 @@
+"""Wrong values of options and odd files: each message names the option or the file, and the way out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.data.training_rows import RowSource, training_rows
+from pucli.errors import UsageError, unknown
+from tests.cli.helpers import LABELLED, refused, small_table
+
+LEARN = {
+    "auto": ("auto",),
+    "train": ("train", "--method", "svc-naive"),
+    "tune": ("tune", "--method", "svc-naive"),
+    "prior": ("prior",),
+    "advise": ("advise",),
+    "compare": ("compare", "svc-naive", "gllc"),
+}
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Write a table of 60 labelled and 90 other rows with a column of cases, and return its name."""
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(1.5, 1, (60, 2)), random.normal(-1.5, 1, (90, 2))])
+
+    def write(case):
+        table = pd.DataFrame(X, columns=["age", "income"]).assign(customer=case)
+        table.assign(bought=["yes"] * 60 + [""] * 90).to_csv("cases.csv", index=False)
+        return "cases.csv"
+
+    return write
+
+
+@pytest.mark.parametrize("command", LEARN)
+def test_a_scenario_that_there_is_not(pucli, customers, command):
+    done = pucli(*LEARN[command], "--data", customers.pu, *LABELLED, "--scenario", "singel-set")
+    refused(done, "scenario 'singel-set'", "'single-training-set'", "case-control, single-training-set")
+
+
+def test_a_scenario_that_there_is_not_of_a_declared_data_set(pucli, tmp_path):
+    refused(pucli("split", "wine", "--scenario", "singel-set"), "'singel-set'", "case-control, single-training-set")
+    density = ("train", "--method", "pae", "--dataset", "wine", "--scenario", "singel-set")
+    refused(pucli(*density), "'singel-set'", "case-control, single-training-set")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scenario_that_there_is_not_from_python(customers):
+    source = RowSource(data=customers.pu, label="bought", positive="yes", scenario="singel-set")
+    with pytest.raises(UsageError, match="unknown scenario 'singel-set'; did you mean 'single-training-set'"):
+        training_rows("pu", source)
+
+
+def test_few_choices_are_all_named():
+    assert (
+        str(unknown("colour", "rde", ["red", "blue"])) == "unknown colour 'rde'; did you mean 'red'? Known: blue, red."
+    )
+    assert str(unknown("number", "10", map(str, range(11, 40)))).endswith("?")
+
+
+@pytest.mark.parametrize("command", LEARN)
+def test_a_seed_that_no_generator_takes(pucli, customers, command):
+    for seed in ("-1", "4294967296"):
+        done = pucli(*LEARN[command], "--data", customers.pu, *LABELLED, "--seed", seed)
+        refused(done, f"--seed {seed}: a seed is a whole number from 0 to 4294967295")
+
+
+def test_a_seed_that_no_generator_takes_as_a_parameter(pucli, customers):
+    words = ("train", "--method", "upu", "--data", customers.pu, *LABELLED, "--param", "random_state=-4")
+    refused(pucli(*words), "--param random_state=-4", "a whole number from 0 to 4294967295")
+
+
+@pytest.mark.parametrize("command", ["auto", "tune", "compare"])
+def test_no_worker_process(pucli, customers, command):
+    done = pucli(*LEARN[command], "--data", customers.pu, *LABELLED, "--n-jobs", 0)
+    refused(done, "--n-jobs 0: ", "at least 1", "-1 takes all processors, -2 all but one")
+    refused(pucli("reproduce", "table-3.1", "--dry-run", "--n-jobs", 0), "--n-jobs 0: ", "at least 1")
+
+
+def test_a_wrong_value_of_the_environment_is_named_so(pucli, customers, monkeypatch):
+    words = ("auto", "--data", customers.pu, *LABELLED)
+    for name, value in (("PUCLI_SEED", "-1"), ("PUCLI_N_JOBS", "0"), ("PUCLI_N_JOBS", "two")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            refused(pucli(*words), f"{name}={value}: ")
+
+
+def test_a_labelling_that_there_is_not(pucli, customers):
+    refused(pucli("auto", "--data", customers.pu, *LABELLED, "--labelling", "snar"), "labelling 'snar'", "sar, scar")
+    blocks = ("auto", "--data", "rows.parquet", *LABELLED, "--backend", "dask", "--labelling", "snar")
+    refused(pucli(*blocks), "labelling 'snar'", "sar, scar")
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--recall 90", "above 0 and at most 1, e.g. 0.9 for 90 %"),
+        ("--recall nan", "above 0 and at most 1"),
+        ("--precision 0", "above 0 and at most 1"),
+        ("--share -1", "above 0 and at most 1"),
+        ("--share abc", "must be a number"),
+        ("--top 0", "must be at least 1"),
+        ("--top 131", "has only 130 unlabeled rows"),
+        ("--rows 1", "must be at least 2"),
+        ("--seed 1.5", "must be a whole number"),
+        ("--n-jobs two", "must be a whole number"),
+        ("--repeat -1", "must be at least 0"),
+        ("--label-frequency 0", "above 0 and below 1"),
+    ],
+)
+def test_a_number_out_of_range(pucli, customers, option, said):
+    done = pucli("auto", "--data", customers.pu, *LABELLED, *option.split())
+    refused(done, option, said)
+
+
+def test_more_rows_than_there_are_in_the_whole_sample(pucli, customers):
+    words = ("auto", "--data", customers.pu, *LABELLED, "--scenario", "single-training-set", "--top", 151)
+    refused(pucli(*words), "--top 151", "has only 150 rows")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "--model", "m.model", "--dataset", "wine", "--repeat", "-1"),
+        ("train", "--method", "pae", "--dataset", "wine", "--repeat", "-1"),
+        ("compare", "svc-naive", "gllc", "--dataset", "wine", "--label-frequency", "-1"),
+        ("split", "wine", "--label-frequency", "-1"),
+        ("split", "wine", "--seed", "-1"),
+        ("reproduce", "table-3.1", "--results", "here", "--shard", "3/2"),
+    ],
+)
+def test_the_option_is_named_as_it_was_given(pucli, words):
+    refused(pucli(*words), " ".join(words[-2:]) + ":")
+
+
+def test_rows_of_two_sources(pucli, customers):
+    two = ("--data", customers.pu, "--dataset", "wine")
+    for words in (("auto",), ("compare", "svc-naive", "gllc"), ("evaluate", "--model", "m.model")):
+        if words[0] == "evaluate":
+            assert pucli("train", "--method", "gllc", "--dataset", "wine", "--model", "m.model").code == 0
+        refused(pucli(*words, *two), "--dataset and --data both name rows", "use either")
+    refused(pucli("auto"), "no rows given; use either")
+
+
+def test_rows_of_another_split_than_that_of_training_are_warned_of(pucli, tmp_path):
+    assert pucli("split", "wine", "--repeats", 2, "--seed", 5, "--out", "s.json").code == 0
+    (tmp_path / "copy.json").write_bytes((tmp_path / "s.json").read_bytes())
+    evaluate = ("evaluate", "--model", "m.model", "--dataset", "wine")
+    said = "rows are rows that the model was trained on, with another split"
+    for train, same, other in (
+        ((), ("--repeat", 0), ("--repeat", 1)),
+        ((), (), ("--split", "s.json")),
+        (("--split", "s.json", "--repeat", 1), ("--split", "./copy.json"), ("--repeat", 0)),
+    ):
+        assert pucli("train", "--method", "gllc", "--dataset", "wine", *train, "--model", "m.model").code == 0
+        assert said not in pucli(*evaluate, *same).err
+        assert said in pucli(*evaluate, *other).err
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ("C=abc", "C of svc-naive must be a number above 0, not 'abc'; the series of numbers are decades"),
+        ("C=-1,1", "C of svc-naive must be a number above 0, not -1.0"),
+        ("kernel=decades", "kernel of svc-naive must be 'linear' or 'rbf', not"),
+    ],
+)
+def test_a_grid_with_a_wrong_value_is_told_before_the_data_are_read(pucli, grid, said):
+    done = pucli("tune", "--method", "svc-naive", "--data", "none.csv", "--label", "bought", "--grid", grid)
+    refused(done, f"--grid {grid}: {said}")
+
+
+def test_a_method_without_a_grid(pucli, customers):
+    refused(pucli("tune", "--method", "auto", "--data", customers.pu, *LABELLED), "auto has no grid", "`pucli auto`")
+
+
+def test_a_file_in_place_of_a_folder(pucli, customers, tmp_path):
+    for words in (("status", "table-3.1"), ("reproduce", "table-3.1", "--dry-run"), ("site", "--out", "pages")):
+        refused(pucli(*words, "--results", customers.pu), f"--results {customers.pu} is a file; give a folder")
+    pd.read_csv(customers.pu, keep_default_na=False).to_parquet("rows.parquet")
+    blocks = ("train", "--method", "blssvm", "--data", "rows.parquet", *LABELLED, "--backend", "dask")
+    refused(pucli(*blocks, "--predictions", customers.pu), f"--predictions {customers.pu}")
+
+
+def test_a_folder_in_place_of_a_model(pucli, customers, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for command in ("predict", "evaluate"):
+        refused(pucli(command, "--model", "folder", "--data", customers.new), "folder is a folder; give a model file")
+        refused(pucli(command, "--model", "none", "--data", customers.new), "no such model", "auto", "train", "--model")
+
+
+def test_blocks_that_are_not_parquet(pucli, tmp_path):
+    (tmp_path / "fake.parquet").write_text("age\n1\n")
+    words = ("train", "--method", "blssvm", "--data", "fake.parquet", *LABELLED, "--backend", "dask")
+    refused(pucli(*words), "--data fake.parquet", "damaged or not Parquet")
+
+
+def test_a_benchmark_without_parts(pucli):
+    refused(pucli("bench", "glpual", "--part", "x"), "'glpual' has no parts; run it without --part")
+
+
+def test_a_label_column_without_a_label(pucli):
+    small_table(label=[""] * 40).to_csv("rows.csv", index=False)
+    words = ("auto", "--data", "rows.csv", "--label", "label")
+    refused(pucli(*words), "rows.csv: label column 'label' is empty in every row; write a class in the labelled ones")
+    refused(pucli(*words, "--positive", "yes"), "'label' is empty in every row; write 'yes' in the labelled ones")
+
+
+def test_no_column_is_left(pucli):
+    small_table().to_csv("rows.csv", index=False)
+    words = ("auto", "--data", "rows.csv", "--label", "label", "--drop", "a", "--id", "b")
+    refused(pucli(*words), "no columns besides the label 'label'", "--drop and --id leave out 'a', 'b'")
+
+
+@pytest.mark.slow
+def test_a_recall_that_cannot_be_kept(pucli, customers):
+    words = ("auto", "--data", customers.pu, *LABELLED)
+    said = "a recall of 0.999 cannot be kept, so that every row is predicted positive"
+    much = pucli(*words, "--recall", 0.999, "--model", "m.model")
+    assert said in much.err and "may just as well be too low" in " ".join(much.err.split())
+    table = pd.read_csv(customers.new)
+    pd.concat([table, table + 0.01 * table.select_dtypes("number")]).assign(remark="x").to_csv("more.csv", index=False)
+    predict = ("predict", "--model", "m.model", "--data", "more.csv", "--out", "p.csv")
+    moved = pucli(*predict, "--recall", 0.999)
+    assert moved.code == 0 and said in moved.err
+    assert "20 labelled rows keep at most 0.891. Ask for a lower recall, or train with at least 2,302" in moved.err
+    assert "pucli tune" not in moved.err
+    assert "no number of labelled rows keeps 1" in pucli(*predict, "--recall", 1).err
+    assert "cannot be kept" not in pucli(*predict, "--recall", 0.891).err
+    everything = pucli(*predict, "--share", 1).err
+    assert "nearly everything is predicted positive" in everything
+    assert "--share" in everything and "pucli tune" not in everything
+
+
+def test_a_file_without_the_id_column_of_training(pucli, customers):
+    known = pd.read_csv(customers.true).assign(customer=[f"c{i}" for i in range(150)])
+    known.to_csv("known.csv", index=False)
+    train = ("train", "--method", "svc-naive", "--data", "known.csv", "--label", "really", "--positive", "yes")
+    assert pucli(*train, "--id", "customer", "--model", "m.model").code == 0
+    predict = ("predict", "--model", "m.model", "--data", customers.new)
+    for words in (predict, (*predict, "--top", 3)):
+        said = ("new.csv", "no column 'customer', the --id column with which the model was trained", "--id COLUMN")
+        assert "did you mean" not in refused(pucli(*words), *said, "--id '' none")
+    assert pucli(*predict, "--id", "").out.startswith("row,prediction")
+    assert pucli(*predict, "--id", "remark").out.startswith("row,remark,prediction")
+    assert "with which the model" not in refused(pucli(*predict, "--id", "customer"), "no column 'customer'")
+    assert pucli("evaluate", "--model", "m.model", "--data", customers.true, "--label", "really").code == 0
+
+
+def test_the_help_says_which_commands_write_models(pucli):
+    for command in ("predict", "evaluate"):
+        said = " ".join(pucli(command, "--help").out.replace("│", " ").split())
+        assert "from --model of `pucli auto` or `pucli train`" in said
+
+
+@pytest.mark.slow
+def test_auto_tells_of_cases_with_several_labelled_rows(pucli, cases):
+    data = cases([f"c{i // 3}" if i < 30 else f"d{i}" for i in range(150)])
+    done = pucli("auto", "--data", data, *LABELLED, "--id", "customer")
+    assert done.code == 0
+    said = "column 'customer' (--id): 30 of 60 labelled rows belong to only 10 cases. Held-out rows"
+    assert f"warning: {said}" in done.err and "keep one row of each case" in done.err
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ([f"c{i}" for i in range(150)], []),
+        ([""] * 150, []),
+        ([f"c{i}" if i < 60 else f"d{i // 2}" for i in range(150)], []),
+        ([f"c{max(i, 1)}" for i in range(150)], ["2 of 60 labelled rows belong to only 1 case."]),
+        ([f"c{i % 145}" for i in range(150)], ["the cases of 5 of 60 labelled rows have rows without a label too"]),
+    ],
+)
+def test_labelled_rows_of_one_case_are_told(pucli, cases, case, said):
+    words = ("train", "--method", "svc-naive", "--data", cases(case), *LABELLED)
+    found = [line for line in pucli(*words, "--id", "customer").err.splitlines() if "(--id)" in line]
+    assert len(found) == len(said)
+    assert all(words in line for words, line in zip(said, found, strict=True))
+
+
+def test_a_case_has_all_of_its_identifiers(pucli, cases):
+    path = cases([f"c{i // 2}" for i in range(150)])
+    table = pd.read_csv(path, keep_default_na=False).assign(order=[f"o{i % 2}" for i in range(150)])
+    table.to_csv(path, index=False)
+    words = ("train", "--method", "svc-naive", "--data", path, *LABELLED, "--id", "customer")
+    assert "60 of 60 labelled rows" in pucli(*words).err
+    assert "60 of 60 labelled rows" in pucli(*words, "--id", "customer").err
+    assert "(--id)" not in pucli(*words, "--id", "order").err
+
+
+def test_compare_tells_of_cases_with_several_labelled_rows(pucli, cases):
+    words = ("compare", "svc-naive", "gllc", "--data", cases([f"c{i // 2}" for i in range(150)]), *LABELLED)
+    assert "60 of 60 labelled rows belong to only 30 cases" in pucli(*words, "--id", "customer", "--repeats", 2).err
