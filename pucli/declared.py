@@ -56,7 +56,8 @@ def add_catalogue(path: str | Path) -> None:
     """
     file = Path(path).resolve()
     if not file.is_file():
-        raise UsageError(f"{path}: no such file; --datasets needs a catalogue in the format of datasets.yaml.")
+        what = "is a folder" if file.is_dir() else "no such file"
+        raise UsageError(f"{path}: {what}; --datasets needs a catalogue in the format of datasets.yaml.")
     if file in _named:
         _named.remove(file)
     _named.append(file)

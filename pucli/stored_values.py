@@ -103,4 +103,4 @@ class ValueReader:
 def not_a_model(path: Path, detail: str = "") -> UsageError:
     """Return the error for a file that is no model of pucli."""
     detail = f": {detail}" if detail else ""
-    return UsageError(f"{path} is not a model of pucli{detail}. `pucli train --model FILE` writes one.")
+    return UsageError(f"{path} is not a model of pucli{detail}. --model of `pucli auto` or `train` writes one.")

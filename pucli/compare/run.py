@@ -225,5 +225,6 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
     found = compute(given)
     if plan.metric not in found:
         there = ", ".join(metric for metric in found if get_metric(metric).better is not None)
-        raise UsageError(f"--metric {plan.metric} is not to be had here; there are {there}.")
+        why = "cannot be computed of these methods" if task.known else "needs true labels, which these rows do not have"
+        raise UsageError(f"--metric {plan.metric} {why}; there is {there}.")
     return found[plan.metric], Ranked.of(division.truth, decision)

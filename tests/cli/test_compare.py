@@ -219,7 +219,7 @@ def test_a_mirror_is_used(pucli, mirror):
         (("gllc", "cpls", "--dataset", "wine"), "of the kind semi-supervised"),
         (("gllc", "blssvm"), "no rows given"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "tp"), "no better side"),
-        (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "is not to be had here"),
+        (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "cannot be computed of these methods"),
         (("gllc", "blssvm", "--data", "true.csv"), "needs --label"),
         (("gllc", "blssvm", "--dataset", "wine", "--scenario", "census"), "unknown scenario 'census'"),
         (

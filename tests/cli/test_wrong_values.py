@@ -292,3 +292,8 @@ def test_a_case_has_all_of_its_identifiers(pucli, cases):
 def test_compare_tells_of_cases_with_several_labelled_rows(pucli, cases):
     words = ("compare", "svc-naive", "gllc", "--data", cases([f"c{i // 2}" for i in range(150)]), *LABELLED)
     assert "60 of 60 labelled rows belong to only 30 cases" in pucli(*words, "--id", "customer", "--repeats", 2).err
+
+
+def test_folds_without_tuning_are_refused(pucli):
+    result = pucli("train", "--method", "glpual", "--dataset", "breast-cancer", "--cv", 5)
+    assert result.code == 2 and "--cv 5 is for --tune" in result.err

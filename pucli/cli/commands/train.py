@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pucli.methods import Method
     from pucli.models import Fitted
 
+# Folds of --tune unless --cv is given.
+FOLDS = 4
 EXAMPLES = """
 pucli train --method glpual --dataset wifi
 pucli train --method glpual --data customers.csv --label bought --positive yes --model bought.model
@@ -41,7 +43,12 @@ def command(
     tune: Annotated[
         bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does; --param fixes values.")
     ] = False,
-    folds: opt.Folds = 4,
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            "--cv", help=f"Folds of the cross-validation of --tune, {FOLDS} by default.", min=2, show_default=False
+        ),
+    ] = None,
     standardise: opt.Standardise = True,
 ) -> None:
     """Train a method and report the quality of the fit.
@@ -61,6 +68,9 @@ def command(
         return
     entry = get_method(method)
     _check_kind(entry, tune)
+    if cv is not None and not tune:
+        raise UsageError(f"--cv {cv} is for --tune, which is not given.")
+    folds = cv or FOLDS
     given = opt.method_parameters(method, param)
     warn_of_scenario(out, method, where)
     warn_of_unused(out, method, given, {**entry.params, **given})
