@@ -13,7 +13,7 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
 from pucli.cli.cut_options import CutOptions, unkept_recall, warn_of_unknown_prior
-from pucli.cli.output import Output
+from pucli.cli.output import Output, number
 from pucli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pucli.models import Fitted
 
 LABELLINGS = ("scar", "sar")
+# A smaller estimate is shown as 0.
+LEAST = 1e-6
 # A smaller share of rows that differ is worth a note.
 FEW_KINDS = 0.1
 EXAMPLES = """
@@ -208,7 +210,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     unknown = "no: labelled rows are repeated" if document["repeated"] else "not determined"
     unknown = "no: a column gives the label away" if document["leaks"] else unknown
     estimates = [
-        [name, found["value"], found["low"], found["high"], rests[name] if found["known"] else unknown]
+        [name, *(_share(found[end]) for end in ("value", "low", "high")), rests[name] if found["known"] else unknown]
         for name, found in document["estimates"].items()
     ]
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
@@ -236,6 +238,10 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     ]
     board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
     out.table(["member", "PU-AUC", *headers], board)
+
+
+def _share(value: float) -> str:
+    return number(value, 3) if value >= LEAST else "0"
 
 
 def _few_kinds(document: dict[str, Any]) -> list[str]:
