@@ -56,6 +56,8 @@ def test_labels_in_one_sample_are_reported_too() -> None:
     assert f"an F1 of {' and '.join(f1)} and an AUC of {' and '.join(ranking)}" in SECTION
     assert f"(recall {' and '.join(kept)}), but the error of the prior at 0.25 is {error[0]}" in SECTION
     assert float(error[0]) > 0.06 > float(error[1])
+    worst = [value.replace("-0", "") for value in of("auto", "worst to SVC", "single-training-set")]
+    assert f"on the worst task, shuttle5, F1 is {worst[0]} and {worst[1]} below" in SECTION
 
 
 @pytest.mark.parametrize(("column", "targets"), [("AUC", (0.915, 0.93)), ("F1", (0.775, 0.79))])
