@@ -17,16 +17,16 @@ from threadpoolctl import threadpool_limits
 from pucli.arrays import Bools, Floats
 from pucli.auto import baseline
 from pucli.auto.calibration import least_end, make_calibration
-from pucli.auto.cut import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_above, recall_curve
-from pucli.auto.ensemble import Ensemble
-from pucli.auto.estimates import Estimate, estimates, f1_of
+from pucli.auto.cut import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_curve
+from pucli.auto.estimates import Estimate, estimates
 from pucli.auto.first_fit import first_fit
+from pucli.auto.leaderboard import leaderboard
 from pucli.auto.members import Member
 from pucli.auto.offered import SavedTypes, all_members
-from pucli.auto.prior import estimate_prior, hidden_share
-from pucli.auto.ranking import auc, chance_limit, pu_auc, true_auc
+from pucli.auto.prior import estimate_prior
+from pucli.auto.ranking import auc, chance_limit, true_auc
 from pucli.auto.refit import refit
-from pucli.auto.sar import auc_and_recall, positive_scores, probabilities_if_biased, relative_propensities, widened
+from pucli.auto.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
 from pucli.auto.shares import hidden_share_of
 from pucli.errors import DegenerateModelWarning
 from pucli.estimators.base.parameters import Constraints, Label, one_of
@@ -190,7 +190,7 @@ class AutoPU(PUClassifier):
             self.ensemble_ = ensemble if again is None else again
             raw = ensemble.views.one("raw", X)
             naive = baseline.naive_svc(raw, labelled, folds[0], population, stream(seed, "naive"))
-        self.leaderboard_ = self._leaderboard(ensemble, scores, labelled, population, naive)
+        self.leaderboard_ = leaderboard(self, ensemble, scores, labelled, population, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[first.order] = held_out
         self.propensity_ = np.ones(len(X))
@@ -281,47 +281,6 @@ class AutoPU(PUClassifier):
             self._curve,
         )
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
-
-    def _leaderboard(
-        self, first: Ensemble, scores: np.ndarray, labelled: np.ndarray, population: np.ndarray, naive: dict[str, Any]
-    ) -> list[dict[str, Any]]:
-        """Return the ensemble, its members at the ensemble's share, and the naive SVC at its own cut, by PU-AUC."""
-        share = self.chosen_cut_.share
-        held_out = {"ensemble": scores.mean(axis=0)}
-        held_out |= {member.name: row for member, row in zip(first.members, scores, strict=True)}
-        parameters = {member.name: member.parameters for member in first.members}
-        found = []
-        hidden = hidden_share(self.prior_, labelled, self.scenario)
-        chance = self.calibration_.of(held_out["ensemble"])
-        for name, row in held_out.items():
-            cut = float(np.quantile(row[population], 1.0 - share))
-            ranking, recall = pu_auc(row, labelled), recall_above(row[labelled], share, cut, self._curve)
-            auc = float(true_auc(ranking, hidden))
-            if self.labelling == "sar":
-                auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)
-            found.append((name, ranking, auc, recall, share, parameters.get(name, {})))
-        ranking, share, auc = naive["pu_auc"], naive["share"], float(true_auc(naive["pu_auc"], hidden))
-        recall = recall_above(naive["scores"][labelled[naive["rows"]]], share, 0.0, self._curve)
-        if self.labelling == "sar":
-            seen = population[naive["rows"]]
-            s = naive["scores"][seen]
-            auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)
-        found.append((baseline.NAME, ranking, auc, recall, share, {}))
-        table = [
-            {
-                "name": name,
-                "pu_auc": ranking,
-                "auc": auc,
-                "f1": f1_of(recall, share, self.prior_),
-                "parameters": parameters,
-            }
-            for name, ranking, auc, recall, share, parameters in sorted(found, key=lambda entry: -entry[1])
-        ]
-        (own,) = [line for line in table if line["name"] == "ensemble"]
-        return [line | self._estimated("auc", "f1") if line is own else line for line in table]
-
-    def _estimated(self, *names: str) -> dict[str, float]:
-        return {name: self.estimates_[name].value for name in names}
 
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
         """Return the same fitted classifier with another cut, without training again.

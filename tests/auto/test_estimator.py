@@ -39,6 +39,8 @@ def test_unlabeled_positives_are_found(fitted) -> None:
     assert 2 * (predicted & hidden).sum() / (predicted.sum() + hidden.sum()) > 0.8
     assert model.prior_interval_[0] <= hidden.mean() <= model.prior_interval_[1]
     assert model.leaderboard_[0]["pu_auc"] >= model.leaderboard_[-1]["pu_auc"]
+    (own,) = [line for line in model.leaderboard_ if line["name"] == "ensemble"]
+    assert {name: own[name] for name in ("auc", "f1")} == {name: model.estimates_[name].value for name in ("auc", "f1")}
 
 
 @pytest.mark.slow

@@ -66,6 +66,8 @@ def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
     recall = np.mean(biased.held_out_[truth] > biased.cut_)
     assert recall > np.mean(plain.held_out_[truth] > plain.cut_) + 0.1
     assert abs(biased.estimates_["recall"].value - recall) < 0.1
+    (own,) = [line for line in biased.leaderboard_ if line["name"] == "ensemble"]
+    assert own["f1"] == biased.estimates_["f1"].value
 
 
 def test_the_model_moves_the_cut_without_training_again_too() -> None:
