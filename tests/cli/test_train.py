@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from pucli.cli.options import scalar
+from pucli.cli.assignments import scalar
 from tests.cli.helpers import LABELLED, refused, small_table, train, write
 
 

@@ -9,6 +9,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
+from pucli.cli.assignments import column_kinds
 from pucli.cli.output import Output
 from pucli.errors import UsageError
 
@@ -88,7 +89,7 @@ def command(
     opt.choice("value of --labels", labels, ("pu", "true"))
     for option, path in (("--out", page), ("--tex", tex)):
         opt.output_file(option, path, data)
-    choice = ColumnChoice(opt.column_kinds(kinds), drop or (), only or (), ids or ())
+    choice = ColumnChoice(column_kinds(kinds), drop or (), only or (), ids or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
     check_one_source(bool(dataset), data is not None, ways)
     if data is not None:

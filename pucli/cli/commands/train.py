@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pucli.cli import options as opt
+from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend
 from pucli.cli.output import Output
 from pucli.cli.vain import warn_of_far_prior, warn_of_scenario, warn_of_unused
@@ -71,7 +72,7 @@ def command(
     if cv is not None and not tune:
         raise UsageError(f"--cv {cv} is for --tune, which is not given.")
     folds = cv or FOLDS
-    given = opt.method_parameters(method, param)
+    given = method_parameters(method, param)
     warn_of_scenario(out, method, where)
     warn_of_unused(out, method, given, {**entry.params, **given})
     params = seeded(method, {**entry.params, **given}, where.seed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pucli.cli import options as opt
+from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.output import Output, Stopped, number
 from pucli.cli.vain import warn_of_far_prior, warn_of_unused
 from pucli.errors import UsageError
@@ -93,7 +94,7 @@ def command(
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
     if greedy is not None and not 0 < greedy < 1:
         raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; a common value is 0.1.")
-    fixed, wanted = opt.method_parameters(method, param), opt.method_grid(method, grid)
+    fixed, wanted = method_parameters(method, param), method_grid(method, grid)
     params = {**entry.params, **fixed}
     chosen_grid = _grid(entry, params, wanted)
     warn_of_unused(out, method, [*fixed, *(wanted or ())], {**params, **chosen_grid})
