@@ -80,21 +80,21 @@ class Findings(NamedTuple):
         """The goal of the cut in words."""
         cut = self.model.chosen_cut_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
-        share = f"{100 * cut.share:.1f} % of the {rows} are above"
+        share = f"{100 * cut.share:.1f} % of the {rows} are above the cut"
         random = self.model.labelling == "scar"
-        if not (self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)):
-            share = f"not determined by these rows; {share}"
+        known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
+        above = f": {share}" if known else f" (not determined by these rows); {share}"
         match cut.goal:
             case "f1":
-                return f"for the largest F1: {share}"
+                return f"for the largest F1{above}"
             case "recall":
                 sure = "with 90 % confidence" if random else "if labels were given just as the model of them says"
-                return f"to find {100 * (cut.wanted or 0):g} % of the positives, {sure}: {share}"
+                return f"to find {100 * (cut.wanted or 0):g} % of the positives, {sure}{above}"
             case "precision":
                 wanted = f"{100 * (cut.wanted or 0):g} % of the rows predicted positive are positive"
-                return f"so that {wanted}, by the more cautious of two estimates: {share}"
+                return f"so that {wanted}, by the more cautious of two estimates{above}"
             case "share":
-                return f"at the wanted share: {share}"
+                return f"at the wanted share{above}"
             case _:
                 whole = self.model.scenario != "case-control"
                 return f"the {cut.wanted:g} likeliest {'rows, labelled ones included' if whole else 'unlabeled rows'}"
