@@ -86,7 +86,7 @@ def test_the_page_says_what_the_table_has() -> None:
         return f"{', '.join(values[:-1])} and {values[-1]}"
 
     high = (0.7, 0.8, 0.9)
-    assert f"the prior is too small by {listed('error', high, '{:.2f}')}" in text
+    assert f"the prior is too small by {listed('bias', high, '{:.2f}')} on average".replace("-", "") in text
     assert f"F1 {listed('F1', high)} against {listed('F1 of all', high)}" in text
     assert f"it is {listed('width', high, '{:.2f}')} wide" in text
     gains = [line["F1"] - line["SVC"] for line in every.values()]
