@@ -44,7 +44,7 @@ def command(
     tune: Annotated[
         bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does; --param fixes values.")
     ] = False,
-    cv: Annotated[
+    folds: Annotated[
         int | None,
         typer.Option(
             "--cv", help=f"Folds of the cross-validation of --tune, {FOLDS} by default.", min=2, show_default=False
@@ -69,16 +69,16 @@ def command(
         return
     entry = get_method(method)
     _check_kind(entry, tune)
-    if cv is not None and not tune:
-        raise UsageError(f"--cv {cv} is for --tune, which is not given.")
-    folds = cv or FOLDS
+    if folds is not None and not tune:
+        raise UsageError(f"--cv {folds} is for --tune, which is not given.")
+    number = folds or FOLDS
     given = method_parameters(method, param)
     warn_of_scenario(out, method, where)
     warn_of_unused(out, method, given, {**entry.params, **given})
     params = seeded(method, {**entry.params, **given}, where.seed)
     opt.output_file("--model", model, where.data, where.split)
     if backend.in_blocks:
-        how: dict[str, Any] = {"tune": tune, "folds": folds, "standardise": standardise}
+        how: dict[str, Any] = {"tune": tune, "folds": number, "standardise": standardise}
         train_in_blocks(out, entry, where, params, backend, model=model, **how)
         return
     rows = _rows(out, entry, where, sparse=not tune)
@@ -88,7 +88,7 @@ def command(
     _warn_of_poor_rows(out, rows)
     own_prior = "prior" not in params
     if tune:
-        params, remarks = _tuned(out, entry, rows, params, folds, where.seed, standardise)
+        params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardise)
         notes += remarks
     fitted = _fit(out, method, params, rows, standardise)
     opt.warn_of_prior(out, method, params)
