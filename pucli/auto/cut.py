@@ -173,7 +173,7 @@ def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, p
     below = np.floor(1000.0 * highest) / 1000.0  # rounded, it could be the wanted one
     raise UsageError(
         f"no share of the rows has an estimated precision of {wanted:g}; the highest is {below:g}. "
-        "Ask for no more than that, or for a number of rows: a cut can be moved on the saved model."
+        "Ask for no more than that, or for a share or a number of rows."
     )
 
 
