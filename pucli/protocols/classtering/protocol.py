@@ -168,7 +168,9 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
     """Return classes, or clusters if no row is labelled and the model has clusters."""
     clusters = not labelled and hasattr(model, "predict_cluster")
-    predictions: AnyArray = model.predict_cluster(X) if clusters else model.predict(X)
+    # label spreading divides 0 by 0 for rows not connected to a labelled row
+    with np.errstate(invalid="ignore"):
+        predictions: AnyArray = model.predict_cluster(X) if clusters else model.predict(X)
     return predictions
 
 
@@ -176,7 +178,6 @@ def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visibl
     from sklearn.exceptions import ConvergenceWarning
 
     seeded = {"random_state": seed, **params} if takes_seed(method["name"]) else params
-    # label spreading divides 0 by 0 for rows not connected to a labelled row
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return make(method, seeded).fit(X, visible)

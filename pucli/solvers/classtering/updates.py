@@ -92,13 +92,25 @@ def row_terms(X: Floats, hyper: Hyper, q: Globals) -> tuple[Floats, Floats, Floa
     h = X @ by_factor - B[:, :k, k].ravel()
     by_mean = (scaled[:, :, :k] @ xcov).transpose(1, 0, 2).reshape(d, S * k)
     xmean = X @ by_mean - np.einsum("sk,skl->sl", B[:, :k, k], xcov).ravel()
-    explained = (h * xmean).reshape(len(X), S, k).sum(axis=2)
+    explained = sum_of_factors((h * xmean).reshape(len(X), S, k))
     constant = -0.5 * np.log(2.0 * np.pi * hyper.psi).sum() - 0.5 * B[:, k, k] + 0.5 * np.linalg.slogdet(xcov)[1]
     E = X @ scaled[:, :, k].T
     E += 0.5 * explained
     E += constant
     E -= 0.5 * ((X * X) @ (1.0 / hyper.psi))[:, None]
     return xmean.reshape(len(X), S, k), xcov, E
+
+
+def sum_of_factors(parts: Floats) -> Floats:
+    """Return the sums over the last axis of (n, S, k), to the bits of NumPy's, which is slow for so short an axis."""
+    k = parts.shape[2]
+    if k >= 8:  # NumPy sums in another order then
+        direct: Floats = parts.sum(axis=2)
+        return direct
+    total = parts[:, :, 0]
+    for j in range(1, k):
+        total = total + parts[:, :, j]
+    return total
 
 
 def second_moments(hyper: Hyper, q: Globals) -> Floats:
@@ -167,11 +179,12 @@ def local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given:
         q(l | s).
     """
     n, S, k = xmean.shape
-    weighted = R[:, :, None] * xmean
+    weighted = np.empty((n, S, k))
+    for j in range(k):
+        np.multiply(R, xmean[:, :, j], out=weighted[:, :, j])
     mass = R.sum(axis=0)
     T = np.empty((S, k + 1, k + 1))
-    for s in range(S):
-        T[s, :k, :k] = weighted[:, s].T @ xmean[:, s]
+    T[:, :k, :k] = weighted.transpose(1, 2, 0) @ xmean.transpose(1, 0, 2)
     T[:, :k, :k] += mass[:, None, None] * xcov
     T[:, :k, k] = T[:, k, :k] = weighted.sum(axis=0)
     T[:, k, k] = mass
@@ -181,7 +194,10 @@ def local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given:
     labelled = np.zeros(labels_given.shape)
     for label in range(labels_given.shape[1]):
         labelled[:, label] = R[data.labels == label].sum(axis=0)
-    entropy = -float((R * np.log(np.maximum(R, 1e-300))).sum())
+    terms = np.maximum(R, 1e-300)
+    np.log(terms, out=terms)
+    terms *= R
+    entropy = -float(terms.sum())
     return Locals(R, labels_given, xcov, mass, labelled, T, Q, entropy)
 
 
@@ -258,7 +274,8 @@ def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
         share, log_b = a / (a + half_d), np.log(a * m.mean() / half_d)
         for _ in range(20):
             part = 1.0 / (1.0 + m * np.exp(-log_b))
-            step = np.clip((n * share - part.sum()) / max((part * (1.0 - part)).sum(), 1e-300), -2.0, 2.0)
+            newton = (n * share - part.sum()) / max((part * (1.0 - part)).sum(), 1e-300)
+            step = min(max(newton, -2.0), 2.0)
             log_b += step
             if abs(step) < 1e-10:
                 break
@@ -275,8 +292,8 @@ def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
     down = n * a / b**2 - (a + half_d) * (inverse**2).sum()
     curvature = n * (zeta(2.0, a + half_d) - zeta(2.0, a)) + cross**2 / max(down, 1e-300)
     bend = a * a * curvature + a * slope  # of the profile of G, in ln a
-    step = np.clip(-a * slope / bend, -2.0, 2.0) if bend < 0.0 else np.sign(slope)
-    new_a = float(np.clip(a * np.exp(step), *SHAPE_RANGE))
+    step = min(max(-a * slope / bend, -2.0), 2.0) if bend < 0.0 else np.sign(slope)
+    new_a = float(min(max(a * np.exp(step), SHAPE_RANGE[0]), SHAPE_RANGE[1]))
     new_b = best_rate(new_a)
     if G(new_a, new_b) > G(a, b):
         a, b = new_a, new_b
