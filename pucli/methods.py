@@ -228,6 +228,7 @@ _ALL = [
         estimator="pucli.estimators.laplacian_svm:LaplacianSVM",
         kind="semi-supervised",
         source="baseline: Belkin, Niyogi, Sindhwani 2006; Melacci and Belkin 2011",
+        version=2,
         grid={"gamma_a": [0.005, 0.045, 0.5], "gamma_i": [0.005, 0.045, 0.5], "width": [0.1, 1.0, 10.0]},
     ),
     Method(

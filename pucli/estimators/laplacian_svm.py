@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
 
 from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.kept import KEPT
 from pucli.estimators.base.one_against_rest import (
     certificate_of_machines,
     class_by_score,
@@ -19,14 +20,15 @@ from pucli.estimators.base.one_against_rest import (
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.functions import Kernel
-from pucli.solvers.svm.laplacian import solve_laplacian_svm
+from pucli.solvers.svm.laplacian import GraphKernel, graph_kernel, solve_laplacian_svms
 
 
 class LaplacianSVM(SemiSupervisedClassifier):
     """Support vector machine whose decision function is smooth on the graph of all rows, labelled or not.
 
     Minimises 1/l sum_labelled [1 - y f(x)]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f, with an offset; with more than
-    two classes, one machine per class against the rest. The time grows with n^3, which allows some thousand rows.
+    two classes, one machine per class against the rest. A matrix of the rows is factorised, in time n^3, which allows
+    some thousand rows; the next fit on the same rows can use it with other labels, or with weights of the same ratio.
 
     Parameters
     ----------
@@ -105,12 +107,8 @@ class LaplacianSVM(SemiSupervisedClassifier):
         self.max_iter = max_iter
 
     def _fit(self, X: Floats, codes: Ints) -> None:
-        K = self._kernel().matrix(X, X)
-        L = self._graph_laplacian(X)
-        found = [
-            solve_laplacian_svm(K, L, signs, self.gamma_a, self.gamma_i, self.tol, self.max_iter)
-            for signs in signs_of_machines(codes, len(self.classes_))
-        ]
+        machines = signs_of_machines(codes, len(self.classes_))
+        found = solve_laplacian_svms(self._graph(X), machines, self.gamma_a, self.tol, self.max_iter)
         self._X = X
         self.dual_coef_ = np.array([one.coef for one in found])
         self.intercept_ = np.array([one.offset for one in found])
@@ -120,9 +118,17 @@ class LaplacianSVM(SemiSupervisedClassifier):
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.width)
 
-    def _graph_laplacian(self, X: Floats) -> Any:
-        graph = kneighbors_graph(X, min(self.n_neighbors, len(X) - 1))
-        return laplacian(graph.maximum(graph.T), normed=True).tocsr()
+    def _graph(self, X: Floats) -> GraphKernel:
+        """Return the factors for rows X (n, d), those of the fit before if they are the same."""
+        ratio = self.gamma_i / self.gamma_a
+
+        def factors() -> GraphKernel:
+            near = kneighbors_graph(X, min(self.n_neighbors, len(X) - 1))
+            return graph_kernel(
+                self._kernel().matrix(X, X), laplacian(near.maximum(near.T), normed=True).tocsr(), ratio
+            )
+
+        return KEPT.get((self.kernel, self.width, self.n_neighbors, ratio), X, 2 * len(X) ** 2, factors)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f for each row of X: with two classes (n,), positive for the second class; otherwise (n, K)."""

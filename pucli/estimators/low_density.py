@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.kept import KEPT
 from pucli.estimators.base.one_against_rest import (
     certificate_of_machines,
     class_by_score,
@@ -21,10 +19,6 @@ from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, on
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.kernels.paths import PathMap, make_path_map, median_stretch, path_costs
 from pucli.solvers.svm.transductive import solve_transductive
-
-# Costs and maps of rows, kept for further fits on the same rows, as in the search of a grid; and their largest size.
-_KEPT: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
-MOST_ENTRIES = 40_000_000
 
 
 class LowDensitySeparation(SemiSupervisedClassifier):
@@ -140,16 +134,9 @@ class LowDensitySeparation(SemiSupervisedClassifier):
 
 def _map_of(X: Floats, rho: float, sigma: float | None) -> PathMap:
     """Return the map of rows X (n, m), one that was made before if there is one."""
-    rows = (hashlib.sha256(X.tobytes()).digest(), X.shape, rho)
-    costs: Floats = _kept(rows, len(X) ** 2, lambda: path_costs(X, rho))
-    found: PathMap = _kept((*rows, sigma), len(X) ** 2, lambda: make_path_map(X, costs, rho, sigma))
-    return found
 
+    def made() -> PathMap:
+        costs = KEPT.get(("path costs", rho), X, len(X) ** 2, lambda: path_costs(X, rho))
+        return make_path_map(X, costs, rho, sigma)
 
-def _kept(key: tuple[Any, ...], entries: int, make: Callable[[], Any]) -> Any:
-    """Return what was kept under a key, or make it and keep it."""
-    found = _KEPT.pop(key, None)
-    _KEPT[key] = found = make() if found is None else found
-    while len(_KEPT) > max(1, MOST_ENTRIES // entries):
-        _KEPT.popitem(last=False)
-    return found
+    return KEPT.get(("path map", rho, sigma), X, 2 * len(X) ** 2, made)

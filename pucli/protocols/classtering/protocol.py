@@ -198,11 +198,13 @@ def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     folds = method["inner_folds"]
     if np.bincount(y).min() < folds:
         return points[0]
+    parts = [held for _, held in StratifiedKFold(folds, shuffle=True, random_state=0).split(labelled, y)]
     errors = np.zeros(len(points))
-    for _, held in StratifiedKFold(folds, shuffle=True, random_state=0).split(labelled, y):
-        visible = rows.visible.copy()
-        visible[labelled[held]] = -1
-        for number, point in enumerate(points):
+    # a point on all folds in turn: what the methods keep of the rows depends on the point, not on the labels
+    for number, point in enumerate(points):
+        for held in parts:
+            visible = rows.visible.copy()
+            visible[labelled[held]] = -1
             model = _fit(method, {**method["params"], **point}, rows.X, visible, 0)
             errors[number] += np.sum(model.predict(rows.X[labelled[held]]) != y[held])
     return points[int(np.argmin(errors))]

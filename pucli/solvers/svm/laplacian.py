@@ -1,23 +1,33 @@
-"""Laplacian support vector machine in the primal (Belkin, Niyogi, Sindhwani 2006; Melacci and Belkin 2011).
+"""Laplacian support vector machine (Belkin, Niyogi, Sindhwani 2006; Melacci and Belkin 2011).
 
-With f(x) = sum_j alpha_j k(x_j, x) + b over labelled and unlabeled rows, minimises
+With f(x) = sum_j alpha_j k(x_j, x) + b over the n labelled and unlabeled rows, minimises
 
-    J = 1/l sum_labelled [1 - y_i f_i]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f
+    J = 1/l sum_labelled [1 - y_i f_i]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f.
 
-by Newton's method: J is piecewise quadratic, and its Hessian changes only with the set of rows within the margin. With
-b at its optimum, J is 2 gamma_a strongly convex in f in the norm of the kernel's space, so J - J* is at most
-|gradient|^2 / (4 gamma_a), with the gradient's norm in that space: a certificate that costs one product with K.
+J is stationary where (gamma_a I + gamma_i / n^2 L K) alpha is zero but on the l labelled rows, so alpha = M beta with
+one column of M for each of them (the kernel that Sindhwani, Niyogi and Belkin 2005 deform by the graph). With
+H = M'K, at the labelled rows, J is the objective of a support vector machine on l rows,
+
+    1/l sum [1 - y_i ((H beta)_i + b)]_+^2 + beta' H beta,
+
+which Newton's method solves in l unknowns. The matrix that M needs does not depend on y, and on the weights by
+their ratio alone: it is factorised once for all machines, and for all labels of the same rows.
+
+With b at its optimum, J is 2 gamma_a strongly convex in f in the norm of the kernel's space, so J - J* is at most
+|gradient|^2 / (4 gamma_a), with the gradient's norm in that space: a certificate that costs one product with K. It is
+computed for alpha, so that it holds whatever the errors in M and H.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import lu_factor, lu_solve, solve
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.arrays import Floats, Ints
 from pucli.solvers.result import Solution
 
 if TYPE_CHECKING:
@@ -61,10 +71,29 @@ def best_offset(y: Floats, g: Floats) -> float:
     return float(low - at[right - 1] * (high - low) / (at[right] - at[right - 1]))
 
 
-def solve_laplacian_svm(
-    K: Floats, L: Matrix, y: Ints, gamma_a: float, gamma_i: float, tol: float, max_iter: int
-) -> LaplacianSolution:
-    """Minimise J to a proven relative gap.
+class GraphKernel(NamedTuple):
+    """The kernel, the graph, and the factors of I + gamma_i / (n^2 gamma_a) L K.
+
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of all rows.
+    L : ndarray or sparse array of shape (n, n)
+        Graph Laplacian.
+    ratio : float
+        gamma_i / gamma_a.
+    factors : tuple
+        Of `scipy.linalg.lu_factor`.
+    """
+
+    K: Floats
+    L: Matrix
+    ratio: float
+    factors: tuple[Floats, Ints]
+
+
+def graph_kernel(K: Floats, L: Matrix, ratio: float) -> GraphKernel:
+    """Factorise what all Laplacian SVMs on the same rows, kernel and ratio of the weights share.
 
     Parameters
     ----------
@@ -72,54 +101,105 @@ def solve_laplacian_svm(
         Kernel matrix of all rows.
     L : ndarray or sparse array of shape (n, n)
         Graph Laplacian.
-    y : ndarray of shape (n,)
-        1 and -1 for labelled rows, 0 for unlabeled ones.
-    gamma_a, gamma_i : float
-        Weights of the norm of f, positive, and of its roughness on the graph.
+    ratio : float
+        gamma_i / gamma_a, the weight of the roughness on the graph over that of the norm.
+    """
+    n = len(K)
+    matrix = np.asfortranarray(L @ K)
+    matrix *= ratio / n**2
+    matrix[np.diag_indices(n)] += 1.0
+    return GraphKernel(K, L, ratio, lu_factor(matrix, overwrite_a=True, check_finite=False))
+
+
+def solve_laplacian_svms(
+    graph: GraphKernel, machines: Sequence[Ints], gamma_a: float, tol: float, max_iter: int
+) -> list[LaplacianSolution]:
+    """Minimise J to a proven relative gap, for several machines on the same labelled rows.
+
+    Parameters
+    ----------
+    graph : GraphKernel
+        From `graph_kernel`, with the ratio gamma_i / gamma_a.
+    machines : sequence of ndarray of shape (n,)
+        For each machine y: 1 and -1 for labelled rows, 0 for unlabeled ones.
+    gamma_a : float
+        Weight of the norm of f, positive.
     tol : float
         Gap at which to stop, relative to the objective.
     max_iter : int
-        Largest number of Newton steps.
+        Largest number of Newton steps of a machine.
 
     Returns
     -------
-    LaplacianSolution
-        The last point.
+    list of LaplacianSolution
+        The best point of each machine.
     """
-    n = len(y)
-    labelled = np.flatnonzero(y)
-    target = y[labelled].astype(float)
-    smooth = gamma_i / n**2
-    LK = L @ K
-    f = np.zeros(n)
-    alpha = np.zeros(n)
-    b = best_offset(target, f[labelled])
-    stuck = False
-    for n_iter in range(max_iter + 1):
-        margin = np.maximum(1.0 - target * (f[labelled] + b), 0.0)
-        Lf = LK @ alpha
-        objective = float(np.mean(margin**2) + gamma_a * alpha @ f + smooth * f @ Lf)
-        # the gradient in the kernel's space is sum_j g_j k(x_j, .)
-        g = 2.0 * gamma_a * alpha + 2.0 * smooth * Lf
-        g[labelled] -= 2.0 / len(labelled) * target * margin
-        gap = max(float(g @ (K @ g)), 0.0) / (4.0 * gamma_a)
-        if gap <= tol * objective or n_iter == max_iter or stuck:
-            cost = _rounding(K, alpha, 2.0 / len(labelled), smooth, float(np.sqrt(gap * gamma_a)), gamma_a)
-            if cost > LEAST_ROUNDING * objective:
-                gap += cost
-            return LaplacianSolution(
-                coef=alpha,
-                offset=b,
-                objective=objective,
-                gap=gap,
-                n_iter=n_iter,
-                converged=bool(gap <= tol * objective),
-            )
+    labelled = np.flatnonzero(machines[0])
+    places = np.zeros((len(graph.K), len(labelled)))
+    places[labelled, np.arange(len(labelled))] = 1.0 / gamma_a
+    M = lu_solve(graph.factors, places, overwrite_b=True, check_finite=False)
+    H = graph.K[labelled] @ M
+    H = 0.5 * (H + H.T)
+    found = []
+    for y in machines:
+        target = y[labelled].astype(float)
+        best = _certified(graph, labelled, target, np.zeros(len(y)), gamma_a, tol, 0)
+        for n_iter, beta in enumerate(_newton(H, target, max_iter), 1):
+            point = _certified(graph, labelled, target, M @ beta, gamma_a, tol, n_iter)
+            if point.converged or not point.objective >= best.objective:
+                best = point
+            if point.converged:
+                break
+        found.append(best)
+    return found
+
+
+def _newton(H: Floats, target: Floats, max_iter: int) -> Iterator[Floats]:
+    """Yield beta (l,) after each step, until none is possible."""
+    beta, f = np.zeros(len(target)), np.zeros(len(target))
+    offset = best_offset(target, f)
+    for _ in range(max_iter):
+        before = beta
         try:
-            alpha, b, f = _newton_step(K, LK, labelled, target, margin > 0.0, gamma_a, smooth, alpha, f, objective)
+            beta, offset, f = _newton_step(H, target, beta, offset, f)
         except np.linalg.LinAlgError:  # features or weights of very different size
-            stuck = True
-    raise AssertionError("unreachable")
+            return
+        if np.array_equal(beta, before):
+            return
+        yield beta
+
+
+def _certified(
+    graph: GraphKernel,
+    labelled: Ints,
+    target: Floats,
+    alpha: Floats,
+    gamma_a: float,
+    tol: float,
+    n_iter: int,
+) -> LaplacianSolution:
+    """Return f with its best offset, the objective and the gap."""
+    K, count, smooth = graph.K, len(labelled), graph.ratio * gamma_a / len(alpha) ** 2
+    f = K @ alpha
+    offset = best_offset(target, f[labelled])
+    margin = np.maximum(1.0 - target * (f[labelled] + offset), 0.0)
+    Lf = graph.L @ f
+    objective = float(np.mean(margin**2) + gamma_a * alpha @ f + smooth * f @ Lf)
+    # the gradient in the kernel's space is sum_j g_j k(x_j, .)
+    g = 2.0 * gamma_a * alpha + 2.0 * smooth * Lf
+    g[labelled] -= 2.0 / count * target * margin
+    gap = max(float(g @ (K @ g)), 0.0) / (4.0 * gamma_a)
+    cost = _rounding(K, alpha, 2.0 / count, smooth, float(np.sqrt(gap * gamma_a)), gamma_a)
+    if cost > LEAST_ROUNDING * objective:
+        gap += cost
+    return LaplacianSolution(
+        coef=alpha,
+        offset=offset,
+        objective=objective,
+        gap=gap,
+        n_iter=n_iter,
+        converged=bool(gap <= tol * objective),
+    )
 
 
 def _rounding(K: Floats, alpha: Floats, weight: float, smooth: float, norm: float, gamma_a: float) -> float:
@@ -137,41 +217,32 @@ def _rounding(K: Floats, alpha: Floats, weight: float, smooth: float, norm: floa
     return of_objective + of_gradient * (norm + of_gradient) / gamma_a
 
 
-def _newton_step(
-    K: Floats,
-    LK: Floats,
-    labelled: Ints,
-    target: Floats,
-    active: Bools,
-    gamma_a: float,
-    smooth: float,
-    alpha: Floats,
-    f: Floats,
-    objective: float,
-) -> tuple[Floats, float, Floats]:
-    """Return (alpha, b, f) of the minimiser of the current quadratic piece, or of a point towards it that lowers J."""
-    n, count = len(alpha), len(labelled)
-    rows = labelled[active]
-    # stationarity in alpha, after division by K: gamma_a alpha + smooth L K alpha + (f + b - y) / l on active rows = 0
-    matrix = np.zeros((n + 1, n + 1))
-    matrix[:n, :n] = smooth * LK
-    matrix[np.arange(n), np.arange(n)] += gamma_a
-    matrix[rows, :n] += K[rows] / count
-    matrix[rows, n] = 1.0 / count
-    matrix[n, :n] = K[rows].sum(axis=0) / count
-    matrix[n, n] = len(rows) / count
-    right = np.zeros(n + 1)
-    right[rows] = target[active] / count
-    right[n] = target[active].sum() / count
-    found = solve(matrix, right)
-    direction = found[:n] - alpha
-    f_direction = K @ direction
+def _newton_step(H: Floats, target: Floats, beta: Floats, offset: float, f: Floats) -> tuple[Floats, float, Floats]:
+    """Return (beta, b, H beta) of the minimiser of the current quadratic piece, or of a point towards it that lowers J.
+
+    Stationarity: beta_i = (y_i - f_i - b) / l on the rows within the margin and zero elsewhere, and the sum of beta is
+    zero.
+    """
+    count = len(beta)
+    active = np.flatnonzero(target * (f + offset) < 1.0)
+    matrix = np.zeros((len(active) + 1, len(active) + 1))
+    matrix[:-1, :-1] = H[np.ix_(active, active)]
+    matrix[np.arange(len(active)), np.arange(len(active))] += count
+    matrix[:-1, -1] = matrix[-1, :-1] = 1.0
+    solved = solve(matrix, np.append(target[active], 0.0), check_finite=False)[:-1]
+    direction = -beta
+    direction[active] += solved
+    f_direction = H @ direction
+    objective = _reduced(target, beta, f, offset)
     step = 1.0
     while True:
-        new_alpha, new_f = alpha + step * direction, f + step * f_direction
-        new_b = best_offset(target, new_f[labelled])
-        margin = np.maximum(1.0 - target * (new_f[labelled] + new_b), 0.0)
-        value = np.mean(margin**2) + gamma_a * new_alpha @ new_f + smooth * new_f @ (LK @ new_alpha)
-        if value < objective or step < 1e-8:
-            return new_alpha, new_b, new_f
+        new_beta, new_f = beta + step * direction, f + step * f_direction
+        new_offset = best_offset(target, new_f)
+        if _reduced(target, new_beta, new_f, new_offset) < objective or step < 1e-8:
+            return new_beta, new_offset, new_f
         step *= 0.5
+
+
+def _reduced(target: Floats, beta: Floats, f: Floats, offset: float) -> float:
+    margin = np.maximum(1.0 - target * (f + offset), 0.0)
+    return float(np.mean(margin**2) + beta @ f)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from pucli.estimators.base.kept import KEPT
 from pucli.estimators.laplacian_svm import LaplacianSVM
-from pucli.solvers.svm.laplacian import best_offset, solve_laplacian_svm
+from pucli.solvers.svm.laplacian import best_offset, graph_kernel, solve_laplacian_svms
 from tests.oracles import clarabel
 
 
@@ -39,7 +40,7 @@ def test_agrees_with_clarabel(seed):
     loss = cp.sum_squares(cp.pos(1 - cp.multiply(y[labelled], f[labelled] + b))) / labelled.sum()
     objective = loss + gamma_a * cp.sum_squares(beta) + gamma_i / n**2 * cp.sum_squares(edges @ f)
     best = clarabel(objective, accuracy=None)
-    found = solve_laplacian_svm(K, L, y, gamma_a, gamma_i, 1e-12, 100)
+    found = solve_laplacian_svms(graph_kernel(K, L, gamma_i / gamma_a), [y], gamma_a, 1e-12, 100)[0]
     assert found.objective == pytest.approx(best, rel=1e-6)
     assert found.converged
 
@@ -47,8 +48,8 @@ def test_agrees_with_clarabel(seed):
 @pytest.mark.parametrize("max_iter", [0, 1, 2])
 def test_the_gap_bounds_the_distance_to_the_minimum(max_iter):
     K, L, y = graph_problem(9)
-    best = solve_laplacian_svm(K, L, y, 0.01, 1.0, 1e-13, 200).objective
-    early = solve_laplacian_svm(K, L, y, 0.01, 1.0, 1e-13, max_iter)
+    best = solve_laplacian_svms(graph_kernel(K, L, 100.0), [y], 0.01, 1e-13, 200)[0].objective
+    early = solve_laplacian_svms(graph_kernel(K, L, 100.0), [y], 0.01, 1e-13, max_iter)[0]
     assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-12
 
 
@@ -63,6 +64,40 @@ def test_offset_is_the_minimum(seed, n):
 
     found = optimize.minimize_scalar(loss, bounds=(-20, 20), method="bounded", options={"xatol": 1e-10}).fun
     assert loss(best_offset(y, g)) <= found + 1e-9
+
+
+def test_the_machines_of_several_classes_are_those_of_each_alone():
+    K, L, y = graph_problem(3)
+    graph = graph_kernel(K, L, 10.0)
+    together = solve_laplacian_svms(graph, [y, -y], 0.1, 1e-12, 100)
+    for signs, one in zip([y, -y], together, strict=True):
+        alone = solve_laplacian_svms(graph, [signs], 0.1, 1e-12, 100)[0]
+        assert (one.coef == alone.coef).all()
+        assert one.offset == alone.offset
+    assert together[0].offset == pytest.approx(-together[1].offset, abs=1e-9)
+
+
+def test_what_is_kept_of_the_rows_changes_no_fit():
+    """Fits in any order, with other rows, weights and labels in between, are those of a fresh start."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.where(np.arange(40) < 10, np.arange(40) % 2, -1)
+    moved = np.where(np.arange(40) % 4 == 0, (X[:, 0] > 0).astype(int), -1)
+    wanted = [
+        (X, y, {}), (X, moved, {}), (X, y, {"gamma_a": 0.05, "gamma_i": 5.0}), (X, y, {"width": 0.3}),
+        (X + 1.0, y, {}), (X[:30], y[:30], {}), (X, y, {"n_neighbors": 3}), (X, y, {"kernel": "linear"}),
+    ]  # fmt: skip
+
+    def fits(order, forget):
+        found = {}
+        for i in order:
+            if forget:
+                KEPT.clear()
+            rows, labels, params = wanted[i]
+            found[i] = LaplacianSVM(**params).fit(rows, labels).dual_coef_
+        return found
+
+    fresh, kept = fits(range(8), True), fits([0, 1, 2, 0, 3, 4, 5, 6, 7, 3, 0, 2, 1], False)
+    assert all((fresh[i] == kept[i]).all() for i in fresh)
 
 
 def test_two_moons_follow_the_graph():
