@@ -19,6 +19,10 @@ class UsageError(PucliError):
     exit_code = 2
 
 
+class CatalogueError(UsageError):
+    """A catalogue of data sets is missing or wrong, whichever file asked for it."""
+
+
 class RunError(PucliError):
     """Something failed while running (exit code 1)."""
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from pucli.data.entry import Entry, File, Mirror
 from pucli.declared import CATALOGUE, declared_path, named_catalogues, offered_folders
-from pucli.errors import UsageError, unknown
+from pucli.errors import CatalogueError, UsageError, unknown
 from pucli.plug_ins import Offer
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -49,7 +49,7 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
     for file in named_catalogues():
         for name, entry in _stamped(file).items():
             if name in own and entry != own[name]:
-                raise UsageError(f"{file}: there is a data set {name!r} already; give yours another name.")
+                raise CatalogueError(f"{file}: there is a data set {name!r} already; give yours another name.")
             entries[name] = entry
     return entries
 
@@ -72,7 +72,7 @@ def _stamped(file: Path) -> dict[str, Entry]:
     try:
         stamp = file.stat()
     except OSError as error:
-        raise UsageError(f"cannot read the catalogue {file}: {error.strerror}") from error
+        raise CatalogueError(f"cannot read the catalogue {file}: {error.strerror}") from error
     return _load(file, stamp.st_mtime_ns, stamp.st_size)
 
 
@@ -80,18 +80,20 @@ def _stamped(file: Path) -> dict[str, Entry]:
 def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
     raw = read_yaml(path)
     if not isinstance(raw, dict) or not raw:
-        raise UsageError(f"{path}: expected a mapping of data set names to entries")
+        raise CatalogueError(
+            f"{path}: expected a mapping of data set names to entries; `pucli new dataset` makes one for a table"
+        )
     entries = {}
     for name, body in raw.items():
         if not isinstance(name, str):
-            raise UsageError(f"{path}: data set name {name!r} is not text; put it in quotes")
+            raise CatalogueError(f"{path}: data set name {name!r} is not text; put it in quotes")
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{path}: data set name {name!r} may only have letters, digits, '-' and '_'")
+            raise CatalogueError(f"{path}: data set name {name!r} may only have letters, digits, '-' and '_'")
         try:
             whole = _with_those_of_another(raw, name, body, path)
             entries[name] = _with_near_files(Entry.model_validate(whole), path.parent)
         except ValidationError as error:
-            raise UsageError(f"{path}: {explain(error, Entry, (name,))}") from error
+            raise CatalogueError(f"{path}: {explain(error, Entry, (name,))}") from error
     return entries
 
 

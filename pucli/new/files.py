@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pucli.data.atomic import check_folder
-from pucli.errors import UsageError, unwritable
+from pucli.errors import PucliError, UsageError, unwritable
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -244,7 +244,13 @@ def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copyfile(source, Path(scratch) / values["file"])
         (catalogue,) = _write(Path(scratch), {"datasets.yaml": "dataset/datasets.yaml"}, {**values, "counted": False})
-        found = load_dataset(name, catalogue=catalogue, cache=Path(scratch) / "cache")
+        cache = Path(scratch) / "cache"
+        try:
+            found = load_dataset(name, catalogue=catalogue, cache=cache)
+        except PucliError as error:
+            copy = str(cache / name / values["file"])
+            told = str(error).replace(f"data set {name!r} from {copy}", str(source)).replace(copy, str(source))
+            raise type(error)(told) from None
     positive = int((found.y == 1).sum())
     return {
         "counted": True,

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pucli.declared import CATALOGUE, add_catalogue, experiment_files
-from pucli.errors import UsageError, unknown
+from pucli.errors import CatalogueError, UsageError, unknown
 from pucli.plug_ins import add_module_folder, check_not_hidden
 from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
 from pucli.runner.yaml_files import read_yaml
@@ -165,6 +165,8 @@ def _check_data(experiment: Experiment, file: str) -> None:
         if data.generate:
             first = {key: value[0] if isinstance(value, list) else value for key, value in data.parameters.items()}
             load_dataset(data.generate, parameters=first)
+    except CatalogueError:
+        raise
     except (UsageError, IndexError) as error:
         key = "generate" if data.generate else "names"
         raise UsageError(f"{file}: data.{key}: {error}") from None

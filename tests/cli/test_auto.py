@@ -57,6 +57,37 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     assert list(predicted.document["predictions"][0]) == ["row", "d", *PREDICTED]
 
 
+def test_a_precision_out_of_reach_keeps_the_model(pucli, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    labelled = np.arange(400) < 40
+    X[:100] += 0.7
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "s": labelled.astype(int)}).to_csv("overlap.csv", index=False)
+    words = ("auto", "--data", "overlap.csv", "--label", "s", "--positive", 1, "--precision", 0.999)
+    refused = pucli(*words)
+    assert refused.code == 2
+    assert "--precision 0.999: no share of the rows has an estimated precision of 0.999" in refused.err
+    assert "With --model FILE the model would be kept" in refused.err
+    kept = pucli(*words, "--model", "m.model")
+    assert kept.code == 2
+    assert "The model is kept in m.model, with the threshold for F1" in kept.err
+    assert pucli("predict", "--model", "m.model", "--data", "overlap.csv", "--top", 5, "--out", "five.csv").code == 0
+    assert (pd.read_csv("five.csv")["prediction"].astype(str) == "1").sum() == 5
+
+
+def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--precision", 0.8)
+    found = pucli(*words, "--model", "m.model", "--json").document
+    assert found["cut"]["goal"] == "precision" and found["cut"]["wanted"] == 0.8
+    from pucli.persistence import load_model
+
+    saved = load_model(Path("m.model")).pipeline[-1]
+    assert (saved.goal, saved.wanted) == ("precision", 0.8)
+    table = pd.read_csv(customers)
+    alone = type(saved)(**saved.get_params()).fit(table[["a", "b", "c", "d"]].to_numpy(), table["bought"].notna())
+    assert alone.cut_ == saved.cut_
+
+
 @pytest.mark.slow
 def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customers: Path, tmp_path: Path) -> None:
     lines = customers.read_text().splitlines()

@@ -297,3 +297,18 @@ def test_compare_tells_of_cases_with_several_labelled_rows(pucli, cases):
 def test_folds_without_tuning_are_refused(pucli):
     result = pucli("train", "--method", "glpual", "--dataset", "breast-cancer", "--cv", 5)
     assert result.code == 2 and "--cv 5 is for --tune" in result.err
+
+
+def test_a_table_in_place_of_a_catalogue_is_named_as_that(pucli, customers, monkeypatch):
+    monkeypatch.setattr("pucli.declared._named", [])
+    done = pucli("reproduce", "table-3.1", "--profile", "smoke", "--datasets", customers.pu)
+    refused(
+        done, str(customers.pu), "expected a mapping of data set names", "`pucli new dataset` makes one for a table"
+    )
+    assert "table-3.1.yaml" not in done.err
+
+
+def test_a_class_that_a_new_data_set_does_not_have(pucli, customers):
+    done = pucli("new", "dataset", "mine", "--data", customers.pu, *LABELLED[:2], "--positive", "maybe")
+    assert done.code and f"{customers.pu}: target: no row has class 'maybe'" in done.err
+    assert "/cache/" not in done.err

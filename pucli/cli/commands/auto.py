@@ -110,7 +110,7 @@ def command(
     else:
         rows = rows_to_learn_from(out, "pu", where.source)
         _check_top(cut.top, rows)
-        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs})
+        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, model)
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
         names, title = rows.feature_names, rows.title
@@ -169,18 +169,36 @@ def _files(paths: Sequence[str]) -> str | None:
     return f"{len(paths)} files in {Path(paths[0]).parent}" if paths else None
 
 
-def _fit(out: Output, rows: TrainingRows, params: dict[str, Any]) -> Fitted:
+def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], model: Path | None) -> Fitted:
+    """Fit, with the threshold for F1 until it is known that a wanted precision can be reached."""
     from pucli.models import fit
 
     scenario = "single-training-set" if rows.denominator == "all" else "case-control"
+    at_first = {"goal": "f1", "wanted": None} if params["goal"] == "precision" else {}
     with out.progress("auto", lines=True) as show:
 
         def shown(name: str, done: int, total: int) -> None:
             show(done, total, text=name)
 
-        fitted = fit("auto", {**params, "scenario": scenario, "callback": shown}, rows, standardise=False)
+        fitted = fit("auto", {**params, **at_first, "scenario": scenario, "callback": shown}, rows, standardise=False)
     fitted.estimator.set_params(callback=None)
-    return fitted
+    return _at_precision(fitted, params["wanted"], model) if at_first else fitted
+
+
+def _at_precision(fitted: Fitted, wanted: float, model: Path | None) -> Fitted:
+    """Move the threshold to a precision; if none reaches it, keep the model as it is and say so."""
+    from sklearn.pipeline import Pipeline
+
+    try:
+        name, estimator = fitted.pipeline.steps[-1]
+        moved = (name, estimator.with_cut("precision", wanted))
+    except UsageError as error:
+        kept = "With --model FILE the model would be kept, and `pucli predict` could move its threshold."
+        if model is not None:
+            replace(fitted, doubt=fitted.rows.repeated).save(model)
+            kept = f"The model is kept in {model}, with the threshold for F1; `pucli predict` can move it."
+        raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
+    return replace(fitted, pipeline=Pipeline([*fitted.pipeline.steps[:-1], moved]))
 
 
 def _print(out: Output, title: str, document: dict[str, Any]) -> None:
