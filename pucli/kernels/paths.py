@@ -14,14 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
-from pucli.arrays import Floats
+from pucli.arrays import Bools, Floats
 from pucli.kernels.graph import squared_distances_between
 
 # Principal components are kept until they have all but this share of the sum and are below this share of the largest.
 DELTA = 0.1
 # rho for which a step to the nearest row costs exp(STRETCH) - 1.
 STRETCH = 4.0
+# Nodes by way of which a step may be found needless; and the share of needed steps from which on all are taken.
+WITNESSES = 12
+DENSE = 0.1
 
 
 class PathMap(NamedTuple):
@@ -84,6 +89,35 @@ def least_costs(steps: Floats) -> Floats:
 
 
 @njit(cache=True)
+def needed_steps(steps: Floats) -> Bools:
+    """Return which steps (n, n) a cheapest path may take: those for which no two steps by way of a near node cost less.
+
+    Costs of two steps that are less by rounding alone do not count.
+    """
+    n = steps.shape[0]
+    needed = np.ones((n, n), dtype=np.bool_)
+    for i in range(n):
+        near = np.argsort(steps[i])[: WITNESSES + 1]
+        for j in range(n):
+            if j == i or steps[i, j] == np.inf:
+                needed[i, j] = False
+                continue
+            for k in near:
+                if k != i and k != j and steps[i, k] + steps[k, j] < (1.0 - 1e-9) * steps[i, j]:
+                    needed[i, j] = False
+                    break
+    return needed
+
+
+def _sparse_costs(steps: Floats, needed: Bools) -> Floats:
+    """Return the least costs (n, n) over paths of needed steps; steps of no cost count as steps."""
+    i, j = np.nonzero(needed)
+    bounds = np.concatenate([[0], np.cumsum(needed.sum(axis=1))])
+    costs: Floats = dijkstra(csr_array((steps[i, j], j, bounds), shape=steps.shape))
+    return costs
+
+
+@njit(cache=True)
 def joined(steps: Floats, costs: Floats) -> Floats:
     """Return the costs (q, n) from new rows, by their best first step; steps : (q, n), costs : (n, n)."""
     found = np.empty(steps.shape)
@@ -121,7 +155,10 @@ def path_costs(X: Floats, rho: float) -> Floats:
     ValueError
         The rows are not connected: any path between some of them costs more than a number can hold.
     """
-    costs = least_costs(_steps(X, X, rho))
+    steps = _steps(X, X, rho)
+    needed = needed_steps(steps)
+    many = np.count_nonzero(needed) > DENSE * needed.size
+    costs = least_costs(steps) if many else _sparse_costs(steps, needed)
     if not np.isfinite(costs).all():
         raise ValueError(
             f"rho={rho:g}: some rows are more than {700.0 / rho:.3g} from all others, which is too far; lower rho, or "

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse.csgraph import floyd_warshall
 
+from pucli.kernels import paths
 from pucli.kernels.paths import DELTA, least_costs, make_path_map, median_stretch, path_costs, path_kernel
 
 
@@ -74,3 +77,17 @@ def test_the_stretch_suits_the_rows_in_any_unit():
     X = np.vstack([some_rows(5), some_rows(5)[:4]])  # equal rows count as one place
     assert median_stretch(1000.0 * X) == pytest.approx(median_stretch(X) / 1000.0)
     assert median_stretch(np.ones((4, 2))) == 1.0
+
+
+@given(st.integers(0, 10**6), st.integers(2, 40), st.sampled_from([0.01, 1.0, 30.0, 400.0]))
+@settings(max_examples=60, deadline=None)
+def test_needless_steps_change_no_least_cost(seed, n, rho):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, int(rng.integers(1, 4))))
+    X[rng.integers(0, n, n // 4)] = X[0]  # rows at one place
+    steps = paths._steps(X, X, rho)
+    needed = paths.needed_steps(steps)
+    all_steps, some = paths.least_costs(steps), paths._sparse_costs(steps, needed)
+    finite = np.isfinite(all_steps)
+    assert (np.isfinite(some) == finite).all()
+    assert some[finite] == pytest.approx(all_steps[finite], rel=1e-12)
