@@ -286,6 +286,9 @@ def claims_readings():
             if angle == 0:
                 yield f"{of_5_1[1][:4]} in place of {of_5_1[0][:4]}"
     yield f"Of E-GLPUAL at most {most} of 5 figures come out"
+    weighed = cells("variants-4.1").query("column == 'e-glpual/prior-weights'")
+    yield f"{(weighed['f1'] == 0).sum()} of the {len(weighed)} models call no row positive, and none of the figures"
+    assert not table("variants-4.1", "f1").query("column == 'e-glpual/prior-weights'")["obtained_mean"].gt(1).any()
     glpual = [table("table-4.1", "f1").query("column == 'glpual'")["published_mean"].iloc[k] for k in (0, -1)]
     yield f"as it does in print ({glpual[0]:.1f} to {glpual[1]:.1f})"
     raw = table("variants-4.1", "f1").query("column == 'glpual/thesis' and setting.str.contains('scaled=0')")
