@@ -6,6 +6,7 @@ import re
 import pytest
 
 from pucli.runner import load_experiment
+from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names
 from tests.report.page_numbers import table
 from tests.report.variants import judged
@@ -34,7 +35,10 @@ def place(frame, note, column):
 def test_a_note_on_the_grid_says_what_its_ceiling_gives(name, note, best, ceiling):
     # table 5.3 shows the fits of table 3.3 under another name
     column = "glpual/thesis" if (name, note.method) == ("table-5.3", "glpual") else note.method
-    (row,) = place(table(ceiling, "f1_ceiling"), note, column).itertuples()
+    seen = table(ceiling, "f1_ceiling")
+    if column not in set(seen["column"]):  # another rule of choice on the same grid
+        column = base_name(column)
+    (row,) = place(seen, note, column).itertuples()
     assert round(row.obtained_mean, 1) == best
     (published,) = place(table(name, "f1"), note, note.method).itertuples()
     repeats = int(row.repeats)
