@@ -41,6 +41,23 @@ def test_generated_sets_can_be_named_and_left_out():
     assert {"iris", "cake", "toes"} < {cell.dataset for cell in plan(declared, "quick")}
 
 
+def test_a_data_set_may_have_its_own_numbers_of_labels():
+    own = plan(experiment(options={"labels_of": {"iris": [8]}}))
+    assert [cell.key for cell in own] == [cell.key for cell in plan(experiment()) if cell.setting["labels"] == 8]
+    with pytest.raises(UsageError, match=r"options\.labels_of: 'iris2' is none of iris"):
+        plan(experiment(options={"labels_of": {"iris2": [8]}}))
+
+
+def test_the_curves_of_the_thesis_have_all_of_its_numbers_of_labels():
+    for name, sets, numbers in (("clustering", 6, range(0, 100, 10)), ("classification", 6, [1, *range(10, 80, 10)])):
+        cells = plan(load_experiment(f"classtering-{name}"), "ten")
+        found = {}
+        for cell in cells:
+            found.setdefault(cell.dataset, set()).add(cell.setting["labels"])
+        assert sum(labels == set(numbers) for labels in found.values()) == sets
+        assert {cell.repeat for cell in cells} == set(range(10))
+
+
 def test_folds_are_disjoint_and_test_rows_are_never_labelled():
     rows = prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == 8][:5])
     assert sum(len(part.y_test) for part in rows) == 150

@@ -51,6 +51,7 @@ class Options(Strict):
 
     task: Literal["clustering", "classification"]
     labels: list[int] = Field(min_length=1, description="labelled rows of each class")
+    labels_of: dict[str, list[int]] = Field(default={}, description="data set -> its own numbers of labels")
     generated: list[str] = Field(default=[], description="generated sets beside those of data.names")
     unsupervised: list[str] = Field(default=[], description="columns of methods that can do without labelled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")
@@ -77,7 +78,7 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
     """Return the options of the experiment under a profile; errors name a wrong key."""
     options = read_options(Options, experiment, scope.profile.options)
     everything = [*experiment.options.get("generated", []), *options.generated, *experiment.dataset_names]
-    known = dict.fromkeys(("classes", "rows", "embed", "per_dataset"), everything)
+    known = dict.fromkeys(("labels_of", "classes", "rows", "embed", "per_dataset"), everything)
     known["unsupervised"] = list(experiment.methods)
     for key, names in known.items():
         for name in getattr(options, key):
@@ -103,7 +104,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             "rows": options.rows.get(dataset, 0),
             "embed": options.embed.get(dataset, 0),
         }
-        for labels in options.labels:
+        for labels in options.labels_of.get(dataset, options.labels):
             split = {"task": options.task, "labels": labels, "folds": options.folds}
             planned += [
                 planner.cell(dataset, column, repeat, method, setting={"labels": labels}, data=data, split=split)
