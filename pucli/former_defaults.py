@@ -74,7 +74,7 @@ FORMER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "prior": 0.5, "lam": 0.01, "kernel": "rbf", "width": 1.0, "degree": 3, "coef0": 1.0, "cache_size": 200,
         "tol": 0.0001, "max_iter": 100,
         "random_state": None, "pos_label": None, "cut": None,
-        "prior_estimator": "bbe",
+        "prior_estimator": "bbe", "init": "zero",
     },
     "least-squares": {"lam": 0.0, "fit_intercept": True},
     "icls": {"lam": 0.0, "fit_intercept": True, "tol": 1e-08, "max_iter": 2000},

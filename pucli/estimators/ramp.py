@@ -9,11 +9,15 @@ from sklearn.utils import check_random_state
 
 from pucli.arrays import Bools, Floats
 from pucli.estimators.base.kernel_pu import KernelPU
-from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState
+from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.prior import resolve_prior
+from pucli.estimators.usmo import USMO
 from pucli.solvers.result import Certificate
 from pucli.solvers.rows.losses import relative_scale
 from pucli.solvers.usmo.ramp import solve_ramp
+
+STARTS = ("zero", "double-hinge", "random")
+SPREAD = 2.0  # standard deviation of random scores: about a third are cut off by either ramp
 
 
 class RampPU(KernelPU):
@@ -24,7 +28,8 @@ class RampPU(KernelPU):
 
         2 c1 sum_p R(f_i) + c2 sum_u R(-f_i) + 1/2 |g|_H^2
 
-    starting at f = 0. Every step solves a convex problem, and the objective never increases.
+    starting at f = 0 or as `init` says, on which the result depends. Every step solves a convex problem, and the
+    objective never increases.
 
     Parameters
     ----------
@@ -49,11 +54,14 @@ class RampPU(KernelPU):
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
         Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
-        Seed of the estimate of the prior.
+        Seed of the estimate of the prior, and of a random start.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
+    init : {"zero", "double-hinge", "random"}, default="zero"
+        Where the procedure starts: f = 0, the minimum of the convex double hinge loss with the same `lam` (`USMO`), or
+        independent normal scores with standard deviation 2.
 
     Attributes
     ----------
@@ -86,7 +94,11 @@ class RampPU(KernelPU):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {**KernelPU._parameter_constraints, "max_iter": [FROM_ONE]}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **KernelPU._parameter_constraints,
+        "max_iter": [FROM_ONE],
+        "init": [one_of(*STARTS)],
+    }
 
     def __init__(
         self,
@@ -103,6 +115,7 @@ class RampPU(KernelPU):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
+        init: str = "zero",
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -117,6 +130,7 @@ class RampPU(KernelPU):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
+        self.init = init
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         random = check_random_state(self.random_state)
@@ -133,6 +147,7 @@ class RampPU(KernelPU):
             tol=self.tol,
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
+            start=self._start(X, labelled, random),
         )
         shift = self._keep(X, solution.weights, solution.bias, centre, solution.coef)
         self.objectives_ = solution.objectives
@@ -152,3 +167,22 @@ class RampPU(KernelPU):
                 converged=bool(solution.converged and rounding <= self.tol * scale),
             )
         )
+
+    def _start(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats | None:
+        """Return the scores (n,) at which the procedure starts, None for zero; X : (n, m) as it is fitted."""
+        if self.init == "zero":
+            return None
+        if self.init == "random":
+            scores: Floats = SPREAD * random.normal(size=len(X))
+            return scores
+        convex = USMO(
+            prior=self.prior_,
+            lam=self.lam_,
+            kernel=self.kernel,
+            width=self.width_ if self.kernel == "rbf" else 1.0,
+            degree=self.degree,
+            coef0=self.coef0,
+            cache_size=self.cache_size,
+        )
+        start: Floats = convex.fit(X, labelled.astype(int)).decision_function(X)
+        return start

@@ -52,7 +52,7 @@ class RampSolution(Certificate):
     bias : float
         b.
     objectives : ndarray of shape (n_iter + 1,)
-        The objective after each step; it never increases.
+        The objective after each step, that of the start first if it is zero; it never increases.
     """
 
     weights: Floats
@@ -87,8 +87,9 @@ def solve_ramp(
     tol: float = 1e-4,
     max_iter: int = 100,
     cache_bytes: float = 200e6,
+    start: Floats | None = None,
 ) -> RampSolution:
-    """Run the procedure from f = 0, where no loss is cut off.
+    """Run the procedure from f = 0, where no loss is cut off, or from other scores.
 
     Parameters
     ----------
@@ -105,9 +106,11 @@ def solve_ramp(
     tol : float
         Stop when the majorant at f cannot decrease by more than this, relative to the objective.
     max_iter : int
-        Largest number of convex problems.
+        Largest number of convex problems, at least one.
     cache_bytes : float
         Size of the cache of kernel rows.
+    start : ndarray of shape (N,), optional
+        Scores at which the first tangents are taken; they need not be those of any f, and no objective is theirs.
 
     Returns
     -------
@@ -119,12 +122,14 @@ def solve_ramp(
     linear = kernel.name == "linear" and keeps_w(*X.shape)
     coef = new_coef = np.zeros(X.shape[1]) if kernel.name == "linear" else None
     f, norm, weights, bias = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
-    objectives = [_objective(f, labelled, c1, c2, norm)]
+    objectives = [_objective(f, labelled, c1, c2, norm)] if start is None else [np.inf]
+    f = f if start is None else start
     residual, n_iter = np.inf, 0
     while n_iter < max_iter:
         losses = tangent_losses(f, labelled, c1, c2)
         majorant = 0.5 * norm + float(loss_values(losses, f).sum())
-        accuracy = tol * relative_scale(objectives[-1], 0.0, trivial)
+        known = np.isfinite(objectives[-1])
+        accuracy = tol * relative_scale(objectives[-1] if known else trivial, 0.0, trivial)
         inner_tol = INNER_ACCURACY * accuracy / max(abs(majorant), accuracy / tol)
         if linear:
             in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, trivial=trivial)
@@ -156,10 +161,12 @@ def solve_ramp(
         if rounding > LEAST_ROUNDING * accuracy / tol:
             residual += rounding
         value = _objective(new_f, labelled, c1, c2, new_norm)
-        if residual <= accuracy or value >= objectives[-1]:
+        if known and (residual <= accuracy or value >= objectives[-1]):
             break
         f, norm, weights, coef, bias = new_f, new_norm, -sigma, new_coef, new_bias
         objectives.append(value)
+    if start is not None:
+        del objectives[0]
     return RampSolution(
         weights=weights,
         coef=coef,

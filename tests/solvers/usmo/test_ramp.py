@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from pucli.estimators.ramp import RampPU
+from pucli.estimators.ramp import STARTS, RampPU
+from pucli.estimators.usmo import USMO
 from pucli.kernels.functions import Kernel
 from pucli.solvers.rows.losses import loss_values
 from pucli.solvers.usmo.ramp import ramp, solve_ramp, tangent_losses
@@ -77,3 +78,43 @@ def test_estimator_keeps_labels_and_residual():
     assert np.isnan(model.dual_gap_)
     assert model.converged_
     assert model.objectives_[-1] == model.objective_
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["linear", "rbf"]), st.sampled_from([1e-3, 0.03]))
+def test_from_any_scores_it_falls_to_a_stationary_point(seed, name, lam):
+    X, labelled = make(seed)
+    kernel, start = Kernel(name, 1.0), 3.0 * np.random.default_rng(seed).normal(size=len(X))
+    before = start.copy()
+    solution = solve_ramp(X, labelled, kernel, 0.4, lam, tol=1e-6, start=start)
+    assert (start == before).all()
+    assert solution.converged and np.isfinite(solution.objectives).all() and len(solution.objectives)
+    assert np.all(np.diff(solution.objectives) <= 0)
+    value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.bias)
+    assert value == pytest.approx(solution.objective, rel=1e-6)
+    # the scores that it ends at are where it stays
+    f = kernel.matrix(X, X) @ solution.weights + solution.bias
+    again = solve_ramp(X, labelled, kernel, 0.4, lam, tol=1e-6, start=f)
+    assert again.objective == pytest.approx(solution.objective, rel=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])
+def test_where_it_starts_decides_where_it_ends(kernel):
+    X, labelled = make(4)
+    params = {"prior": 0.4, "kernel": kernel, "width": 0.5, "lam": 1e-4, "degree": 2}
+    ends = {init: RampPU(init=init, random_state=0, **params).fit(X, labelled) for init in STARTS}
+    assert all(model.converged_ for model in ends.values())
+    assert len({round(model.objective_, 3) for model in ends.values()}) > 1
+    again = RampPU(init="random", random_state=0, **params).fit(X, labelled)
+    assert again.objective_ == ends["random"].objective_
+
+
+def test_from_the_double_hinge_it_improves_on_the_ramp_of_that_solution():
+    X, labelled = make(2)
+    params = {"prior": 0.4, "kernel": "rbf", "width": 1.0, "lam": 1e-3}
+    convex = USMO(**params).fit(X, labelled)
+    c1, c2 = 0.4 / (2e-3 * labelled.sum()), 1 / (2e-3 * (~labelled).sum())
+    f = convex.decision_function(X)
+    K, dual = Kernel("rbf", 1.0).matrix(convex.support_vectors_, convex.support_vectors_), np.ravel(convex.dual_coef_)
+    there = 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * dual @ K @ dual
+    assert RampPU(init="double-hinge", **params).fit(X, labelled).objective_ < there
