@@ -128,7 +128,8 @@ def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, 
     if math.isnan(obtained.sd):
         return Sample(obtained.mean, published.sd, obtained.n), published, "one repeat: published sd assumed"
     if math.isnan(published.sd):
-        return obtained, Sample(published.mean, obtained.sd, published.n), "no published sd: obtained sd assumed"
+        remark = "no published sd: obtained sd assumed" + (", and one repeat" if published.n == 1 < obtained.n else "")
+        return obtained, Sample(published.mean, obtained.sd, published.n), remark
     return obtained, published, ""
 
 

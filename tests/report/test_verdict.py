@@ -67,6 +67,11 @@ def test_a_missing_standard_deviation_is_replaced_by_the_other_with_a_note():
     assert found.verdict == "inconclusive" and "published sd assumed" in found.remark
     found = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")
     assert found.verdict == "better" and math.isnan(found.difference_in_sd) and "obtained sd assumed" in found.remark
+    # of one repeat, 53 and 50 are as near as two draws are
+    once = judge(Sample(53, 2, 10), Sample(50, math.nan, 1), "f1")
+    assert once.verdict == "inconclusive" and once.remark == "no published sd: obtained sd assumed, and one repeat"
+    assert judge(Sample(53, 2, 10), Sample(50, math.nan, 10), "f1").verdict == "better"
+    assert judge(Sample(50.5, 1, 10), Sample(50, math.nan, 1), "f1").verdict == "reproduced"
     assert verdict((math.nan, math.nan, 0), (50, 4, 10)) == "not reproduced"
     # 0.00 +- 0.00 on both sides, as printed for one published cell
     found = judge(Sample(0.004, 0, 10), Sample(0, 0, 10), "f1", rounding=0.005)
