@@ -9,7 +9,7 @@ from pucli.runner import load_experiment
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names
 from tests.report.page_numbers import table
-from tests.report.variants import judged
+from tests.report.variants import judged, other_starts
 
 # what may be concluded: the choice misses it; nothing can reach it (fully described data); or nothing
 CAUSES_OF_A_CEILING = ("tuning noise", "cannot be produced as described", "")
@@ -53,7 +53,8 @@ def agreeing_notes():
     for name in experiment_names():
         for number, note in enumerate(load_experiment(name, check_methods=False).notes):
             found = AGREES.search(note.text)
-            if found and not found[2].startswith("selections-"):  # see test_selections.py
+            # see test_selections.py, and below
+            if found and not found[2].startswith(("selections-", "usmo-starts-")):
                 yield pytest.param(name, note, float(found[1]), found[2], id=f"{name}-{number}")
 
 
@@ -64,3 +65,18 @@ def test_a_variant_that_is_said_to_agree_does(name, note, figure, variant):
     rows = rows[(rows["dataset"] == note.dataset) & (rows["setting"] == f"label_frequency={frequency:g}")]
     rows = rows[rows["column"].eq(note.method) & rows["agrees"]]
     assert figure in set(rows["mean"].round(1))
+
+
+@pytest.mark.parametrize("number", ["iii", "iv"])
+def test_notes_on_other_starts_name_those_that_agree_and_no_others(number):
+    name, folder = f"usmo-table-{number}", f"(usmo-starts-{number})"
+    words = {"double-hinge": "from the double hinge", "random": "from random scores", "uniform": "from equal rows"}
+    wanted = set()
+    for row in other_starts(number).itertuples():
+        if row.agrees and row.verdict in ("better", "worse"):
+            wanted.add((row.dataset, row.method, f"{words[row.start]} it is {row.mean:.1f}, which agrees {folder}"))
+    notes = [note for note in load_experiment(name).notes if folder in note.text and note.dataset]
+    assert {(note.dataset, note.method, note.text) for note in notes} == wanted
+    assert all(
+        note.cause == ("form of the method" if "equal rows" in note.text else "not stated in print") for note in notes
+    )

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.report.page_numbers import PAGE, RESULTS, cells, listed, table, wide
+from tests.report.variants import other_starts
 
 
 def usmo_rows(name, metric, methods):
@@ -38,6 +39,22 @@ def claims_usmo():
     for kind in ("init",):
         most = max(usmo_rows(n, "f_pub", (kind,)).eval("obtained_mean - published_mean").abs().max() for n in both)
         yield f"off by up to {most:.0f} points"
+    starts = pd.concat([other_starts(number).assign(table=number) for number in ("iii", "iv")])
+    off = starts[starts["verdict"].isin(["better", "worse"])]
+    any_agrees = off.groupby(["table", "dataset", "method"])["agrees"].any()
+    ramp, init = (any_agrees[any_agrees.index.get_level_values("method").str.startswith(k)] for k in ("ramp", "init"))
+    assert ramp.sum() == 0
+    yield f"give none of the {len(ramp)} figures that differ"
+    yield f"gives {init.sum()} of the {len(init)} figures that differ"
+    moved = []
+    for n, number in zip(both, ("iii", "iv"), strict=True):
+        at_zero = usmo_rows(n, "f_pub", ("ramp",)).set_index(["dataset", "method"])["obtained_mean"]
+        others = starts[(starts["table"] == number) & (starts["start"] != "uniform")].set_index(["dataset", "method"])
+        moved += list((others["mean"] - at_zero[others.index]).abs())
+    yield f"F changes by {np.mean(moved):.1f} points on average"
+    shares = [usmo_rows(n, "f_pub", (kind,))["verdict"] for n in both for kind in ("qp", "usmo")]
+    assert all((verdicts == "reproduced").mean() >= 0.4 for verdicts in shares)
+    assert all(verdicts.isin(["better", "worse"]).mean() <= 0.105 for verdicts in shares)
 
 
 def speeds():

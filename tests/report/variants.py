@@ -51,3 +51,20 @@ def judged(name, variant, *, reading=""):
     names = ["dataset", "setting", "column", "variant", "mean", "verdict", "cause", "agrees"]
     frame = pd.DataFrame(found, columns=names)
     return frame.assign(agrees=frame["agrees"] == "reproduced", disagreed=frame["verdict"].isin(["better", "worse"]))
+
+
+def other_starts(number):
+    """Return the published figures of a table of USMO with their verdicts, and those of another start.
+
+    A row for each figure and start: `verdict` is that of the table, `agrees` whether the other start reproduces it.
+    """
+    shown, found = table(f"usmo-table-{number}", "f_published").set_index(["dataset", "method"]), []
+    for row in table(f"usmo-starts-{number}", "f_published").itertuples():
+        there = shown.loc[(row.dataset, row.method)]
+        own = Sample(row.obtained_mean, row.obtained_sd, int(row.repeats))
+        published = Sample(there["published_mean"], float("nan"), 1)
+        verdict = judge(own, published, "f_published", rounding=0.05).verdict
+        found.append(
+            (row.dataset, row.method, row.variant, row.obtained_mean, there["verdict"], verdict == "reproduced")
+        )
+    return pd.DataFrame(found, columns=["dataset", "method", "start", "mean", "verdict", "agrees"])
