@@ -78,7 +78,10 @@ def _stamped(file: Path) -> dict[str, Entry]:
 
 @functools.lru_cache(maxsize=8)
 def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
-    raw = read_yaml(path)
+    try:
+        raw = read_yaml(path)
+    except UsageError as error:
+        raise CatalogueError(str(error)) from error
     if not isinstance(raw, dict) or not raw:
         raise CatalogueError(
             f"{path}: expected a mapping of data set names to entries; `pucli new dataset` makes one for a table"
@@ -107,7 +110,7 @@ def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path
         return body
     if not isinstance(raw.get(other), dict) or "like" in raw[other]:
         whole = [key for key, value in raw.items() if isinstance(value, dict) and "like" not in value]
-        raise UsageError(f"{path}: {name}.like: {unknown('data set', str(other), whole)}")
+        raise CatalogueError(f"{path}: {name}.like: {unknown('data set', str(other), whole)}")
     own = ("name", "content_sha256", "published", "prior")
     shared = {key: value for key, value in raw[other].items() if key not in own}
     return {"folder": f"uci/{other}", **shared, **body}

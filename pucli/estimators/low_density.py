@@ -137,6 +137,6 @@ def _map_of(X: Floats, rho: float, sigma: float | None) -> PathMap:
 
     def made() -> PathMap:
         costs = KEPT.get(("path costs", rho), X, len(X) ** 2, lambda: path_costs(X, rho))
-        return make_path_map(X, costs, rho, sigma)
+        return make_path_map(X.copy(), costs, rho, sigma)  # the caller may change X
 
     return KEPT.get(("path map", rho, sigma), X, 2 * len(X) ** 2, made)

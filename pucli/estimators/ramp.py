@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -73,8 +74,8 @@ class RampPU(KernelPU):
         NaN: the problem is not convex.
     residual_ : float
         Bound on the decrease of the convex majorant from the solution; zero exactly at stationary points.
-    objectives_ : ndarray of shape (steps + 1,)
-        The objective after each step.
+    objectives_ : ndarray
+        The objective at f = 0, if it starts there, and after each step that is kept.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
         As in `USMO`.
 
@@ -183,6 +184,9 @@ class RampPU(KernelPU):
             degree=self.degree,
             coef0=self.coef0,
             cache_size=self.cache_size,
+            random_state=random,
         )
-        start: Floats = convex.fit(X, labelled.astype(int)).decision_function(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of another method, which need not be good
+            start: Floats = convex.fit(X, labelled.astype(int)).decision_function(X)
         return start

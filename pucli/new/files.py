@@ -142,7 +142,7 @@ def new_dataset(
         "file": file,
         "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
         "reader": READERS[source.suffix.lower()],
-        "label": label or "kind",
+        "label": _column(label or "kind"),
         "positive": _value(positive or "yes"),
     }
     values |= _counts(name, source, values)
@@ -262,7 +262,25 @@ def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any
 
 def _value(text: str) -> str:
     """Return a class as YAML has it: a whole number, or text in quotes."""
-    return text if re.fullmatch(r"-?\d+", text) else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return text if re.fullmatch(r"-?\d+", text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _column(name: str) -> str:
+    """Return the name of a column as YAML has it, in quotes unless it is a word that stands for nothing else."""
+    plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in (
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "null",
+    )
+    return name if plain else _quoted(name)
 
 
 def _word(name: str) -> str:

@@ -86,6 +86,22 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
     table = pd.read_csv(customers)
     alone = type(saved)(**saved.get_params()).fit(table[["a", "b", "c", "d"]].to_numpy(), table["bought"].notna())
     assert alone.cut_ == saved.cut_
+    assert (alone.positive_share_, alone.labelled_recall_) == (saved.positive_share_, saved.labelled_recall_)
+
+
+def test_a_model_that_is_kept_so_tells_of_a_labelling_that_is_not_random(pucli, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 2))
+    X[:200, 0] += 4.0
+    labelled = np.zeros(500, dtype=int)
+    labelled[np.argsort(-X[:200, 1])[:60]] = 1  # the positives with the largest b
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "s": labelled}).to_csv("biased.csv", index=False)
+    words = ("auto", "--data", "biased.csv", "--label", "s", "--positive", 1, "--model")
+    said = []
+    for name, more in (("plain", ()), ("kept", ("--precision", 1))):
+        assert pucli(*words, name, *more).code == (2 if more else 0)
+        said.append(pucli("predict", "--model", name, "--data", "biased.csv", "--out", f"{name}.csv").err)
+    assert all("found in training: random labelling is unlikely" in err for err in said)
 
 
 @pytest.mark.slow

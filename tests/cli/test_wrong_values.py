@@ -312,3 +312,10 @@ def test_a_class_that_a_new_data_set_does_not_have(pucli, customers):
     done = pucli("new", "dataset", "mine", "--data", customers.pu, *LABELLED[:2], "--positive", "maybe")
     assert done.code and f"{customers.pu}: target: no row has class 'maybe'" in done.err
     assert "/cache/" not in done.err
+
+
+@pytest.mark.parametrize("label", ["a: b", "2024", "yes", 'say "x"', "#", "plain"])
+def test_a_new_data_set_whose_label_column_has_any_name(pucli, label):
+    pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], label: ["p", "", "p", ""]}).to_csv("named.csv", index=False)
+    done = pucli("new", "dataset", "mine", "--data", "named.csv", "--label", label, "--positive", "p")
+    assert done.code == 0, done.err

@@ -54,7 +54,8 @@ def claims_usmo():
     yield f"F changes by {np.mean(moved):.1f} points on average"
     shares = [usmo_rows(n, "f_pub", (kind,))["verdict"] for n in both for kind in ("qp", "usmo")]
     assert all((verdicts == "reproduced").mean() >= 0.4 for verdicts in shares)
-    assert all(verdicts.isin(["better", "worse"]).mean() <= 0.105 for verdicts in shares)
+    differ = [verdicts.isin(["better", "worse"]).sum() for verdicts in shares]
+    yield f"differ in {min(differ)} to {max(differ)} of {len(shares[0])}"
 
 
 def speeds():

@@ -19,6 +19,7 @@ from pucli.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pucli.auto.scar import RandomLabelling
     from pucli.data.training_rows import TrainingRows
     from pucli.models import Fitted
 
@@ -110,15 +111,14 @@ def command(
     else:
         rows = rows_to_learn_from(out, "pu", where.source)
         _check_top(cut.top, rows)
-        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, model)
+        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
         names, title = rows.feature_names, rows.title
         repeated = shape(rows.X, names).duplicate_rows
         about = {"data": rows.about, "notes": rows.notes, "duplicate_rows": repeated, "seconds": fitted.seconds}
         if model is not None:
-            unlikely = test.doubt if labelling == "scar" else ""
-            replace(fitted, doubt=rows.repeated or unlikely).save(model)
+            _doubted(fitted, test).save(model)
     if unkept := unkept_recall(cut, found.model):
         out.warn(unkept)
     results = {**summary(found, names), "seed": where.seed}
@@ -169,7 +169,7 @@ def _files(paths: Sequence[str]) -> str | None:
     return f"{len(paths)} files in {Path(paths[0]).parent}" if paths else None
 
 
-def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], model: Path | None) -> Fitted:
+def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None) -> Fitted:
     """Fit, with the threshold for F1 until it is known that a wanted precision can be reached."""
     from pucli.models import fit
 
@@ -182,23 +182,33 @@ def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], model: Path | 
 
         fitted = fit("auto", {**params, **at_first, "scenario": scenario, "callback": shown}, rows, standardise=False)
     fitted.estimator.set_params(callback=None)
-    return _at_precision(fitted, params["wanted"], model) if at_first else fitted
+    return _at_precision(fitted, params["wanted"], seed, model) if at_first else fitted
 
 
-def _at_precision(fitted: Fitted, wanted: float, model: Path | None) -> Fitted:
+def _doubted(fitted: Fitted, test: RandomLabelling) -> Fitted:
+    """Return the model with what speaks against it."""
+    unlikely = test.doubt if fitted.estimator.labelling == "scar" else ""
+    return replace(fitted, doubt=fitted.rows.repeated or unlikely)
+
+
+def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) -> Fitted:
     """Move the threshold to a precision; if none reaches it, keep the model as it is and say so."""
     from sklearn.pipeline import Pipeline
 
+    from pucli.auto.scar import labelling_of
+
+    rows = fitted.rows
     try:
         name, estimator = fitted.pipeline.steps[-1]
-        moved = (name, estimator.with_cut("precision", wanted))
+        moved = estimator.with_cut("precision", wanted)
     except UsageError as error:
         kept = "With --model FILE the model would be kept, and `pucli predict` could move its threshold."
         if model is not None:
-            replace(fitted, doubt=fitted.rows.repeated).save(model)
+            _doubted(fitted, labelling_of(fitted.estimator, rows.X, rows.labelled, seed)).save(model)
             kept = f"The model is kept in {model}, with the threshold for F1; `pucli predict` can move it."
         raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
-    return replace(fitted, pipeline=Pipeline([*fitted.pipeline.steps[:-1], moved]))
+    moved._measure(rows.X, rows.labelled)
+    return replace(fitted, pipeline=Pipeline([*fitted.pipeline.steps[:-1], (name, moved)]))
 
 
 def _print(out: Output, title: str, document: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,18 +15,23 @@ MOST_NUMBERS = 40_000_000  # 320 MB
 
 
 class Kept:
-    """Things made of rows, the least recently used ones given up when together they hold more than `most` numbers."""
+    """Things made of rows, the least recently used ones given up when together they hold more than `most` numbers.
+
+    What alone holds more is not kept. Several threads can use it.
+    """
 
     def __init__(self, most: int = MOST_NUMBERS) -> None:
         self.most = most
         self._things: OrderedDict[tuple[Any, ...], tuple[int, Any]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._things)
 
     def clear(self) -> None:
         """Give everything up."""
-        self._things.clear()
+        with self._lock:
+            self._things.clear()
 
     def get(self, what: tuple[Any, ...], X: Floats, numbers: int, make: Callable[[], Made]) -> Made:
         """Return what was kept under a name and rows, or make it and keep it.
@@ -42,10 +48,15 @@ class Kept:
             Makes it.
         """
         key = (*what, X.shape, hashlib.sha256(X.tobytes()).digest())
-        size, found = self._things.pop(key, None) or (numbers, make())
-        self._things[key] = size, found
-        while len(self._things) > 1 and sum(size for size, _ in self._things.values()) > self.most:
-            self._things.popitem(last=False)
+        with self._lock:
+            size, found = self._things.pop(key, (0, None))
+        if found is None:
+            size, found = numbers, make()
+        if size <= self.most:
+            with self._lock:
+                self._things[key] = size, found
+                while sum(size for size, _ in self._things.values()) > self.most:
+                    self._things.popitem(last=False)
         made: Made = found
         return made
 

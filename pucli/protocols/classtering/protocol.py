@@ -17,7 +17,7 @@ import itertools
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -51,7 +51,9 @@ class Options(Strict):
 
     task: Literal["clustering", "classification"]
     labels: list[int] = Field(min_length=1, description="labelled rows of each class")
-    labels_of: dict[str, list[int]] = Field(default={}, description="data set -> its own numbers of labels")
+    labels_of: dict[str, Annotated[list[int], Field(min_length=1)]] = Field(
+        default={}, description="data set -> its own numbers of labels"
+    )
     generated: list[str] = Field(default=[], description="generated sets beside those of data.names")
     unsupervised: list[str] = Field(default=[], description="columns of methods that can do without labelled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")

@@ -21,7 +21,7 @@ computed for alpha, so that it holds whatever the errors in M and H.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -133,6 +133,11 @@ def solve_laplacian_svms(
     -------
     list of LaplacianSolution
         The best point of each machine.
+
+    Raises
+    ------
+    ValueError
+        The kernel or the weights are of a size that numbers cannot hold.
     """
     labelled = np.flatnonzero(machines[0])
     places = np.zeros((len(graph.K), len(labelled)))
@@ -140,17 +145,20 @@ def solve_laplacian_svms(
     M = lu_solve(graph.factors, places, overwrite_b=True, check_finite=False)
     H = graph.K[labelled] @ M
     H = 0.5 * (H + H.T)
+    if not np.isfinite(H).all():
+        raise ValueError("the kernel of these rows with these weights is beyond what numbers can hold; scale the rows.")
     found = []
     for y in machines:
         target = y[labelled].astype(float)
-        best = _certified(graph, labelled, target, np.zeros(len(y)), gamma_a, tol, 0)
-        for n_iter, beta in enumerate(_newton(H, target, max_iter), 1):
-            point = _certified(graph, labelled, target, M @ beta, gamma_a, tol, n_iter)
-            if point.converged or not point.objective >= best.objective:
+        best, steps = _certified(graph, labelled, target, np.zeros(len(y)), gamma_a, tol), 0
+        for beta in _newton(H, target, max_iter):
+            steps += 1
+            point = _certified(graph, labelled, target, M @ beta, gamma_a, tol)
+            if point.converged or point.objective < best.objective:
                 best = point
             if point.converged:
                 break
-        found.append(best)
+        found.append(replace(best, n_iter=steps))
     return found
 
 
@@ -176,9 +184,8 @@ def _certified(
     alpha: Floats,
     gamma_a: float,
     tol: float,
-    n_iter: int,
 ) -> LaplacianSolution:
-    """Return f with its best offset, the objective and the gap."""
+    """Return a point with its best offset, the objective and the gap; the steps are counted by the caller."""
     K, count, smooth = graph.K, len(labelled), graph.ratio * gamma_a / len(alpha) ** 2
     f = K @ alpha
     offset = best_offset(target, f[labelled])
@@ -197,7 +204,7 @@ def _certified(
         offset=offset,
         objective=objective,
         gap=gap,
-        n_iter=n_iter,
+        n_iter=0,
         converged=bool(gap <= tol * objective),
     )
 

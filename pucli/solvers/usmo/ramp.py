@@ -51,8 +51,8 @@ class RampSolution(Certificate):
         g as coefficients, with the linear kernel.
     bias : float
         b.
-    objectives : ndarray of shape (n_iter + 1,)
-        The objective after each step, that of the start first if it is zero; it never increases.
+    objectives : ndarray
+        The objective at f = 0, if it starts there, and after each step that is kept; it never increases.
     """
 
     weights: Floats
@@ -137,7 +137,7 @@ def solve_ramp(
             new_coef = in_w.coef
             new_f, new_norm = X @ new_coef + new_bias, float(new_coef @ new_coef)
         else:
-            start = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
+            sigma = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
             pairs = solve_kernel(
                 X,
                 kernel,
@@ -145,7 +145,7 @@ def solve_ramp(
                 0.0,
                 np.zeros(len(X)),
                 0.0,
-                start,
+                sigma,
                 tol=inner_tol,
                 cache_bytes=cache_bytes,
                 trivial=trivial,
@@ -155,7 +155,8 @@ def solve_ramp(
             if kernel.name != "rbf":  # pair steps on values of very different size leave an error in the scores
                 new_coef, new_f, new_bias, new_norm, lower_bound = _scored_anew(X, kernel, losses, sigma, new_bias)
         n_iter += 1
-        residual = max(majorant - lower_bound, 0.0)
+        # the first tangents may be taken at scores that are those of no f
+        residual = max(majorant - lower_bound, 0.0) if known else np.inf
         # where scores are huge, losses that are nearly zero are differences of large numbers
         rounding = ROUNDING * float((losses.upper - losses.lower) @ np.abs(f))
         if rounding > LEAST_ROUNDING * accuracy / tol:

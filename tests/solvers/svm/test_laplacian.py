@@ -135,3 +135,20 @@ def test_bad_parameters_are_named(bad):
 def test_parameters_of_a_wrong_kind_are_named(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         LaplacianSVM(**bad).fit(np.eye(4), [0, 1, 0, -1])
+
+
+@pytest.mark.parametrize(
+    ("scale", "params"), [(1.0, {"gamma_a": 1e-310, "gamma_i": 0.0}), (1e154, {"kernel": "linear"})], ids=str
+)
+def test_rows_and_weights_beyond_numbers_are_refused(scale, params):
+    X, y = scale * np.random.default_rng(0).normal(size=(20, 2)), np.where(np.arange(20) < 6, np.arange(20) % 2, -1)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="beyond what numbers can hold; scale the rows"):
+        LaplacianSVM(**params).fit(X, y)
+
+
+def test_it_counts_all_steps():
+    K, L, _ = graph_problem(3, n=60)
+    y = np.where(np.arange(60) < 40, np.random.default_rng(3).choice([-1, 1], 60), 0)
+    graph = graph_kernel(K, L, 1.0)
+    steps = [solve_laplacian_svms(graph, [y], 0.001, 1e-300, most)[0].n_iter for most in (1, 2, 30)]
+    assert steps == [1, 2, 4]

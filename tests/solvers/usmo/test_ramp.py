@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from pucli.estimators.ramp import STARTS, RampPU
 from pucli.estimators.usmo import USMO
@@ -118,3 +119,35 @@ def test_from_the_double_hinge_it_improves_on_the_ramp_of_that_solution():
     K, dual = Kernel("rbf", 1.0).matrix(convex.support_vectors_, convex.support_vectors_), np.ravel(convex.dual_coef_)
     there = 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * dual @ K @ dual
     assert RampPU(init="double-hinge", **params).fit(X, labelled).objective_ < there
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_first_objective_is_that_of_zero_if_it_starts_there(kernel):
+    X, labelled = make(6)
+    model = RampPU(prior=0.4, kernel=kernel, width=1.0, lam=0.01).fit(X, labelled)
+    # R(0) = 1/2: prior / (2 lam) + 1 / (4 lam)
+    assert model.objectives_[0] == pytest.approx(0.4 / 0.02 + 0.25 / 0.01)
+    assert len(model.objectives_) > 1
+    stays = RampPU(prior=0.5, kernel=kernel, width=0.5, lam=1e3).fit(X, labelled)
+    assert stays.converged_ and len(stays.objectives_) >= 1 and np.isfinite(stays.objective_)
+
+
+@pytest.mark.parametrize("init", ["random", "double-hinge"])
+def test_one_step_from_given_scores_proves_nothing(init):
+    X, labelled = make(1)
+    with pytest.warns(ConvergenceWarning, match="RampPU"):
+        early = RampPU(prior=0.4, kernel="linear", lam=1e-3, init=init, random_state=0, max_iter=1).fit(X, labelled)
+    assert not early.converged_ and early.residual_ == np.inf
+
+
+def test_a_start_at_the_double_hinge_follows_the_seed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4300, 2)) + 2.0 * (np.arange(4300) < 900)[:, None]
+    labelled = np.arange(4300) < 150
+    ends = []
+    for seed in (1, 2):
+        np.random.seed(seed)
+        ends.append(
+            RampPU(prior=0.2, lam=1e-3, width=1.0, init="double-hinge", random_state=0).fit(X, labelled).objective_
+        )
+    assert ends[0] == ends[1]

@@ -1,0 +1,72 @@
+"""What is kept of rows: the right thing, not too much, in threads, and safe from later changes of the rows."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from pucli.estimators.base.kept import KEPT, Kept
+from pucli.estimators.low_density import LowDensitySeparation
+
+
+def rows(seed):
+    return np.random.default_rng(seed).normal(size=(30, 2))
+
+
+def test_the_same_rows_and_name_are_made_once():
+    kept, made = Kept(100), []
+    for name, seed in (("a", 0), ("a", 0), ("b", 0), ("a", 1), ("a", 0), ("b", 0)):
+        found = kept.get(
+            (name,), rows(seed), 10, lambda name=name, seed=seed: made.append((name, seed)) or (name, seed)
+        )
+        assert found == (name, seed)
+    assert made == [("a", 0), ("b", 0), ("a", 1)]
+
+
+def test_the_least_recently_used_go_first_and_what_is_too_large_is_not_kept():
+    kept, made = Kept(20), []
+    for seed in (0, 1, 0, 2, 0, 1):
+        kept.get((), rows(seed), 10, lambda seed=seed: made.append(seed) or seed)
+    assert made == [0, 1, 2, 1] and len(kept) == 2
+    assert kept.get(("large",), rows(0), 21, lambda: "large") == "large"
+    assert len(kept) == 2
+    kept.clear()
+    assert len(kept) == 0
+
+
+def test_several_threads():
+    kept, wrong = Kept(50), []
+    before = sys.getswitchinterval()
+
+    def work(number):
+        rng = np.random.default_rng(number)
+        try:
+            for seed in rng.integers(0, 9, 400):
+                if kept.get((), tables[seed], 10, lambda seed=seed: seed) != seed:
+                    wrong.append(seed)
+        except Exception as error:
+            wrong.append(error)
+
+    tables = [rows(seed) for seed in range(9)]
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_that_are_changed_after_a_fit_change_no_later_fit():
+    KEPT.clear()
+    X, y, new = rows(0), np.where(np.arange(30) < 8, np.arange(30) % 2, -1), rows(1)
+    X[:, 0] += 2.0 * (np.arange(30) % 2)
+    copy = X.copy()
+    before = LowDensitySeparation().fit(X, y).decision_function(new)
+    X *= 3.0
+    assert (LowDensitySeparation().fit(copy, y).decision_function(new) == before).all()
