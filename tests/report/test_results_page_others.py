@@ -195,6 +195,10 @@ def claims_classtering():
     yield f"in {(few < 0).sum()} of {len(few)} comparisons with 1 and 10 labels, in {(many < -1e-12).sum()} of {len(many)} with more ({equal} are equal)"
     of_cake = pairs[(pairs["b"] == "laplacian-svm") & (pairs["dataset"] == "cake") & (pairs["setting"] != one)]
     assert len(of_cake) == 7 and (of_cake["mean_difference"] > 0).all()
+    with_cake = e["classtering/collapsed"] - e["laplacian-svm"]
+    others = each[each.index.get_level_values("dataset") != "cake"].groupby("setting").mean()
+    assert (others["classtering/collapsed"] < others["laplacian-svm"]).all()
+    assert set(with_cake[with_cake > 0].index) == {f"labels={k}" for k in range(20, 80, 10)}
     cake = each.loc[("labels=50", "cake")]
     yield f"({cake['classtering/collapsed']:.1f} per cent against {cake['laplacian-svm']:.1f} with 50)"
     always = {(f"labels={k}", "g50c") for k in numbers}
@@ -205,7 +209,7 @@ def claims_classtering():
         *few_labels["lds"], *few_labels["classtering/collapsed"]
     )
     most = each.loc["labels=50"]
-    assert [d for d, row in most.iterrows() if row.max() - row.min() > 1.001] == ["cake", "g50c"]
+    assert [d for d, row in most.iterrows() if row.max() - row.min() > 1.4] == ["cake", "g50c"]
     g50c = each.xs("g50c", level="dataset").drop(columns="classtering/thesis")
     best = g50c.idxmin(axis=1)
     assert set(best[best != "classtering/collapsed"].items()) == {
