@@ -188,6 +188,11 @@ def claims_classtering():
     one = "labels=1"
     assert clear["laplacian-svm", -1] == {(one, "mnist-t10k"), (one, "usmo-isolet")}
     assert not clear["laplacian-svm", 1] and not clear["label-spreading", 1]
+    raw = pairs[pairs["b"] == "laplacian-svm"].set_index(["setting", "dataset"])
+    yield f"adjusted for all {len(raw)} comparisons, it is ahead on the digits and Isolet"
+    g50c, toes = (raw.loc[("labels=10", name)] for name in ("g50c", "toes"))
+    assert g50c["p_adjusted"] > 0.05 and toes["p_adjusted"] > 0.05
+    yield f"(p {g50c['p']:.3f} and {toes['p']:.3f} before the adjustment)".replace(" 0.", " .")
     of_laplacian = pairs[pairs["b"] == "laplacian-svm"].set_index("setting")["mean_difference"]
     few = of_laplacian[[one, "labels=10"]]
     many = of_laplacian.drop([one, "labels=10"])
