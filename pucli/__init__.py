@@ -21,20 +21,20 @@ __version__ = "0.2.0.dev0"
 __all__ = ["AutoPU", "load_dataset", "load_model", "save_model", "show_versions", "split", "tune"]
 
 if TYPE_CHECKING:
-    from pucli.auto.estimator import AutoPU
-    from pucli.data.datasets import load_dataset
-    from pucli.data.splits import make_split as split
-    from pucli.persistence import load_model, save_model
+    from pucli.data.catalogue.datasets import load_dataset
+    from pucli.data.splits.scenarios import make_split as split
+    from pucli.estimators.auto.auto_pu import AutoPU
+    from pucli.models.saved import load_model, save_model
+    from pucli.runner.versions import show_versions
     from pucli.tuning.search import tune
-    from pucli.versions import show_versions
 
 _HOME = {
-    "AutoPU": "pucli.auto.estimator:AutoPU",
+    "AutoPU": "pucli.estimators.auto.auto_pu:AutoPU",
     "load_dataset": "pucli.data:load_dataset",
-    "load_model": "pucli.persistence:load_model",
-    "save_model": "pucli.persistence:save_model",
-    "show_versions": "pucli.versions:show_versions",
-    "split": "pucli.data.splits:make_split",
+    "load_model": "pucli.models.saved:load_model",
+    "save_model": "pucli.models.saved:save_model",
+    "show_versions": "pucli.runner.versions:show_versions",
+    "split": "pucli.data.splits.scenarios:make_split",
     "tune": "pucli.tuning:tune",
 }
 

@@ -12,22 +12,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
+from pucli.core.plug_ins import load_class, named, source_sha256
 from pucli.former_defaults import FORMER_DEFAULTS
 from pucli.method_entry import Method as Method
-from pucli.plug_ins import load_class, named, source_sha256
 
 _ALL = [
     Method(
         name="auto",
-        estimator="pucli.auto.estimator:AutoPU",
+        estimator="pucli.estimators.auto.auto_pu:AutoPU",
         kind="pu",
         source="ensemble of kernel ridge regressions and trees, chosen by PU-AUC; see pucli.auto",
         version=7,
     ),
     Method(
         name="glpual",
-        estimator="pucli.estimators.glpual:GLPUAL",
+        estimator="pucli.estimators.global_local.glpual:GLPUAL",
         kind="pu",
         source="Wang 2024, eq. 3.2 (linear), 3.17-3.26 (kernel)",
         grid={"lam": "decades", "sigma": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
@@ -37,7 +37,7 @@ _ALL = [
     ),
     Method(
         name="gllc",
-        estimator="pucli.estimators.glpual:GLLC",
+        estimator="pucli.estimators.global_local.glpual:GLLC",
         kind="pu",
         source="Ke et al. 2018; Wang 2024, eq. 2.5",
         grid={"lam": "decades", "sigma": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
@@ -48,7 +48,7 @@ _ALL = [
     ),
     Method(
         name="bsvm",
-        estimator="pucli.estimators.svm:BSVM",
+        estimator="pucli.estimators.global_local.svm:BSVM",
         kind="pu",
         source="Liu et al. 2003; Wang 2024, eq. 2.2",
         grid={"lam": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
@@ -58,7 +58,7 @@ _ALL = [
     ),
     Method(
         name="blssvm",
-        estimator="pucli.estimators.svm:BLSSVM",
+        estimator="pucli.estimators.global_local.svm:BLSSVM",
         kind="pu",
         source="Ke et al. 2018; Wang 2024, section 2.3.2",
         grid={"lam": "decades", "c_u": [0.5, 0.3, 0.1, 0.05, 0.01]},
@@ -67,7 +67,7 @@ _ALL = [
     ),
     Method(
         name="svc-naive",
-        estimator="pucli.estimators.naive_svc:NaiveSVC",
+        estimator="pucli.estimators.unbiased.naive_svc:NaiveSVC",
         kind="pu",
         prior="optional",
         source="baseline: unlabeled rows as negatives, class-balanced SVC",
@@ -77,7 +77,7 @@ _ALL = [
     ),
     Method(
         name="e-glpual",
-        estimator="pucli.estimators.elastic:ElasticGLPUAL",
+        estimator="pucli.estimators.global_local.elastic:ElasticGLPUAL",
         kind="pu",
         source="Wang 2024, eq. 4.1",
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [0.1, 1.0, 10.0], "sigma": [1.0], "c_u": [0.5, 0.1, 0.01]},
@@ -88,7 +88,7 @@ _ALL = [
     ),
     Method(
         name="ekf-glpual",
-        estimator="pucli.estimators.elastic:EKFGLPUAL",
+        estimator="pucli.estimators.global_local.elastic:EKFGLPUAL",
         kind="pu",
         source="Wang 2024, eq. 4.22-4.43",
         grid={"lam1": [0.1, 1.0, 10.0, 100.0], "lam2": [1e-4, 1e-2], "sigma": [1.0], "c_u": [0.3, 0.05]},
@@ -101,7 +101,7 @@ _ALL = [
     ),
     Method(
         name="cpb-glpual",
-        estimator="pucli.estimators.cpb:CPBGLPUAL",
+        estimator="pucli.estimators.global_local.cpb:CPBGLPUAL",
         kind="pu",
         prior="estimated if not given",
         source="Wang 2024, eq. 5.8",
@@ -112,7 +112,7 @@ _ALL = [
     ),
     Method(
         name="upu",
-        estimator="pucli.estimators.upu:UPU",
+        estimator="pucli.estimators.unbiased.upu:UPU",
         kind="pu",
         prior="estimated if not given",
         source="du Plessis, Niu, Sugiyama 2014, 2015; Kiryo et al. 2017",
@@ -121,7 +121,7 @@ _ALL = [
     ),
     Method(
         name="nnpu",
-        estimator="pucli.estimators.upu:NNPU",
+        estimator="pucli.estimators.unbiased.upu:NNPU",
         kind="pu",
         prior="estimated if not given",
         source="Kiryo, Niu, du Plessis, Sugiyama 2017",
@@ -130,7 +130,7 @@ _ALL = [
     ),
     Method(
         name="usmo",
-        estimator="pucli.estimators.usmo:USMO",
+        estimator="pucli.estimators.unbiased.usmo:USMO",
         kind="pu",
         prior="estimated if not given",
         source="Sansone, De Natale, Zhou 2018, sections 3-4",
@@ -141,7 +141,7 @@ _ALL = [
     ),
     Method(
         name="ramp-pu",
-        estimator="pucli.estimators.ramp:RampPU",
+        estimator="pucli.estimators.unbiased.ramp:RampPU",
         kind="pu",
         prior="estimated if not given",
         source="du Plessis, Niu, Sugiyama 2014; Sansone, De Natale, Zhou 2018, section 6 (a peer there)",
@@ -153,7 +153,7 @@ _ALL = [
     ),
     Method(
         name="least-squares",
-        estimator="pucli.estimators.least_squares:LeastSquares",
+        estimator="pucli.estimators.safe.least_squares:LeastSquares",
         kind="semi-supervised",
         source="Bertazzi 2018, eq. 3.6",
         version=2,
@@ -161,7 +161,7 @@ _ALL = [
     ),
     Method(
         name="icls",
-        estimator="pucli.estimators.least_squares:ICLS",
+        estimator="pucli.estimators.safe.least_squares:ICLS",
         kind="semi-supervised",
         source="Krijthe & Loog 2017; Bertazzi 2018, section 3.2",
         version=2,
@@ -169,7 +169,7 @@ _ALL = [
     ),
     Method(
         name="cpls",
-        estimator="pucli.estimators.least_squares:CPLS",
+        estimator="pucli.estimators.safe.least_squares:CPLS",
         kind="semi-supervised",
         source="Bertazzi 2018, Proposition 3.12",
         version=2,
@@ -177,26 +177,26 @@ _ALL = [
     ),
     Method(
         name="mcpl-lda",
-        estimator="pucli.estimators.mcpl:MCPLLDA",
+        estimator="pucli.estimators.safe.mcpl:MCPLLDA",
         kind="semi-supervised",
         source="Loog 2016; Bertazzi 2018, section 5.2.2",
         tried="10,000, bench semi_supervised",
     ),
     Method(
         name="mcpl-qda",
-        estimator="pucli.estimators.mcpl:MCPLQDA",
+        estimator="pucli.estimators.safe.mcpl:MCPLQDA",
         kind="semi-supervised",
         source="Bertazzi 2018, eq. 5.4-5.5",
     ),
     Method(
         name="mcpl",
-        estimator="pucli.estimators.mcpl:MCPL",
+        estimator="pucli.estimators.safe.mcpl:MCPL",
         kind="semi-supervised",
         source="Bertazzi 2018, chapter 4",
     ),
     Method(
         name="em-lda",
-        estimator="pucli.estimators.lda_baselines:EMLDA",
+        estimator="pucli.estimators.safe.lda_baselines:EMLDA",
         kind="semi-supervised",
         source="baseline: expectation maximisation for LDA",
         version=2,
@@ -204,28 +204,28 @@ _ALL = [
     ),
     Method(
         name="self-training-lda",
-        estimator="pucli.estimators.lda_baselines:SelfTrainingLDA",
+        estimator="pucli.estimators.safe.lda_baselines:SelfTrainingLDA",
         kind="semi-supervised",
         source="baseline: scikit-learn's SelfTrainingClassifier on LDA",
         tried="1,000, safe-learning-curves",
     ),
     Method(
         name="gaussian-mcpl",
-        estimator="pucli.estimators.gaussian_mcpl:GaussianMCPL",
+        estimator="pucli.estimators.safe.gaussian_mcpl:GaussianMCPL",
         kind="density",
         source="Bertazzi 2018, eq. 6.7-6.9, 6.19",
         version=4,
     ),
     Method(
         name="classtering",
-        estimator="pucli.estimators.classtering:Classtering",
+        estimator="pucli.estimators.semi_supervised.classtering:Classtering",
         kind="semi-supervised",
         source="Sansone 2018, chapter 2",
         tried="10,000, bench generative",
     ),
     Method(
         name="laplacian-svm",
-        estimator="pucli.estimators.laplacian_svm:LaplacianSVM",
+        estimator="pucli.estimators.semi_supervised.laplacian_svm:LaplacianSVM",
         kind="semi-supervised",
         source="baseline: Belkin, Niyogi, Sindhwani 2006; Melacci and Belkin 2011",
         version=2,
@@ -233,7 +233,7 @@ _ALL = [
     ),
     Method(
         name="lds",
-        estimator="pucli.estimators.low_density:LowDensitySeparation",
+        estimator="pucli.estimators.semi_supervised.low_density:LowDensitySeparation",
         kind="semi-supervised",
         source="baseline: Chapelle and Zien 2005",
         grid={"rho": [1.0, 2.0, 4.0, 8.0], "C": [0.1, 1.0, 10.0, 100.0], "sigma": [0.1, 1.0, 10.0]},
@@ -252,62 +252,62 @@ _ALL = [
     ),
     Method(
         name="constrained-kmeans",
-        estimator="pucli.estimators.constrained_kmeans:ConstrainedKMeans",
+        estimator="pucli.estimators.semi_supervised.constrained_kmeans:ConstrainedKMeans",
         kind="clustering",
         source="baseline: Basu, Banerjee, Mooney 2004",
     ),
     Method(
         name="pae",
-        estimator="pucli.estimators.plummer:PlummerAutoencoder",
+        estimator="pucli.estimators.density.plummer:PlummerAutoencoder",
         kind="density",
         source="Sansone 2018, eq. 4.2",
         extra="deep",
     ),
     Method(
         name="vae",
-        estimator="pucli.estimators.plummer:VariationalAutoencoder",
+        estimator="pucli.estimators.density.plummer:VariationalAutoencoder",
         kind="density",
         source="baseline: Kingma and Welling 2014",
         extra="deep",
     ),
     Method(
         name="aae",
-        estimator="pucli.estimators.plummer:AdversarialAutoencoder",
+        estimator="pucli.estimators.density.plummer:AdversarialAutoencoder",
         kind="density",
         source="baseline: Makhzani et al. 2016",
         extra="deep",
     ),
     Method(
         name="wgan-gp",
-        estimator="pucli.estimators.plummer:WassersteinGAN",
+        estimator="pucli.estimators.density.plummer:WassersteinGAN",
         kind="density",
         source="baseline: Gulrajani et al. 2017",
         extra="deep",
     ),
     Method(
         name="coulomb-gan",
-        estimator="pucli.estimators.plummer:CoulombGAN",
+        estimator="pucli.estimators.density.plummer:CoulombGAN",
         kind="density",
         source="baseline: Unterthiner et al. 2018",
         extra="deep",
     ),
     Method(
         name="bigan",
-        estimator="pucli.estimators.adversarial_pairs:BidirectionalGAN",
+        estimator="pucli.estimators.density.adversarial_pairs:BidirectionalGAN",
         kind="density",
         source="baseline: Donahue et al. 2017",
         extra="deep",
     ),
     Method(
         name="veegan",
-        estimator="pucli.estimators.adversarial_pairs:VEEGAN",
+        estimator="pucli.estimators.density.adversarial_pairs:VEEGAN",
         kind="density",
         source="baseline: Srivastava et al. 2017",
         extra="deep",
     ),
     Method(
         name="avb-ac",
-        estimator="pucli.estimators.adversarial_pairs:AdversarialVariationalBayes",
+        estimator="pucli.estimators.density.adversarial_pairs:AdversarialVariationalBayes",
         kind="density",
         source="baseline: Mescheder et al. 2017",
         extra="deep",
@@ -388,7 +388,7 @@ def check_value(name: str, parameter: str, value: Any) -> None:
     """
     from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
-    from pucli.ranges import allowed_values
+    from pucli.core.parameter_ranges import allowed_values
 
     estimator = estimator_class(get_method(name))
     constraints = getattr(estimator, "_parameter_constraints", {})

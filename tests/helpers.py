@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pucli import plug_ins
+from pucli.core import plug_ins
 
 ROOT = Path(__file__).resolve().parents[1]
 # copies of the public data and publications; tests that need them skip where they are absent

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import mutual_knn
-from pucli.kernels.intercept import with_intercept
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.graph import mutual_knn
+from pucli.solvers.kernels.intercept import with_intercept
 
 # Clarabel's tolerances where a test asks for none.
 ACCURACY = 1e-10

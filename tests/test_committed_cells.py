@@ -25,8 +25,8 @@ from pucli.data import dataset_entry
 from pucli.protocols.deep import protocol as deep
 from pucli.protocols.deep.training import Training, place_of
 from pucli.protocols.semi_supervised.report import curves_of, harm_rows
-from pucli.report.cells import HEAD, METRIC, SECONDS, SEPARATOR, WAY, read_cells_csv
-from pucli.report.extras import extras_of
+from pucli.report.cells_csv import HEAD, METRIC, SECONDS, SEPARATOR, WAY, read_cells_csv
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Cell, CellResult, Context, Experiment, load_experiment, plan
 from pucli.runner.execute import execute
 from pucli.runner.provenance import blas, cpu_name, instructions

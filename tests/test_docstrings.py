@@ -8,10 +8,10 @@ import pytest
 MODULES = [
     "pucli.metrics.comparison",
     "pucli.metrics.registry",
-    "pucli.compare.run",
+    "pucli.models.compare.run",
     "pucli.protocols.common",
     "pucli.protocols.classtering.report",
-    "pucli.report.look",
+    "pucli.report.figures.style",
 ]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pucli import declared
+from pucli.core import declared_files as declared
 from pucli.data import dataset_entry, dataset_names
 from pucli.methods import METHODS
 from tests.cli.test_basics import parse
@@ -58,7 +58,7 @@ def write_files() -> None:
 
 def write_table() -> None:
     """Write the experiment and the catalogue that the README names."""
-    from pucli.new import new_dataset, new_experiment
+    from pucli.cli.new import new_dataset, new_experiment
 
     made = new_experiment("my-table", "written", methods=["gllc"])
     content = yaml.safe_load((made.folder / "my-table.yaml").read_text())

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pucli.methods import METHODS, estimator_class, make_estimator
-from pucli.persistence import SavedModel, load_model, make_pipeline, save_model
+from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 
 OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.estimators.")]
 PU = [name for name in OURS if METHODS[name].kind == "pu"]

@@ -14,7 +14,7 @@ def test_everyday_names_are_importable_from_the_top():
     from pucli import GLPUAL, load_dataset, split, tune
     from pucli.data import load_dataset as of_data
     from pucli.data import make_split
-    from pucli.estimators.glpual import GLPUAL as of_estimators
+    from pucli.estimators.global_local.glpual import GLPUAL as of_estimators
     from pucli.tuning import tune as of_tuning
 
     assert (GLPUAL, load_dataset, split, tune) == (of_estimators, of_data, make_split, of_tuning)
@@ -42,7 +42,9 @@ def test_versions_name_packages_and_no_machine(capsys):
     assert "/" not in "".join(shown.values()).replace("not installed", "")
 
 
-@pytest.mark.parametrize("module", ["pucli", "pucli.versions", "pucli.persistence", "pucli.data.splits"])
+@pytest.mark.parametrize(
+    "module", ["pucli", "pucli.runner.versions", "pucli.models.saved", "pucli.data.splits.scenarios"]
+)
 def test_the_examples_run(module):
     __import__(module)
     result = doctest.testmod(sys.modules[module], optionflags=doctest.ELLIPSIS)

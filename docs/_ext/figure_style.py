@@ -6,7 +6,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-from pucli.report.look import PALETTE, STYLE
+from pucli.report.figures.style import PALETTE, STYLE
 
 
 def apply(gallery_conf: Any, fname: Any) -> None:

@@ -234,11 +234,11 @@ API = {
     "pucli.data": "Data",
     "pucli.metrics": "Metrics and tests",
     "pucli.tuning": "Tuning",
-    "pucli.compare": "Comparison",
+    "pucli.models.compare": "Comparison",
     "pucli.runner": "Running experiments",
     "pucli.report": "Reports",
-    "pucli.plug_ins": "Plug-ins",
-    "pucli.new": "Files to start from",
+    "pucli.core.plug_ins": "Plug-ins",
+    "pucli.cli.new": "Files to start from",
 }
 
 

@@ -8,7 +8,7 @@ Half of the malignant tumours of a public table are labelled; all other rows are
 import matplotlib.pyplot as plt
 
 from pucli import GLPUAL, load_dataset, split
-from pucli.seeding import stream
+from pucli.core.seeding import stream
 
 data = load_dataset("breast-cancer")
 rows = split("case-control", data.y, 0.5, rng=stream(0))

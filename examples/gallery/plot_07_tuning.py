@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pucli import GLLC, load_dataset, split, tune
+from pucli.core.seeding import stream
 from pucli.metrics import classification_scores
-from pucli.seeding import stream
 
 data = load_dataset("breast-cancer")
 rows = split("case-control", data.y, 0.4, rng=stream(1))

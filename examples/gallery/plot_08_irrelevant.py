@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pucli import GLPUAL, ElasticGLPUAL
-from pucli.report.look import colour
+from pucli.report.figures.style import colour
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 20))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.data.labelling import LABELLINGS as MECHANISMS
-from pucli.data.labelling import labelling_tilt
-from pucli.data.splits import SCENARIOS, Split, make_split
+from pucli.data.splits.labelling import LABELLINGS as MECHANISMS
+from pucli.data.splits.labelling import labelling_tilt
+from pucli.data.splits.scenarios import SCENARIOS, Split, make_split
 
 # Name in the table -> scenario and mechanism.
 LABELLINGS = {

@@ -41,14 +41,14 @@ class Prediction:
 
 def auto(problem: Problem) -> Prediction:
     """Fit `AutoPU` with the labelling scenario as its only information."""
-    from pucli.auto.estimator import AutoPU
+    from pucli.estimators.auto.auto_pu import AutoPU
 
     return _auto(AutoPU(scenario=problem.scenario, random_state=problem.seed), problem)
 
 
 def auto_sar(problem: Problem) -> Prediction:
     """Fit `AutoPU` with its model of labelling that is not random."""
-    from pucli.auto.estimator import AutoPU
+    from pucli.estimators.auto.auto_pu import AutoPU
 
     return _auto(AutoPU(scenario=problem.scenario, labelling="sar", random_state=problem.seed), problem)
 
@@ -87,7 +87,7 @@ def svc_true_prior(problem: Problem) -> Prediction:
 
 def auto_true_prior(problem: Problem) -> Prediction:
     """Fit `AutoPU`, cut at the share of its held-out scores that is the true prior."""
-    from pucli.auto.estimator import AutoPU
+    from pucli.estimators.auto.auto_pu import AutoPU
 
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, goal="share", wanted=problem.true_prior)
     scores = model.fit(problem.X, problem.labelled).decision_function(problem.X_test)
@@ -113,10 +113,10 @@ def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray, prior: floa
     """Fit the ensemble to rows X (n, m) of known classes; the cut has the largest F1 of held-out scores."""
     from threadpoolctl import threadpool_limits
 
-    from pucli.auto.ensemble import fit_members
-    from pucli.auto.members import MEMBERS, make_views
-    from pucli.auto.rows import number_of_folds, stratified_folds
-    from pucli.seeding import stream
+    from pucli.core.seeding import stream
+    from pucli.solvers.ensemble.ensemble import fit_members
+    from pucli.solvers.ensemble.members import MEMBERS, make_views
+    from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
 
     folds = stratified_folds(positive, number_of_folds(positive), stream(problem.seed, "folds"))[None]
     population = np.ones(len(positive), bool)
@@ -175,7 +175,7 @@ def toolbox_upu(problem: Problem) -> Prediction:
     from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import StandardScaler
 
-    from pucli.auto.ranking import pu_auc
+    from pucli.solvers.ensemble.ranking import pu_auc
 
     scaler = StandardScaler().fit(problem.X)
     X, s = scaler.transform(problem.X), problem.labelled.astype(int)
@@ -215,8 +215,8 @@ def _ours(name: str) -> Callable[[Problem], Prediction]:
 
     def method(problem: Problem) -> Prediction:
         from pucli.methods import estimator_class, get_method
-        from pucli.models import seeded
-        from pucli.persistence import make_pipeline
+        from pucli.models.fitting import seeded
+        from pucli.models.saved import make_pipeline
 
         estimator = estimator_class(get_method(name))(**seeded(name, {}, problem.seed))
         model = make_pipeline(estimator, standardise=True).fit(problem.X, problem.labelled)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pucli.core.errors import RunError, UsageError
+from pucli.core.seeding import stream
 from pucli.data import load_dataset
-from pucli.data.catalogue import dataset_names, load_catalogue
-from pucli.errors import RunError, UsageError
-from pucli.seeding import stream
+from pucli.data.catalogue.entries import dataset_names, load_catalogue
 
 PREFIX = "task-"
 MOST_ROWS = 800

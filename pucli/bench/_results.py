@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pucli.data.atomic import replacing
+from pucli.core.atomic_files import replacing
 
 
 def write_results(

@@ -62,9 +62,9 @@ def _trained(folder: Path, numbers: Sequence[int], workers: int, kill_after: flo
 
     from distributed import Client, LocalCluster
 
-    from pucli.backends.blocks import Columns, find_blocks
-    from pucli.backends.dask_runner import DaskRunner
-    from pucli.backends.training import train_on_blocks
+    from pucli.distributed.blocks import Columns, find_blocks
+    from pucli.distributed.dask_runner import DaskRunner
+    from pucli.distributed.training import train_on_blocks
 
     with (
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,

@@ -3,7 +3,7 @@
 A model finds positives if its F1 on test rows is above that of predicting every row positive. Otherwise it should warn,
 with a DegenerateModelWarning if it predicts nearly no row or nearly every row positive, or with another warning. An
 EstimatedPriorWarning does not count, since it says nothing about the model. `pucli train` also cross-validates the
-model and warns if held-out rows show that it may be useless (`pucli.held_out`); that counts. A model that neither finds
+model and warns if held-out rows show that it may be useless (`pucli.models.validation`); that counts. A model that neither finds
 positives nor warns is silent. Methods that draw random numbers are also run with a second seed. A task has at most 800
 rows.
 ekf-glpual, whose features include all products of two, gets at most 40 features, drawn at random.
@@ -22,11 +22,11 @@ import numpy as np
 
 from pucli.bench._quality_tasks import MOST_ROWS, Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
-from pucli.data.splits import make_split, split_stream
-from pucli.errors import EstimatedPriorWarning
-from pucli.held_out import held_out
+from pucli.core.errors import EstimatedPriorWarning
+from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.methods import METHODS, estimator_class
-from pucli.models import seeded
+from pucli.models.fitting import seeded
+from pucli.models.validation import held_out
 
 # Share of the training positives that are labelled.
 FREQUENCY = 0.5
@@ -88,7 +88,7 @@ def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
     """Fit and judge one method as `pucli train` does: standardised features, default parameters."""
     from sklearn.metrics import f1_score
 
-    from pucli.persistence import make_pipeline
+    from pucli.models.saved import make_pipeline
 
     rng = split_stream(0, task, "case-control", FREQUENCY, 0)
     split = make_split("case-control", rows.y, FREQUENCY, rng=rng)

@@ -70,12 +70,12 @@ def _sweep_seconds(n: int) -> float:
 
 def _training(steps: int) -> list[dict[str, Any]]:
     try:
-        from pucli.deep import require_torch
+        from pucli.solvers.deep import require_torch
 
         torch = require_torch()
     except ImportError as error:
         return [{"name": "Plummer autoencoder", "note": str(error)}]
-    from pucli.estimators.plummer import deep_models
+    from pucli.estimators.density.plummer import deep_models
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -113,8 +113,8 @@ def _training(steps: int) -> list[dict[str, Any]]:
 
 
 def _trainer(name: str) -> Any:
-    from pucli.deep.models import Settings
-    from pucli.deep.trainer import Trainer
+    from pucli.solvers.deep.models import Settings
+    from pucli.solvers.deep.trainer import Trainer
 
     settings = Settings(
         n_features=SIZES[0],

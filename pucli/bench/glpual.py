@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
 from pucli.bench._timing import Progress, best_of, reporter
-from pucli.kernels.graph import Edges
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.graph import Edges
 
 SIZE = {"n": 1000, "m": 20, "labelled": 200}
 LAM, C_P, C_U, SIGMA = 1.0, 1.0, 0.1, 20.0
@@ -23,13 +23,13 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     """Return the table of `pucli bench glpual`."""
     from threadpoolctl import threadpool_limits
 
-    from pucli.estimators.glpual import GLPUAL
-    from pucli.kernels.graph import mutual_knn
-    from pucli.kernels.intercept import with_intercept
+    from pucli.estimators.global_local.glpual import GLPUAL
     from pucli.solvers.glpual.admm import solve_glpual_admm
     from pucli.solvers.glpual.dual import solve_glpual
     from pucli.solvers.glpual.gllc import solve_gllc
     from pucli.solvers.glpual.problem import glpual_objective
+    from pucli.solvers.kernels.graph import mutual_knn
+    from pucli.solvers.kernels.intercept import with_intercept
 
     report = reporter(progress)
     rng = np.random.default_rng(0)

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
 from pucli.bench._timing import Progress, once, reporter, timed
-from pucli.estimators.cpb import CPBGLPUAL
-from pucli.estimators.glpual import GLPUAL
-from pucli.kernels.graph import Edges, mutual_knn
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import rbf_map
-from pucli.kernels.quadratic_surface import surface_features, surface_ridge
+from pucli.core.arrays import Bools, Floats
+from pucli.estimators.global_local.cpb import CPBGLPUAL
+from pucli.estimators.global_local.glpual import GLPUAL
 from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.elastic.dual import solve_elastic
+from pucli.solvers.kernels.graph import Edges, mutual_knn
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.low_rank import rbf_map
+from pucli.solvers.kernels.quadratic_surface import surface_features, surface_ridge
 from pucli.solvers.surface.admm import solve_surface_admm
 from pucli.solvers.surface.problem import SurfaceSolution, surface_problem
 from pucli.solvers.surface.working_set import solve_surface

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
 from pucli.bench._quality_tasks import Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
-from pucli.data.splits import make_split, split_stream
+from pucli.core.arrays import Bools, Floats
+from pucli.data.splits.scenarios import make_split, split_stream
 
 FREQUENCIES = (0.25, 0.5)
 SURFACE = 12
@@ -56,8 +56,8 @@ def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[st
     """Return a cell for each method and each member on one split."""
     from sklearn.metrics import roc_auc_score
 
-    from pucli.auto.estimator import AutoPU
-    from pucli.data.preprocessing import Standardiser
+    from pucli.data.encode.standardise import Standardiser
+    from pucli.estimators.auto.auto_pu import AutoPU
 
     split = make_split("case-control", rows.y, frequency, rng=split_stream(7, task, "case-control", frequency, repeat))
     X, X_test, labelled = rows.X[split.train], rows.X[split.test], split.s == 1

@@ -16,7 +16,7 @@ import numpy as np
 
 from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
-from pucli.data.splits import make_split, split_stream
+from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.solvers.prior.estimate import PriorEstimate
 
 FREQUENCIES = (0.25, 0.5)
@@ -49,8 +49,8 @@ def run(
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
     """Return one cell for each estimator on one split."""
-    from pucli.auto.shares import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors
-    from pucli.data.preprocessing import Standardiser
+    from pucli.data.encode.standardise import Standardiser
+    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors
     from pucli.solvers.prior.estimate import make_report
 
     rng = split_stream(7, task, "case-control", frequency, repeat)

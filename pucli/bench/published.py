@@ -17,8 +17,8 @@ import numpy as np
 from pucli.bench._quality_methods import Prediction, Problem, predict
 from pucli.bench._quality_tasks import Rows, all_rows
 from pucli.bench._timing import Progress, reporter
-from pucli.data.splits import make_split, split_stream
-from pucli.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError
+from pucli.data.splits.scenarios import make_split, split_stream
 
 SEEDS = (42, 43)
 METHODS = ("auto", "SVC, unlabeled as negative")

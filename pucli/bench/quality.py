@@ -21,7 +21,7 @@ from pucli.bench._quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Predic
 from pucli.bench._quality_table import COLUMNS, Cell, table
 from pucli.bench._quality_tasks import Rows, at_hand, load, tasks
 from pucli.bench._timing import Progress
-from pucli.data.splits import split_stream
+from pucli.data.splits.scenarios import split_stream
 
 FREQUENCIES = (0.25, 0.5)
 FULL = {"repeats": 5}

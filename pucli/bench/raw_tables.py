@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Bools
 from pucli.bench._timing import Progress, reporter
-from pucli.errors import UsageError
-from pucli.seeding import stream
+from pucli.core.arrays import AnyArray, Bools
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
 from pucli.bench._timing import Progress, best_of, reporter, timed
+from pucli.core.arrays import Floats, Ints
 
 CPLS_SIZE = {"labelled": 100, "unlabeled": 10_000, "features": 50}
 QP_UNLABELED = 1000
@@ -117,7 +117,7 @@ def _against_printed_programme(X: Floats, y: Floats, U: Floats) -> list[dict[str
 
 
 def _lda(rng: np.random.Generator) -> dict[str, Any]:
-    from pucli.estimators.mcpl import MCPLLDA
+    from pucli.estimators.safe.mcpl import MCPLLDA
 
     Z, classes = _draw(rng, LDA_SIZE["labelled"], LDA_SIZE["features"], LDA_SIZE["classes"])
     V, _ = _draw(rng, LDA_SIZE["unlabeled"], LDA_SIZE["features"], LDA_SIZE["classes"])

@@ -20,7 +20,7 @@ from pucli.bench._quality_methods import Problem, predict
 from pucli.bench._quality_table import AUTO, NAIVE
 from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
-from pucli.seeding import stream
+from pucli.core.seeding import stream
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 LABELLED, TEST = 1 / 3, 1 / 3

@@ -76,7 +76,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
 
 def _timed(name: str, methods: list[str] | None, repeats: int | None) -> tuple[float, int, float]:
     """Run an experiment in an empty folder; return the seconds, the number of cells, and the processor seconds."""
-    from pucli.errors import RunError
+    from pucli.core.errors import RunError
     from pucli.runner import load_experiment
     from pucli.runner import run as run_experiment
 
@@ -107,11 +107,11 @@ def _factorisation_floor() -> float:
     """Return the seconds on one core for the Cholesky factorisations of one repeat of the rkhs form of Table 3.3."""
     from threadpoolctl import threadpool_limits
 
+    from pucli.core.seeding import stream
     from pucli.data import load_dataset, make_split
-    from pucli.kernels.graph import squared_distances
-    from pucli.kernels.low_rank import pivoted_cholesky, rbf_from_distances
     from pucli.runner import load_experiment
-    from pucli.seeding import stream
+    from pucli.solvers.kernels.graph import squared_distances
+    from pucli.solvers.kernels.low_rank import pivoted_cholesky, rbf_from_distances
     from pucli.tuning.folds import pu_folds
     from pucli.tuning.grids import resolve
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
 from pucli.bench._timing import Progress, reporter
-from pucli.data.splits import make_split, split_stream
+from pucli.data.splits.scenarios import make_split, split_stream
 
 FREQUENCIES = (0.25, 0.5)
 MOST_FEATURES = 150
@@ -62,9 +62,9 @@ def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
     """Return one cell for each method and rule on one split."""
     from sklearn.metrics import f1_score, roc_auc_score
 
-    from pucli.data.preprocessing import Standardiser
+    from pucli.data.encode.standardise import Standardiser
     from pucli.methods import make_estimator
-    from pucli.models import seeded
+    from pucli.models.fitting import seeded
     from pucli.tuning import tune
 
     split = make_split("case-control", rows.y, frequency, rng=split_stream(7, task, "case-control", frequency, 0))

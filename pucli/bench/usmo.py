@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
 from pucli.bench._timing import Progress, once, reporter
-from pucli.errors import RunError
+from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import RunError
 
 if TYPE_CHECKING:
-    from pucli.solvers.rows.linear import LinearSolution
+    from pucli.solvers.row_losses.linear import LinearSolution
     from pucli.solvers.usmo.blocks import KernelSolution
     from pucli.solvers.usmo.problem import DoubleHingeProblem
 
@@ -106,7 +106,7 @@ def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
 
 
 def _problem(n: int) -> DoubleHingeProblem:
-    from pucli.kernels.functions import Kernel
+    from pucli.solvers.kernels.functions import Kernel
     from pucli.solvers.usmo.problem import double_hinge_problem
 
     X, labelled = _data(n)
@@ -134,7 +134,7 @@ def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
 
 
 def _relative_gap(problem: DoubleHingeProblem, sigma: Floats) -> float:
-    from pucli.solvers.rows.losses import bias_and_gap, dual_value, relative_scale
+    from pucli.solvers.row_losses.losses import bias_and_gap, dual_value, relative_scale
 
     G = problem.kernel.combination(problem.X_u, problem.X_u, sigma) - problem.a_X
     _, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
@@ -214,8 +214,8 @@ def _peak_mb() -> float:
 def _linear_child(n: int) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
-    from pucli.kernels.functions import Kernel
-    from pucli.solvers.rows.linear import solve_linear
+    from pucli.solvers.kernels.functions import Kernel
+    from pucli.solvers.row_losses.linear import solve_linear
     from pucli.solvers.usmo.problem import double_hinge_problem
 
     rng = np.random.default_rng(0)
@@ -245,7 +245,7 @@ def _linear_child(n: int) -> dict[str, Any]:
 def _memory_child(n: int) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
-    from pucli.estimators.usmo import USMO
+    from pucli.estimators.unbiased.usmo import USMO
 
     X, labelled = _data(n, MEMORY_FEATURES)
     model = USMO(prior=PRIOR, lam=LAM, width=20.0, tol=1e-3, random_state=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
 
 
 def scalar(text: str) -> Any:
@@ -99,7 +99,7 @@ def _value(method: str, name: str, text: str) -> Any:
     """
     import inspect
 
-    from pucli.models import estimator_of
+    from pucli.models.fitting import estimator_of
 
     default = inspect.signature(estimator_of(method)).parameters[name].default
     if isinstance(default, tuple):
@@ -110,7 +110,7 @@ def _value(method: str, name: str, text: str) -> Any:
 
 def check_names(method: str, names: Iterable[str]) -> None:
     """Raise UsageError, with the nearest names, for a name that is not a parameter of `method`."""
-    from pucli.models import estimator_of
+    from pucli.models.fitting import estimator_of
 
     known = estimator_of(method)._get_param_names()
     for name in names:

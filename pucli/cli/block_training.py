@@ -14,15 +14,15 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import Rows, choice, output_folder
 from pucli.cli.output import Output, number
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.auto.summary import Findings
-    from pucli.backends.auto import BlockAuto
-    from pucli.backends.blocks import Block, Columns
-    from pucli.backends.dask_runner import DaskRunner
-    from pucli.backends.training import BlockModel
+    from pucli.distributed.auto import BlockAuto
+    from pucli.distributed.blocks import Block, Columns
+    from pucli.distributed.dask_runner import DaskRunner
+    from pucli.distributed.training import BlockModel
     from pucli.methods import Method
+    from pucli.models.auto.summary import Findings
 
 BACKENDS = ("local", "dask")
 Engine = Annotated[
@@ -69,7 +69,7 @@ class Backend:
 
     def blocks(self, where: Rows) -> tuple[list[Block], Columns]:
         """Return the blocks and the columns of --data, after checking the options that blocks do not support."""
-        from pucli.backends.blocks import Columns, find_blocks, numeric_columns
+        from pucli.distributed.blocks import Columns, find_blocks, numeric_columns
 
         if where.data is None or where.label is None:
             raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
@@ -93,8 +93,8 @@ class Backend:
 
     def predict(self, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
         """Write one file of predictions per data file, on the workers, and return their paths."""
-        from pucli.backends.blocks import write_predictions
-        from pucli.backends.training import words_of
+        from pucli.distributed.blocks import write_predictions
+        from pucli.distributed.training import words_of
 
         if self.predictions is None:
             return []
@@ -120,9 +120,9 @@ def train_in_blocks(
     model: Path | None,
 ) -> None:
     """Train on the files that match --data, save the model, and write predictions beside the blocks."""
-    from pucli.backends.dask_runner import dask_runner
-    from pucli.backends.training import METHOD, train_on_blocks
-    from pucli.persistence import save_model
+    from pucli.distributed.dask_runner import dask_runner
+    from pucli.distributed.training import METHOD, train_on_blocks
+    from pucli.models.saved import save_model
 
     if entry.name != METHOD:
         raise UsageError(
@@ -143,8 +143,8 @@ def train_in_blocks(
 
 def _say_of_columns(out: Output, where: Rows, fitted: BlockModel | BlockAuto) -> None:
     """Warn of suspicious columns; say which class was taken for the labelled positives if none is named."""
-    from pucli.backends.training import words_of
-    from pucli.cli.columns import say_which_class
+    from pucli.cli.text.columns import say_which_class
+    from pucli.distributed.training import words_of
 
     for line in fitted.checked.warnings:
         out.warn(line)
@@ -157,10 +157,10 @@ def auto_in_blocks(
     out: Output, where: Rows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
 ) -> tuple[Findings, dict[str, Any]]:
     """Train `AutoPU` on the files that match --data; return what was found, and what else the command reports."""
-    from pucli.auto.summary import Findings
-    from pucli.backends.auto import auto_on_blocks
-    from pucli.backends.dask_runner import dask_runner
-    from pucli.persistence import save_model
+    from pucli.distributed.auto import auto_on_blocks
+    from pucli.distributed.dask_runner import dask_runner
+    from pucli.models.auto.summary import Findings
+    from pucli.models.saved import save_model
 
     blocks, columns = backend.blocks(where)
     started = time.perf_counter()

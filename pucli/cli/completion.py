@@ -66,7 +66,7 @@ def profiles(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the parameters of the method on the command line, each followed by an equals sign."""
-    from pucli.models import estimator_of
+    from pucli.models.fitting import estimator_of
 
     name = ctx.params.get("method")
     return _starting(incomplete, [f"{key}=" for key in estimator_of(name)._get_param_names()]) if name else []

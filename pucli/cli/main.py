@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 import pucli.cli.commands
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
-from pucli.errors import FULL_DISK, PucliError, unknown
+from pucli.core.errors import FULL_DISK, PucliError, unknown
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [

@@ -12,11 +12,11 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.assignments import column_kinds
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from pucli.cli.output import Output
-    from pucli.data.training_rows import RowSource
+    from pucli.data.rows.training_rows import RowSource
 
 LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
 
@@ -31,7 +31,7 @@ def as_given(context: typer.Context, parameter: Any, value: object) -> str:
 
 
 def _known_scenario(value: str) -> str:
-    from pucli.data.splits import SCENARIOS
+    from pucli.data.splits.scenarios import SCENARIOS
 
     return choice("scenario", value, SCENARIOS)
 
@@ -258,7 +258,7 @@ Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.
 
 @dataclass(frozen=True)
 class Rows:
-    """Options that name the training rows; see `pucli.data.training_rows.RowSource`."""
+    """Options that name the training rows; see `pucli.data.rows.training_rows.RowSource`."""
 
     dataset: DatasetName = None
     data: DataFile = None
@@ -281,8 +281,8 @@ class Rows:
     @property
     def source(self) -> RowSource:
         """Return the options as a `RowSource`."""
-        from pucli.data.own_file import ColumnChoice
-        from pucli.data.training_rows import RowSource
+        from pucli.data.rows.training_rows import RowSource
+        from pucli.data.rows.user_file import ColumnChoice
 
         choice = ColumnChoice(column_kinds(self.kinds), self.drop or (), self.only or (), self.ids or ())
         own = ("kinds", "drop", "only", "ids", "columns")
@@ -324,7 +324,7 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
 
 def warn_of_prior(out: Output, method: str, given: Container[str]) -> None:
     """Warn if the class prior is a default; of an estimate, the estimator warns."""
-    from pucli.models import prior_remark
+    from pucli.models.fitting import prior_remark
 
     remark = prior_remark(method, given)
     if remark:
@@ -341,13 +341,13 @@ def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
     for source in inputs:
         if source is not None and path.exists() and source.exists() and path.samefile(source):
             raise UsageError(f"{option} {path} would overwrite the input {source}; give another name.")
-    from pucli.data.atomic import check_output
+    from pucli.core.atomic_files import check_output
 
     check_output(path, option)
 
 
 def output_folder(option: str, path: Path) -> None:
     """Raise UsageError if `path`, the value of `option`, is not a writable folder."""
-    from pucli.data.atomic import check_folder
+    from pucli.core.atomic_files import check_folder
 
     check_folder(path, option)

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from pucli.cli.interrupts import interrupts
-from pucli.errors import PucliError
+from pucli.core.errors import PucliError
 
 
 class Stopped(PucliError):
@@ -135,7 +135,7 @@ class Output:
     @staticmethod
     def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Write comma-separated values with a header line, and no live formulas."""
-        from pucli.data.writers import inert
+        from pucli.data.files.writers import inert
 
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(map(inert, columns))

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output, number
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.data.training_rows import TrainingRows
+    from pucli.data.rows.training_rows import TrainingRows
     from pucli.tuning import TuneResult
 
 
@@ -33,7 +33,7 @@ def choose(
     assert rows.y is not None
     X = rows.X
     if standardise:
-        from pucli.data.preprocessing import Standardiser
+        from pucli.data.encode.standardise import Standardiser
 
         X = Standardiser().fit_transform(X)
     out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

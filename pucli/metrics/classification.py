@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.arrays import AnyArray, Bools
+from pucli.core.arrays import AnyArray, Bools
 
 
 class Confusion(NamedTuple):

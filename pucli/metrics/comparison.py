@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 
 # Largest number of pairs for which the null distribution with ties is enumerated: 2^13 signs.
 ENUMERATED = 13

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 
 # Share of its fair part of the generated rows from which on a mode counts as found.
 FAIR_SHARE = 0.2

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 
 Denominator = Literal["unlabeled", "all"]
 

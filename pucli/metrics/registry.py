@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.errors import unknown
+from pucli.core.errors import unknown
+from pucli.core.plug_ins import named
 from pucli.metrics import classification, clustering, density, pu
-from pucli.plug_ins import named
 
 PLUG_INS = "pucli.metrics"
 

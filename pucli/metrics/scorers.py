@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.metrics.pu import Denominator, pu_counts, puf
 
 __all__ = ["pu_auc_scorer", "puf_scorer"]

@@ -8,7 +8,7 @@ A protocol is a module here, chosen by the key `protocol` of a declared experime
 and optionally `warm_up(cell)`, which is called, untimed, before the first cell of a method in a process. A module
 `report` in the same folder has
 
-    extras(experiment, cells, rows) -> list[pucli.report.extras.Extra]
+    extras(experiment, cells, rows) -> list[pucli.report.protocol_parts.Extra]
 
 for the additional texts and figures of a report. An exception in `run_cell` gives a failed cell; the
 runner handles processes, threads, the store and the table.

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Floats
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray, Floats
+from pucli.core.errors import UsageError
+from pucli.core.seeding import seed_words
 from pucli.runner.cells import Cell, Context, canonical_json
 from pucli.runner.experiment import Experiment
-from pucli.seeding import seed_words
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
     """Return training and other rows, standardised by the training rows or unchanged, according to `how`."""
     if how == "none":
         return [X_train, *others]
-    from pucli.data.preprocessing import Standardiser
+    from pucli.data.encode.standardise import Standardiser
 
     scaler = Standardiser().fit(X_train)
     return [scaler.transform(X) for X in (X_train, *others)]

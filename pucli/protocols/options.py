@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.runner.experiment import Experiment, Strict
 
 Model = TypeVar("Model", bound=Strict)

@@ -7,18 +7,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pucli.errors import UsageError, unknown
-from pucli.report.cells import FILE as CELLS
-from pucli.report.cells import cells_csv, read_cells_csv
-from pucli.report.comparisons import compare_pairs, rank_methods
-from pucli.report.extras import extras_of, remarks_of
+from pucli.core.errors import UsageError, unknown
+from pucli.report.cells_csv import FILE as CELLS
+from pucli.report.cells_csv import cells_csv, read_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
-from pucli.report.formats import FORMATS, rendered
+from pucli.report.formats.render import FORMATS, rendered
 from pucli.report.model import Report
-from pucli.report.published import figures_of_metrics
-from pucli.report.samples import Samples
-from pucli.report.summary import summarise
-from pucli.report.table import TableRow, count_flags, table_rows
+from pucli.report.protocol_parts import extras_of, remarks_of
+from pucli.report.tables.comparisons import compare_pairs, rank_methods
+from pucli.report.tables.published import figures_of_metrics
+from pucli.report.tables.samples import Samples
+from pucli.report.tables.summary import summarise
+from pucli.report.tables.table import TableRow, count_flags, table_rows
 from pucli.runner.cells import Cell, json_values
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.plan import describe, planned_cells, planned_scope, results_folder
@@ -291,9 +291,9 @@ def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
 def _draw(
     report: Report, samples: Samples, cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int]
 ) -> None:
-    from pucli.report.figures import KINDS, timing
-    from pucli.report.forest import published_figure
-    from pucli.report.look import look
+    from pucli.report.figures.charts import KINDS, timing
+    from pucli.report.figures.forest import published_figure
+    from pucli.report.figures.style import look
 
     with look():
         _write_figure(
@@ -311,7 +311,7 @@ def _as_published(rows: Sequence[TableRow], experiment: Experiment) -> list[Tabl
 
 
 def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:
-    from pucli.report.figures import render
+    from pucli.report.figures.charts import render
 
     if figure is not None:
         for ending, content in render(figure).items():
@@ -323,7 +323,7 @@ def _add_extras(
     report: Report, experiment: Experiment, cells: Sequence[Cell], stored: StoredRows, figures: bool
 ) -> None:
     """Write the additional texts and figures of the protocol."""
-    from pucli.report.look import look
+    from pucli.report.figures.style import look
 
     with look() if figures else nullcontext():
         for extra in extras_of(experiment.protocol)(experiment, cells, stored):
@@ -343,7 +343,7 @@ def _write_always(
     report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
 ) -> None:
     """Write cells.csv and the provenance, unless nothing in the folder would change."""
-    from pucli.report.made_with import as_declared, made_with, made_with_page, to_text
+    from pucli.report.provenance import as_declared, made_with, made_with_page, to_text
 
     if from_csv and not any(row["finished"] for row in stored.values()):
         recorded = read_provenance(report.folder)

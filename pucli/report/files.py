@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pucli.data.atomic import replacing
+from pucli.core.atomic_files import replacing
 
 PROVENANCE = "provenance.json"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pucli.report.comparisons import Comparison, Ranking
-from pucli.report.summary import SummaryLine, count_causes, count_verdicts
-from pucli.report.table import TableRow
+from pucli.report.tables.comparisons import Comparison, Ranking
+from pucli.report.tables.summary import SummaryLine, count_causes, count_verdicts
+from pucli.report.tables.table import TableRow
 from pucli.runner.cells import json_values
 
 
@@ -83,7 +83,7 @@ class Report:
 
     def markdown(self) -> str:
         """Return the text of table.md."""
-        from pucli.report.markdown import markdown
+        from pucli.report.formats.markdown import markdown
 
         return markdown(self)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from pucli.report.build import gather
 from pucli.runner.cells import Cell
+from pucli.runner.cost import Pace
 from pucli.runner.experiment import Experiment
-from pucli.runner.pace import Pace
 from pucli.runner.plan import describe
 from pucli.runner.store import StoredRow, StoredRows
 

@@ -135,8 +135,8 @@ class Context:
 
     def enter(self) -> None:
         """Make the catalogues and modules available in this process."""
-        from pucli.declared import add_catalogue
-        from pucli.plug_ins import add_module_folder
+        from pucli.core.declared_files import add_catalogue
+        from pucli.core.plug_ins import add_module_folder
 
         for path in self.catalogues:
             add_catalogue(path)
@@ -207,7 +207,7 @@ def json_values(value: Any) -> Any:
 
 def protocol_names() -> dict[str, str]:
     """Return the names of all protocols, each with the package that provides it ("" for pucli)."""
-    from pucli.plug_ins import offers
+    from pucli.core.plug_ins import offers
 
     own = _own_protocols()
     usable = _offered_protocols(own)
@@ -217,7 +217,7 @@ def protocol_names() -> dict[str, str]:
 
 def protocol_module(name: str) -> types.ModuleType:
     """Return the module of a protocol, of pucli or of an installed package; the error suggests the nearest names."""
-    from pucli.errors import unknown
+    from pucli.core.errors import unknown
 
     own = _own_protocols()
     if name in own:
@@ -235,6 +235,6 @@ def _own_protocols() -> list[str]:
 
 
 def _offered_protocols(own: list[str]) -> dict[str, types.ModuleType]:
-    from pucli.plug_ins import modules
+    from pucli.core.plug_ins import modules
 
     return modules(PROTOCOLS, ("cells", "run_cell"), own)

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pucli.runner.cost import Pace, kinds
 from pucli.runner.experiment import Experiment
-from pucli.runner.pace import Pace, kinds
 from pucli.runner.plan import planned_cells, planned_scope, results_folder
 from pucli.runner.run import number_of_jobs
 from pucli.runner.store import StoredRows, read_rows

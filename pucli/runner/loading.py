@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pucli.declared import CATALOGUE, add_catalogue, experiment_files
-from pucli.errors import CatalogueError, UsageError, unknown
-from pucli.plug_ins import add_module_folder, check_not_hidden
+from pucli.core.declared_files import CATALOGUE, add_catalogue, experiment_files
+from pucli.core.errors import CatalogueError, UsageError, unknown
+from pucli.core.plug_ins import add_module_folder, check_not_hidden
+from pucli.core.yaml_files import read_yaml
 from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
-from pucli.runner.yaml_files import read_yaml
 
 
 def experiment_names() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.runner.cells import Cell, protocol_module
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope, scope

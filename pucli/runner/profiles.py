@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pucli.errors import unknown
+from pucli.core.errors import unknown
 from pucli.runner.experiment import Experiment, MethodEntry, Profile, base_name
 
 COARSE_VALUES = 3

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pucli.declared import named_catalogues
-from pucli.errors import PucliError, UsageError
+from pucli.core.declared_files import named_catalogues
+from pucli.core.errors import PucliError, UsageError
 from pucli.runner.cells import Cell, Context
+from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
-from pucli.runner.pace import Pace, TimeLeft
 from pucli.runner.plan import describe, part_of, plan, results_folder
 from pucli.runner.store import STORE, Store, StoredRows, read_rows
 
@@ -340,7 +340,7 @@ def _check_packages(cells: Sequence[Cell]) -> None:
     for name in dict.fromkeys(cell.declared["method"]["name"] for cell in cells):
         method = get_method(name)
         if method.extra == "deep" and not method.package:
-            from pucli.deep import require_torch
+            from pucli.solvers.deep import require_torch
 
             try:
                 require_torch()

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, cast
 
-from pucli.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError
 from pucli.runner.cells import Cell, CellResult, json_values
 
 STORE = "store.sqlite"

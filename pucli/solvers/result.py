@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 
 # Relative gap, of rounding alone, above which a solution in closed form counts as not converged.
 CLOSED_FORM = 1e-6

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Outcomes, Route
 from pucli.tuning.scorers import RANKING, Rule, Scores, score_counts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Ints
-from pucli.errors import UsageError
-from pucli.seeding import stream
+from pucli.core.arrays import AnyArray, Ints
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
 
 Fold = tuple[Ints, Ints]
 

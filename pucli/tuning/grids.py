@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
 
 SERIES: dict[str, list[float]] = {
     # Wang 2024, section 3.6.4: 10^-4 ... 10^4.

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Bools
-from pucli.errors import UsageError, unknown
+from pucli.core.arrays import AnyArray, Bools
+from pucli.core.errors import UsageError, unknown
+from pucli.core.seeding import stream
 from pucli.estimators.base.labels import positive_label
 from pucli.methods import METHODS, Method, check_value, constructor_defaults, estimator_class, get_method
-from pucli.seeding import stream
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import RANKING, Rule, check_rule
 
@@ -114,7 +114,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
     """
     from scipy.sparse import issparse
 
-    from pucli.auto.shares import hidden_share_of
+    from pucli.solvers.ensemble.class_prior import hidden_share_of
     from pucli.solvers.prior.estimate import estimate_prior
 
     rng = stream(seed, "class prior")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pucli.arrays import Ints
+from pucli.core.arrays import Ints
 from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
 from pucli.tuning.routes import Point
 

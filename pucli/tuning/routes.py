@@ -19,10 +19,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
-from pucli.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError, unknown
+from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError, unknown
+from pucli.core.processes import in_workers
 from pucli.methods import Method, estimator_class
-from pucli.processes import in_workers
 from pucli.tuning.folds import Fold
 
 Progress = Callable[[int, int], None]

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
-from pucli.errors import unknown
+from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.errors import unknown
 from pucli.metrics import puf
 from pucli.metrics.pu import Denominator
 from pucli.tuning.grids import regularisation_key

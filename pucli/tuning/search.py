@@ -12,8 +12,8 @@ import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the l
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
-from pucli.arrays import AnyArray, Floats
-from pucli.estimators.base.scales import in_numbers
+from pucli.core.arrays import AnyArray, Floats
+from pucli.estimators.base.data_defaults import in_numbers
 from pucli.methods import estimator_class
 from pucli.tuning.evidence import Evidence, evidence, joined
 from pucli.tuning.folds import pu_folds

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
+from pucli.core.seeding import stream
 from pucli.methods import Method, estimator_class
-from pucli.seeding import stream
 from pucli.tuning.evidence import Evidence
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.landmarks import METHODS, LandmarkRoute

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from pucli.arrays import AnyArray
+from pucli.core.arrays import AnyArray
 from pucli.tuning.evidence import Evidence
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import RANKING, Rule, estimated_f1

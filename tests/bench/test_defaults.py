@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pucli.bench import defaults
-from pucli.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
+from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
 from tests.helpers import ROOT
 
 COMMITTED = ROOT / "results" / "bench" / "defaults.json"

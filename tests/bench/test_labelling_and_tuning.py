@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.auto.shares import ALL_METHODS
 from pucli.bench import labelling, members, prior, tuning
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
+from pucli.solvers.ensemble.class_prior import ALL_METHODS
 
 
 @pytest.fixture

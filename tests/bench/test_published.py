@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pucli.bench import published
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from tests.helpers import ROOT
 
 DATA = ROOT.parent / "shared" / "data"

@@ -13,8 +13,8 @@ from pucli.bench._quality_labelling import LABELLINGS, labelled_split
 from pucli.bench._quality_methods import Problem, predict
 from pucli.bench._quality_table import NAIVE, Cell, table
 from pucli.bench._quality_tasks import DESIGN, load, tasks
-from pucli.data.catalogue import load_catalogue
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
+from pucli.data.catalogue.entries import load_catalogue
 from tests.helpers import ROOT
 
 DATA = ROOT.parent / "shared" / "data"

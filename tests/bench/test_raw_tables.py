@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pucli.bench import raw_tables
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 
 @pytest.mark.slow

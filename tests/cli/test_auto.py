@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.auto.scar import RandomLabelling
-from tests.auto.helpers import two_clouds
+from pucli.estimators.auto.random_labelling import RandomLabelling
+from tests.estimators.auto.helpers import two_clouds
 
 RANGE = ("probability_low", "probability", "probability_high")
 PREDICTED = ("prediction", "score", "probability", "probability_low", "probability_high")
@@ -80,7 +80,7 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--precision", 0.8)
     found = pucli(*words, "--model", "m.model", "--json").document
     assert found["cut"]["goal"] == "precision" and found["cut"]["wanted"] == 0.8
-    from pucli.persistence import load_model
+    from pucli.models.saved import load_model
 
     saved = load_model(Path("m.model")).pipeline[-1]
     assert (saved.goal, saved.wanted) == ("precision", 0.8)
@@ -91,7 +91,9 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
 
 
 def test_a_model_that_is_kept_so_tells_of_a_labelling_that_is_not_random(pucli, customers: Path, monkeypatch) -> None:
-    monkeypatch.setattr("pucli.auto.scar.labelling_of", lambda *_: RandomLabelling(0.005, 0, 4.0))
+    monkeypatch.setattr(
+        "pucli.estimators.auto.random_labelling.labelling_of", lambda *_: RandomLabelling(0.005, 0, 4.0)
+    )
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model")
     for name, more in (("plain", ()), ("kept", ("--precision", 1))):
         assert pucli(*words, name, *more).code == (2 if more else 0)

@@ -21,7 +21,7 @@ import yaml
 from pucli import __version__
 from pucli.cli.main import app, command_names, main
 from pucli.cli.output import Lines, number, plain
-from pucli.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError
 from pucli.methods import METHODS
 from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
@@ -146,10 +146,10 @@ def test_list(pucli, what):
 
 
 def test_list_methods_says_how_far_each_scales_and_how_it_fares(pucli, monkeypatch):
-    from pucli.report.standing import Standing
+    from pucli.report.tables.standing import Standing
 
     known = {"usmo": Standing("usmo", 1_000_000, 7.6, "bench scale", 3, 1, 0.25)}
-    monkeypatch.setattr("pucli.report.standing.read_standings", lambda: known)
+    monkeypatch.setattr("pucli.report.tables.standing.read_standings", lambda: known)
     listed = {entry["name"]: entry for entry in pucli("list", "methods", "--json").document["methods"]}
     assert (listed["usmo"]["rows"], listed["usmo"]["place"]) == ("1,000,000 in 7.6 s", "0.25 of 3")
     assert listed["cpls"]["rows"] == "10,000, bench semi_supervised" and listed["cpls"]["place"] == "not ranked"
@@ -159,7 +159,7 @@ def test_list_methods_says_how_far_each_scales_and_how_it_fares(pucli, monkeypat
 
 def test_list_methods_says_what_each_needs(pucli):
     from pucli.methods import METHODS
-    from pucli.models import estimator_of
+    from pucli.models.fitting import estimator_of
 
     listed = {entry["name"]: entry["needs"] for entry in pucli("list", "methods", "--json").document["methods"]}
     assert "each class" in listed["cpls"] and "pucli[deep]" in listed["pae"] and listed["glpual"].count(";") == 0

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from pucli.compare import Scores, Task, compare, declared_task, judge
-from pucli.compare.use import Ranked, chance
 from pucli.metrics import corrected_resampled_t, holm_adjusted
+from pucli.models.compare import Scores, Task, compare, declared_task
+from pucli.models.compare import verdict as judge
+from pucli.models.compare.chance import Ranked, chance
 
 
 def scores(values, metric="f1"):
@@ -52,7 +53,9 @@ def test_the_corrected_test_holds_its_level_where_the_plain_one_does_not():
 
 def test_auto_learns_from_the_rows_of_one_sample(monkeypatch):
     told = []
-    monkeypatch.setattr("pucli.auto.estimator.AutoPU.fit", lambda self, X, y: told.append(self.scenario) or 1 / 0)
+    monkeypatch.setattr(
+        "pucli.estimators.auto.auto_pu.AutoPU.fit", lambda self, X, y: told.append(self.scenario) or 1 / 0
+    )
     one = replace(noise(0), scenario="single-training-set")
     found = compare(["auto", "blssvm"], [one], repeats=2)
     assert told == ["single-training-set"] * 2 and np.isnan(found.values[0, 0]).all()

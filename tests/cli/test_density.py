@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.deep import require_torch
 from pucli.estimators import GaussianMCPL
+from pucli.solvers.deep import require_torch
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_a_list_of_numbers_can_be_set_from_the_shell(pucli, table):
 )
 def test_ctrl_c_names_the_saved_checkpoint(pucli, table, tmp_path, monkeypatch, blocks, message):
     pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch").set_num_threads(1)
-    from pucli.deep.trainer import Trainer
+    from pucli.solvers.deep.trainer import Trainer
 
     next_rows = Trainer.next_rows
 

@@ -192,7 +192,7 @@ def test_offline_never_uses_the_network(place, tmp_path, monkeypatch, command):
         asked.append(arguments)
         raise OSError("no network in tests")
 
-    monkeypatch.setattr("pucli.data.download.urlopen", get, raising=False)
+    monkeypatch.setattr("pucli.data.catalogue.download.urlopen", get, raising=False)
     monkeypatch.setattr("urllib.request.urlopen", get)
     monkeypatch.setenv("PUCLI_OFFLINE", "1")
     line = {
@@ -231,7 +231,7 @@ def test_jobs_are_passed_on(place, monkeypatch):
         raise Seen
 
     monkeypatch.setattr("pucli.tuning.tune", tune)
-    monkeypatch.setattr("pucli.models.fit", fit)
+    monkeypatch.setattr("pucli.models.fitting.fit", fit)
     place(*TUNE.split(), "--n-jobs", "3")
     place(*LEARNERS["auto"].format(rows=OWN).split(), "--n-jobs", "3")
     assert asked == {"tune": 3, "auto": 3}

@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from pucli import declared
+from pucli.core import declared_files as declared
 
 
 def run_tests(path, tmp_path):
@@ -31,7 +31,7 @@ def own_catalogues(monkeypatch):
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Install a written package for the time of a test, as pip would."""
-    from pucli import plug_ins
+    from pucli.core import plug_ins
     from tests.helpers import install
 
     before = set(sys.modules)

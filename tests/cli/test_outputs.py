@@ -134,7 +134,7 @@ def test_a_cache_that_cannot_be_written(pucli, tmp_path, monkeypatch, mirror):
 def test_the_documented_exit_codes_and_outputs_are_right(pucli):
     """README and docs give the same exit codes as `pucli.cli.main`."""
     from pucli.cli.output import Stopped
-    from pucli.errors import RunError, UsageError
+    from pucli.core.errors import RunError, UsageError
 
     assert (RunError.exit_code, UsageError.exit_code, Stopped.exit_code) == (1, 2, 130)
     text = " ".join((ROOT / "docs" / "exit_codes.md").read_text().split())

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from PIL import Image, ImageColor
 
-from pucli.auto.shares import ALL_METHODS
-from pucli.report.look import POSITIVE
+from pucli.report.figures.style import POSITIVE
+from pucli.solvers.ensemble.class_prior import ALL_METHODS
 
 WORDS = ("--label", "bought", "--positive", "yes")
 
@@ -184,7 +184,7 @@ SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=
 @pytest.mark.slow
 def test_advice_for_many_rows_is_to_tune_on_some(pucli, tmp_path, monkeypatch):
     path = table(tmp_path / "rows.csv", split=True, n=240, labelled=100)
-    monkeypatch.setattr("pucli.advice.LARGEST_TUNED", {"glpual": 200})
+    monkeypatch.setattr("pucli.models.advice.LARGEST_TUNED", {"glpual": 200})
     done = pucli("advise", "--data", path, *WORDS, "--json")
     pasted = shlex.split(done.document["command"])
     assert pasted[pasted.index("--rows") + 1] == "200"
@@ -295,8 +295,8 @@ def test_bad_input(pucli, tmp_path, command):
 
 @pytest.mark.slow
 def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
-    monkeypatch.setattr("pucli.advice.LARGEST_SAMPLE", 60)
-    monkeypatch.setattr("pucli.report.row_map.LARGEST_MAP", 50)
+    monkeypatch.setattr("pucli.models.advice.LARGEST_SAMPLE", 60)
+    monkeypatch.setattr("pucli.report.figures.tsne_map.LARGEST_MAP", 50)
     path = table(tmp_path / "rows.csv", split=True, n=300, labelled=150)
     done = pucli("advise", "--data", path, *WORDS, "--plot", "map.png")
     assert done.code == 0

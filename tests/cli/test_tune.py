@@ -54,7 +54,7 @@ def test_train_tune_uses_the_tuned_choice(pucli):
 
 
 def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
-    from pucli.persistence import load_model
+    from pucli.models.saved import load_model
 
     words = ("--method", "gllc", "--data", customers.pu, *LABELLED, "--param", "sigma=1", "--param", "lam=1")
     trained = pucli("train", *words, "--tune", "--model", "m.model")

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.data.training_rows import RowSource, training_rows
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
+from pucli.data.rows.training_rows import RowSource, training_rows
 from tests.cli.helpers import LABELLED, refused, small_table
 
 LEARN = {
@@ -300,7 +300,7 @@ def test_folds_without_tuning_are_refused(pucli):
 
 
 def test_a_table_in_place_of_a_catalogue_is_named_as_that(pucli, customers, monkeypatch):
-    monkeypatch.setattr("pucli.declared._named", [])
+    monkeypatch.setattr("pucli.core.declared_files._named", [])
     done = pucli("reproduce", "table-3.1", "--profile", "smoke", "--datasets", customers.pu)
     refused(
         done, str(customers.pu), "expected a mapping of data set names", "`pucli new dataset` makes one for a table"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pucli.errors import PucliError
+from pucli.core.errors import PucliError
 from tests.data.toy import load_toy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.estimators.constrained_kmeans import ConstrainedKMeans
+from pucli.estimators.semi_supervised.constrained_kmeans import ConstrainedKMeans
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 

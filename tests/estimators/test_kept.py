@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from pucli.estimators.base.kept import KEPT, Kept
-from pucli.estimators.low_density import LowDensitySeparation
+from pucli.core.lru_cache import KEPT, Kept
+from pucli.estimators.semi_supervised.low_density import LowDensitySeparation
 
 
 def rows(seed):

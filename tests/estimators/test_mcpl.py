@@ -7,8 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_classifiers_predictions
 
-from pucli.estimators.lda_baselines import EMLDA, SelfTrainingLDA
-from pucli.estimators.mcpl import MCPL, MCPLLDA, MCPLQDA
+from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
+from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
 from tests.solvers.safe.problems import problem
 
 

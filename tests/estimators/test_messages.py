@@ -7,9 +7,9 @@ from sklearn.pipeline import make_pipeline
 
 from pucli import GLPUAL
 from pucli.data import TableEncoder
-from pucli.data.preprocessing import Standardiser
+from pucli.data.encode.standardise import Standardiser
 from pucli.estimators.base.pu import degeneracy
-from pucli.estimators.laplacian_svm import LaplacianSVM
+from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 HOLED = np.where(X > 1, np.nan, X)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pucli.estimators import CPBGLPUAL, NNPU, UPU, USMO, RampPU
-from pucli.estimators.naive_svc import NaiveSVC
+from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.solvers.prior.estimate import estimate_prior
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from pucli.estimators.ramp import RampPU
-from pucli.estimators.usmo import USMO
+from pucli.estimators.unbiased.ramp import RampPU
+from pucli.estimators.unbiased.usmo import USMO
 from pucli.protocols.usmo_curves.protocol import measured
 
 
@@ -52,7 +52,7 @@ def test_model_gives_the_reported_objective(data, kernel):
 def test_linear_kernel_with_many_features_goes_by_kernel_rows(data, monkeypatch):
     X, y = data
     by_w = USMO(prior=0.4, kernel="linear").fit(X, y)
-    monkeypatch.setattr("pucli.solvers.rows.linear.LINEAR_FEATURES", 3)
+    monkeypatch.setattr("pucli.solvers.row_losses.linear.LINEAR_FEATURES", 3)
     by_rows = USMO(prior=0.4, kernel="linear").fit(X, y)
     assert by_rows.objective_ == pytest.approx(by_w.objective_, rel=3e-6)
     assert np.allclose(by_rows.coef_, by_w.coef_, atol=1e-2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.metrics import (
     METRICS,
     Metric,

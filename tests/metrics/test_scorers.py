@@ -12,10 +12,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pucli.auto.ranking import pu_auc
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.estimators import BLSSVM
 from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_scorer, scorers
+from pucli.solvers.ensemble.ranking import pu_auc
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from typing import Any
 
 import yaml
 
-from pucli.report.markdown import grid
+from pucli.report.formats.markdown import grid
 from tests.helpers import ROOT, SHARED
 from tests.mutation.operators import Mutant, mutants_of
 
@@ -51,7 +51,7 @@ ROOMS = {
     "pucli/solvers/elastic": [f"{S}elastic", f"{S}test_printed_updates.py"],
     "pucli/solvers/glpual": [f"{S}glpual", f"{S}test_printed_updates.py"],
     "pucli/solvers/prior": [f"{S}prior"],
-    "pucli/solvers/rows": [f"{S}rows", f"{S}usmo", f"{S}svm", f"{S}cpb"],
+    "pucli/solvers/row_losses": [f"{S}row_losses", f"{S}usmo", f"{S}svm", f"{S}cpb"],
     "pucli/solvers/safe": [f"{S}safe", "tests/estimators/test_mcpl.py"],
     "pucli/solvers/surface": [f"{S}surface", f"{S}test_printed_updates.py"],
     "pucli/solvers/svm": [f"{S}svm"],
@@ -77,8 +77,8 @@ ROOMS = {
     "pucli/protocols/strict_improvement": ["tests/protocols/test_strict_improvement.py"],
     "pucli/protocols/usmo": [UNSEEN, "tests/protocols/test_usmo.py"],
     "pucli/data": [
-        "tests/data/test_preprocessing.py",
-        "tests/data/test_splits.py",
+        "tests/data/encode/test_preprocessing.py",
+        "tests/data/splits/test_splits.py",
         UNSEEN,
     ],
     "pucli/estimators": [f"{S}svm", "tests/estimators"],

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pucli.data.mixtures import cake, embedded_gaussians, embedding, g50c, gaussian_grid, grid_centres, toes
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
+from pucli.data.catalogue.mixtures import cake, embedded_gaussians, embedding, g50c, gaussian_grid, grid_centres, toes
 from pucli.protocols.classtering import protocol
-from pucli.report.extras import extras_of
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 
 DECLARED = {

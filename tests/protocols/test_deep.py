@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from pucli.data.mixtures import embedding, grid_centres, stacked
-from pucli.deep import models, require_torch
-from pucli.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError
+from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
 from pucli.metrics.density import nearest_centres, share_near
 from pucli.protocols.deep import protocol as deep
 from pucli.protocols.deep import training
-from pucli.report.extras import extras_of
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, parse_experiment, plan, run
+from pucli.solvers.deep import models, require_torch
 
 torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
 torch.set_num_threads(1)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import yaml
 
+from pucli.core.errors import UsageError
 from pucli.data import load_dataset, repeated_splits
-from pucli.data.preprocessing import Standardiser
-from pucli.errors import UsageError
+from pucli.data.encode.standardise import Standardiser
 from pucli.methods import make_estimator
 from pucli.protocols.pu import protocol as pu
 from pucli.runner import Context, load_experiment, plan, run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.protocols.pu_benchmarks.protocol import _prepare, pu_bench, puicl, puicl_stream
 from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.store import read_rows

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import yaml
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.metrics import get_metric
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu_ceiling import protocol as ceiling

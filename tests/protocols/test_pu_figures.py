@@ -5,13 +5,13 @@ import pytest
 import yaml
 from PIL import Image
 
+from pucli.core.errors import UsageError
 from pucli.data import load_dataset
-from pucli.errors import UsageError
 from pucli.methods import make_estimator
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu_figures import protocol as pu_figures
 from pucli.protocols.pu_figures import tsne_maps
-from pucli.report.extras import extras_of
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 
 METHODS = {

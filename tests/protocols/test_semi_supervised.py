@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import pucli.methods as methods
+from pucli.core.errors import UsageError
 from pucli.data import load_dataset
-from pucli.errors import UsageError
 from pucli.protocols.adversarial_labels import protocol as adversarial_labels
 from pucli.protocols.semi_supervised import protocol as semi_supervised
 from pucli.protocols.semi_supervised.report import curves_of, harm_markdown, harm_rows
-from pucli.report.extras import extras_of, no_extras
+from pucli.report.protocol_parts import extras_of, no_extras
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 from pucli.runner.profiles import scope
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.protocols.strict_improvement import protocol
-from pucli.report.extras import extras_of
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 
 DECLARED = {

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.methods import METHODS, Method
 from pucli.metrics.classification import f_of_class, majority_class
 from pucli.protocols.usmo import protocol as usmo
 from pucli.protocols.usmo import report as usmo_scores
 from pucli.protocols.usmo_curves import protocol as usmo_curves
-from pucli.report.extras import extras_of
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, plan
 from pucli.runner.cells import Cell
 from tests.helpers import SHARED
@@ -23,7 +23,7 @@ from tests.helpers import SHARED
 def methods(monkeypatch):
     for name, estimator in (("usmo", "USMO"), ("ramp-pu", "RampPU")):
         if name not in METHODS:
-            monkeypatch.setitem(METHODS, name, Method(name, f"pucli.estimators.usmo:{estimator}", "pu", ""))
+            monkeypatch.setitem(METHODS, name, Method(name, f"pucli.estimators.unbiased.usmo:{estimator}", "pu", ""))
 
 
 def script_f(true_labels, predictions):

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.report import collect
-from pucli.report.cells import cells_csv, read_cells_csv
+from pucli.report.cells_csv import cells_csv, read_cells_csv
 from pucli.runner import Cell, run
 from pucli.runner.loading import load_experiment
 

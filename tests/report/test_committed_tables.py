@@ -4,9 +4,9 @@ import pytest
 
 from pucli.report import assemble
 from pucli.report.build import keep_recorded
-from pucli.report.cells import read_cells_csv
+from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
-from pucli.report.formats import rendered
+from pucli.report.formats.render import rendered
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
 from tests.helpers import ROOT

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pandas as pd
 
-from pucli.declared import declared_path
-from pucli.report.causes import REDUCED
-from pucli.report.everything import Judged, counts_text, judged_rows, one_for_each_figure
-from pucli.report.made_with import as_declared
-from pucli.report.verdict import INCONCLUSIVE, NOT_RUN, WORSE
+from pucli.core.declared_files import declared_path
+from pucli.report.all_experiments import Judged, counts_text, judged_rows, one_for_each_figure
+from pucli.report.provenance import as_declared
+from pucli.report.tables.causes import REDUCED
+from pucli.report.tables.verdict import INCONCLUSIVE, NOT_RUN, WORSE
 from pucli.runner.loading import experiment_names, load_experiment
 from tests.helpers import ROOT
 

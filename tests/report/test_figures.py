@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.figure import Figure
 
-from pucli.report import look
-from pucli.report.figures import render, timing
-from pucli.report.forest import panels, published_figure
-from pucli.report.table import TableRow
+from pucli.report.figures import style as look
+from pucli.report.figures.charts import render, timing
+from pucli.report.figures.forest import panels, published_figure
+from pucli.report.tables.table import TableRow
 from pucli.runner import experiment_names, load_experiment
 from pucli.runner.cells import Cell
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import yaml
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.report import assemble, build_report
-from pucli.report.extras import Extra, extras_of, no_extras
 from pucli.report.files import csv_text
-from pucli.report.markdown import grid
+from pucli.report.formats.markdown import grid
+from pucli.report.protocol_parts import Extra, extras_of, no_extras
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
 

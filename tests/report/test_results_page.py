@@ -11,7 +11,7 @@ import json
 import pytest
 import yaml
 
-from pucli.report.everything import judged_rows, with_counts
+from pucli.report.all_experiments import judged_rows, with_counts
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
 from tests.report.page_numbers import HALF, PAGE, QUARTER, RESULTS, ahead, cells, counted, mean, table, wide

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from pucli.data.catalogue import load_catalogue
-from pucli.report.causes import SELECTION
-from pucli.report.verdict import Sample, judge
+from pucli.data.catalogue.entries import load_catalogue
+from pucli.report.tables.causes import SELECTION
+from pucli.report.tables.verdict import Sample, judge
 from tests.helpers import ROOT
 
 RESULTS = ROOT / "results"

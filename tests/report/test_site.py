@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pucli.errors import UsageError
-from pucli.report.comparisons import Ranking
-from pucli.report.leaders import Leader, leaders
+from pucli.core.errors import UsageError
 from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
 from pucli.report.site.prose import to_html
-from pucli.report.standing import read_standings, standings
-from pucli.report.verdict import VERDICTS
+from pucli.report.tables.comparisons import Ranking
+from pucli.report.tables.leaderboard import Leader, leaders
+from pucli.report.tables.standing import read_standings, standings
+from pucli.report.tables.verdict import VERDICTS
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
 
@@ -241,7 +241,7 @@ def test_committed_drawings_are_small():
 
 
 def test_a_page_of_ceilings_says_that_they_are_no_results():
-    from pucli.report.extras import remarks_of
+    from pucli.report.protocol_parts import remarks_of
 
     text = " ".join(remarks_of("pu_ceiling", load_experiment("ceiling-3.3", check_methods=False)))
     assert "test labels" in text and "leave the grid" in text

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pucli.report.causes import CAUSES, automatic_cause
-from pucli.report.verdict import BY_VARIANT, VERDICTS, Sample, judge
+from pucli.report.tables.causes import CAUSES, automatic_cause
+from pucli.report.tables.verdict import BY_VARIANT, VERDICTS, Sample, judge
 from pucli.runner.experiment import Cause, Verdict
 
 

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 
-from pucli.report.verdict import Sample, judge
+from pucli.report.tables.verdict import Sample, judge
 from tests.report.page_numbers import cells, table
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.runner import experiment_names, experiment_schema, load_experiment, parse_experiment, plan
 from pucli.runner.cells import key_of
 from pucli.runner.experiment import Experiment

@@ -5,10 +5,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.runner import load_experiment, merge_stores, plan, read_rows, run
 from pucli.runner.cells import Cell
-from pucli.runner.pace import Pace, TimeLeft
+from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.plan import part_of
 
 SMALL = {

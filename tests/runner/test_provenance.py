@@ -5,7 +5,7 @@ import subprocess
 import pytest
 import yaml
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.runner import load_experiment, parse_experiment
 from pucli.runner.provenance import check_committed, commit, experiment_sha256, provenance, source_sha256
 

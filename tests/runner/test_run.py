@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pucli.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError
 from pucli.report import collect
 from pucli.runner import (
     Interrupted,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pucli.errors import UsageError
-from pucli.runner.yaml_files import MOST_VALUES, read_yaml
+from pucli.core.errors import UsageError
+from pucli.core.yaml_files import MOST_VALUES, read_yaml
 
 
 def laughs(depth: int) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pucli.estimators import BLSSVM, BSVM, CPBGLPUAL, GLLC, GLPUAL, UPU, ElasticGLPUAL
-from pucli.kernels.intercept import with_intercept, without_offset
+from pucli.solvers.kernels.intercept import with_intercept, without_offset
 from tests.oracles import problem
 
 MODELS = {

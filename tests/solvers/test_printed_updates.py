@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.quadratic_surface import surface_features, surface_groups, surface_ridge
 from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.problem import cpb_objective
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.glpual.admm import solve_glpual_admm
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.quadratic_surface import surface_features, surface_groups, surface_ridge
 from pucli.solvers.surface.admm import solve_surface_admm
 from tests import oracles
 from tests.oracles import clarabel

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array, csr_matrix, random_array
 
 from pucli.estimators import GLPUAL, MCPLLDA, USMO, NaiveSVC
 from pucli.estimators.base import sparse_rows
-from pucli.estimators.upu import UPU
-from pucli.solvers.rows.linear import solve_linear
+from pucli.estimators.unbiased.upu import UPU
+from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.svm.hinge import hinge_losses
 
 
@@ -57,7 +57,7 @@ def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) 
     for model, labels in ((GLPUAL(), y), (MCPLLDA(ridge=0.1), np.where(np.arange(60) < 40, y, -1))):
         dense = model.fit(X.toarray(), labels).predict(X.toarray())
         assert np.array_equal(model.fit(X, labels).predict(X), dense)
-    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match=r"dense form takes .* GB of memory.*keeps rows sparse"):
         GLPUAL().fit(X, y)
     assert sparse_rows.COPIES * 8 * 600 > 1000
@@ -69,6 +69,6 @@ def test_a_prior_is_estimated_from_sparse_rows_as_from_dense_ones(monkeypatch) -
     y, rows = labelled.astype(int), np.concatenate([np.flatnonzero(labelled), np.flatnonzero(~labelled)])
     model = USMO(kernel="linear", random_state=0)
     assert model.fit(X, y).prior_ == model.fit(X.toarray()[rows], y[rows]).prior_
-    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match="give prior"):
         model.fit(X, y)

@@ -8,8 +8,8 @@ import pytest
 from pucli.bench.trust import hostile_models
 from pucli.bench.trust._fuzz import MUTATIONS, Case, judge
 from pucli.bench.trust._guard import Guard, Outcome
-from pucli.errors import UsageError
-from pucli.persistence import load_model
+from pucli.core.errors import UsageError
+from pucli.models.saved import load_model
 
 GOOD = Outcome(2, "pucli: d.csv: no column 'a'; columns: b\n", 0.1, [])
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pucli import GLPUAL, tune
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 from pucli.tuning import TuningInterrupted
 
 GRID = {"lam": [0.1, 10.0]}

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from pucli.errors import EstimatedPriorWarning, UsageError
-from pucli.estimators.base.scales import in_numbers
-from pucli.estimators.cpb import CPBGLPUAL
-from pucli.estimators.glpual import GLLC
-from pucli.estimators.naive_svc import NaiveSVC
+from pucli.core.errors import EstimatedPriorWarning, UsageError
+from pucli.estimators.base.data_defaults import in_numbers
+from pucli.estimators.global_local.cpb import CPBGLPUAL
+from pucli.estimators.global_local.glpual import GLLC
+from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.methods import estimator_class, get_method, make_estimator
 from pucli.metrics.scorers import puf_scorer
 from pucli.tuning import tune

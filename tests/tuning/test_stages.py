@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from pucli.kernels.graph import squared_distances
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import landmark_map, rbf_features, rbf_from_distances
 from pucli.methods import get_method
+from pucli.solvers.kernels.graph import squared_distances
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.low_rank import landmark_map, rbf_features, rbf_from_distances
 from pucli.tuning import stages, tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.kernels.graph import mutual_knn
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.quadratic_surface import surface_features, surface_ridge
 from pucli.methods import get_method
+from pucli.solvers.kernels.graph import mutual_knn
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.quadratic_surface import surface_features, surface_ridge
 from pucli.solvers.surface.problem import surface_objective, surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import pu_folds

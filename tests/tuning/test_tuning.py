@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pucli.errors import UsageError
-from pucli.estimators.glpual import GLLC
+from pucli.core.errors import UsageError
+from pucli.estimators.global_local.glpual import GLLC
 from pucli.methods import METHODS, estimator_class, get_method
 from pucli.metrics.classification import f1
 from pucli.tuning import tune

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pucli.core.plug_ins import offers
 from pucli.methods import get_method, make_estimator
-from pucli.plug_ins import offers
 
 installed = any(offer.package == "pucli-example" for offer in offers("pucli.methods"))
 pytestmark = pytest.mark.skipif(not installed, reason="the package is not installed: pip install ./examples/plugin")

@@ -192,8 +192,8 @@ def _command(words: Sequence[str]) -> int:
     """Run a command line; ``!fetch CATALOGUE MIRROR NAME`` loads a data set through another catalogue."""
     if words[0] != "!fetch":
         return run_here(words)
-    from pucli.data.download import fetch
-    from pucli.errors import PucliError
+    from pucli.core.errors import PucliError
+    from pucli.data.catalogue.download import fetch
 
     try:
         fetch(words[3], mirror=words[2], catalogue=words[1], offline=True)

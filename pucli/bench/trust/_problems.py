@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 
 KINDS = (
     "plain",

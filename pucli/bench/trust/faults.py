@@ -21,7 +21,7 @@ from pucli.bench.trust._lines import Line
 _LIMITED = """import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from pucli.__main__ import main
-import pucli.cli.main, pucli.models, pucli.data.own_file, pandas, sklearn.pipeline
+import pucli.cli.main, pucli.models.fitting, pucli.data.rows.user_file, pandas, sklearn.pipeline
 name, value = sys.argv[1:3]
 resource.setrlimit(getattr(resource, name), (int(value), int(value)))
 sys.argv = ["pucli", *sys.argv[3:]]
@@ -174,8 +174,8 @@ Reply: TypeAlias = Callable[[Handler, int], None]
 def _network(root: Path, full: bool) -> Line:
     """Fetch from mirrors that misbehave: the right bytes come, or none, and a second fetch brings them."""
     from pucli.bench.trust.hostile_archives import toy_catalogue
-    from pucli.data.download import fetch
-    from pucli.errors import PucliError
+    from pucli.core.errors import PucliError
+    from pucli.data.catalogue.download import fetch
 
     line = Line("mirrors that misbehave: the right bytes or none, one line, and a second fetch brings them")
     (root / "datasets.yaml").write_text(toy_catalogue(_DATA))

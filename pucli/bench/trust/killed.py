@@ -246,8 +246,8 @@ def _whole(file: Path, new: bytes) -> bool:
     if content in (b"old", new):
         return True
     if file.suffix == ".model":
-        from pucli.errors import PucliError
-        from pucli.persistence import load_model
+        from pucli.core.errors import PucliError
+        from pucli.models.saved import load_model
 
         try:
             load_model(file)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
 from pucli.bench.trust._fits import Cases, fitted
 from pucli.bench.trust._objectives import Long
 from pucli.bench.trust._problems import partly_labelled
+from pucli.core.arrays import Floats, Ints
 
 SEED = 23
 COUNTS = (100, 10_000)

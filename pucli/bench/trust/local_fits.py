@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats
 from pucli.bench.trust._fits import Cases, fitted
 from pucli.bench.trust._objectives import Long
 from pucli.bench.trust._problems import Problem, partly_labelled, problem
 from pucli.bench.trust.likelihoods import stored_gaussians
+from pucli.core.arrays import Floats
 
 SEED = 27
 COUNTS, SLOW = (100, 10_000), (20, 10_000)

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
 from pucli.bench.trust import _objectives as objectives
 from pucli.bench.trust._fits import Cases, fitted
 from pucli.bench.trust._objectives import SMALLEST, Long
 from pucli.bench.trust._problems import partly_labelled
+from pucli.core.arrays import Floats, Ints
 
 SEED = 26
 COUNTS = (100, 10_000)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats
 from pucli.bench.trust._fits import Cases, fitted
 from pucli.bench.trust._objectives import Long
 from pucli.bench.trust._problems import problem
 from pucli.bench.trust.likelihoods import Gaussians
+from pucli.core.arrays import Floats
 
 SEED = 25
 COUNTS = (100, 10_000)

@@ -203,8 +203,8 @@ def _wrong(family: Family, task: Problem, model: Any, bound: float, moved: Any) 
 
 def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> tuple[Objective, Any, Any]:
     """Return the documented objective of a family, and the point of a fit."""
-    from pucli.kernels.graph import mutual_knn
-    from pucli.kernels.low_rank import rbf_map
+    from pucli.solvers.kernels.graph import mutual_knn
+    from pucli.solvers.kernels.low_rank import rbf_map
 
     X, b = task.X, np.longdouble(model.intercept_)
     edges = mutual_knn(X, 5).edges(1.0) if family.graph else None

@@ -10,12 +10,12 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.advice import Advice
-    from pucli.data.training_rows import TrainingRows
-    from pucli.held_out import HeldOut
+    from pucli.data.rows.training_rows import TrainingRows
+    from pucli.models.advice import Advice
+    from pucli.models.validation import HeldOut
 
 TREES = 100
 EXAMPLES = """
@@ -52,10 +52,10 @@ def command(
     Asks what the flowchart of the GLPUAL thesis asks: are the positives in two parts around the negatives, are there
     many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
     """
-    from pucli.advice import AHEAD_OF_AUTO, advise
-    from pucli.auto.estimates import FEW_LABELLED as ENOUGH_LABELLED
-    from pucli.cli.columns import rows_to_learn_from, show_columns
-    from pucli.data.training_rows import FEW_LABELLED
+    from pucli.cli.text.columns import rows_to_learn_from, show_columns
+    from pucli.data.rows.training_rows import FEW_LABELLED
+    from pucli.models.advice import AHEAD_OF_AUTO, advise
+    from pucli.solvers.ensemble.estimates import FEW_LABELLED as ENOUGH_LABELLED
 
     if where.columns:
         show_columns(out, where.source)
@@ -131,9 +131,9 @@ def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:
     """Return how two quick classifiers rank rows that they were not trained on; empty if there are too few rows."""
     from sklearn.ensemble import ExtraTreesClassifier
 
-    from pucli.held_out import held_out
-    from pucli.models import estimator_of
-    from pucli.persistence import make_pipeline
+    from pucli.models.fitting import estimator_of
+    from pucli.models.saved import make_pipeline
+    from pucli.models.validation import held_out
 
     quick = {
         "extra-trees": ExtraTreesClassifier(TREES, min_samples_leaf=5, class_weight="balanced", random_state=seed),
@@ -148,7 +148,7 @@ def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:
 
 
 def _warn_of_chance(out: Output, ranked: dict[str, HeldOut]) -> None:
-    from pucli.auto.ranking import chance_limit
+    from pucli.solvers.ensemble.ranking import chance_limit
 
     limits = [chance_limit(checked.labelled, checked.unlabeled) for checked in ranked.values()]
     if ranked and all(checked.pu_auc <= limits[0] for checked in ranked.values()):
@@ -176,6 +176,6 @@ def _settings(found: Advice) -> str:
 
 def _picture(rows: TrainingRows, path: Path, seed: int) -> int:
     """Write the map of the rows; return how many it shows."""
-    from pucli.report.row_map import write_row_map
+    from pucli.report.figures.tsne_map import write_row_map
 
     return write_row_map(path, rows.X, rows.labelled, title=rows.title, seed=seed)

@@ -12,16 +12,16 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
-from pucli.cli.cut_options import CutOptions, unkept_recall, warn_of_unknown_prior
 from pucli.cli.output import Output, number
-from pucli.errors import UsageError
+from pucli.cli.threshold_options import CutOptions, unkept_recall, warn_of_unknown_prior
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pucli.auto.scar import RandomLabelling
-    from pucli.data.training_rows import TrainingRows
-    from pucli.models import Fitted
+    from pucli.data.rows.training_rows import TrainingRows
+    from pucli.estimators.auto.random_labelling import RandomLabelling
+    from pucli.models.fitting import Fitted
 
 LABELLINGS = ("scar", "sar")
 # A smaller estimate is shown as 0.
@@ -82,12 +82,12 @@ def command(
     grows with the square of its probability of being positive. The rows alone cannot confirm this. In `pucli bench
     labelling` it found much more where labels depended on the features, and cost little where they were random.
     """
-    from pucli.auto.scar import labelling_of
-    from pucli.auto.summary import Findings, scored_rows, summary
-    from pucli.cli.columns import rows_to_learn_from, show_columns
-    from pucli.data.shape import shape
-    from pucli.data.writers import check_writable_format
-    from pucli.predictions import OWN_COLUMNS, check_ids
+    from pucli.cli.text.columns import rows_to_learn_from, show_columns
+    from pucli.data.encode.duplicates import shape
+    from pucli.data.files.writers import check_writable_format
+    from pucli.estimators.auto.random_labelling import labelling_of
+    from pucli.models.auto.summary import Findings, scored_rows, summary
+    from pucli.models.prediction import OWN_COLUMNS, check_ids
 
     if where.columns:
         show_columns(out, where.source)
@@ -127,7 +127,7 @@ def command(
     if scored is not None:
         _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks))
     if report is not None:
-        from pucli.auto.report import write_report
+        from pucli.models.auto.page import write_report
 
         with out.progress("report", lines=True) as shown:
             write_report(report, found.model, rows.X, rows.labelled, names, results, title, rows.marks, shown)
@@ -158,8 +158,8 @@ def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None]) -> st
 
 
 def _write(path: Path, lines: pd.DataFrame) -> None:
-    from pucli.data.atomic import replacing
-    from pucli.data.writers import open_writer
+    from pucli.core.atomic_files import replacing
+    from pucli.data.files.writers import open_writer
 
     with replacing(path) as partial, open_writer(partial) as writer:
         writer.write(lines)
@@ -171,7 +171,7 @@ def _files(paths: Sequence[str]) -> str | None:
 
 def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None) -> Fitted:
     """Fit, with the threshold for F1 until it is known that a wanted precision can be reached."""
-    from pucli.models import fit
+    from pucli.models.fitting import fit
 
     scenario = "single-training-set" if rows.denominator == "all" else "case-control"
     at_first = {"goal": "f1", "wanted": None} if params["goal"] == "precision" else {}
@@ -195,7 +195,7 @@ def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) 
     """Move the threshold to a precision; if none reaches it, keep the model as it is and say so."""
     from sklearn.pipeline import Pipeline
 
-    from pucli.auto.scar import labelling_of
+    from pucli.estimators.auto.random_labelling import labelling_of
 
     rows = fitted.rows
     try:

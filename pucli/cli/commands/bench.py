@@ -12,7 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import Results, output_folder
 from pucli.cli.output import Output, number, plain
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
 
 EXAMPLES = """
 pucli bench

@@ -11,10 +11,10 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
 from pucli.cli.output import Output
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.compare import Judgement, Scores, Task
+    from pucli.models.compare import Judgement, Scores, Task
 
 EXAMPLES = """
 pucli compare glpual svc-naive --data customers.csv --label bought --positive yes
@@ -81,9 +81,10 @@ def command(
     On one table, methods are compared over the splits with the corrected resampled t-test. Over several data sets, two
     methods are compared with the Wilcoxon test, three or more with the Friedman and Nemenyi tests.
     """
-    from pucli.compare import compare, declared_task, judge, own_task
-    from pucli.data.own_file import ColumnChoice
-    from pucli.data.training_rows import check_one_source
+    from pucli.data.rows.training_rows import check_one_source
+    from pucli.data.rows.user_file import ColumnChoice
+    from pucli.models.compare import compare, declared_task, own_task
+    from pucli.models.compare import verdict as judge
     from pucli.runner.run import number_of_jobs
 
     opt.choice("value of --labels", labels, ("pu", "true"))
@@ -145,9 +146,9 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
 
 
 def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:
-    from pucli.compare.judge import p_text
-    from pucli.compare.page import lines_of, text_of
     from pucli.metrics import get_metric
+    from pucli.models.compare.verdict import p_text
+    from pucli.report.comparison_page import lines_of, text_of
 
     table = lines_of(scores)
     out.document(
@@ -181,8 +182,8 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
 def _write(
     out: Output, scores: Scores, judgement: Judgement, made: list[str], page: Path | None, tex: Path | None
 ) -> None:
-    from pucli.compare.page import comparison_latex, comparison_page
-    from pucli.data.atomic import replacing
+    from pucli.core.atomic_files import replacing
+    from pucli.report.comparison_page import comparison_latex, comparison_page
 
     for path, make in ((page, comparison_page), (tex, comparison_latex)):
         if path is not None:

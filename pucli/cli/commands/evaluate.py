@@ -9,14 +9,14 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.cut_options import warn_of_doubts
 from pucli.cli.output import Output
-from pucli.cli.train_text import COUNTS, whole_counts
-from pucli.errors import UsageError
+from pucli.cli.text.train import COUNTS, whole_counts
+from pucli.cli.threshold_options import warn_of_doubts
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.data.scored_rows import ScoredRows
-    from pucli.persistence import SavedModel
+    from pucli.data.rows.scored_rows import ScoredRows
+    from pucli.models.saved import SavedModel
 
 TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision")  # what true labels of two classes allow
 
@@ -62,8 +62,8 @@ def command(
     `pucli list metrics` describes them all. With --dataset, the model is scored on the rows that were held out in
     training.
     """
-    from pucli.data.training_rows import check_one_source
-    from pucli.persistence import load_model
+    from pucli.data.rows.training_rows import check_one_source
+    from pucli.models.saved import load_model
 
     opt.choice("kind of labels", labels, ("true", "pu"))
     saved = load_model(model)
@@ -103,7 +103,7 @@ def more_help() -> str:
 
 
 def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | None, labels: str) -> ScoredRows:
-    from pucli.data.scored_rows import scored_rows
+    from pucli.data.rows.scored_rows import scored_rows
 
     column = label or saved.metadata.get("label_column")
     if not column:
@@ -116,9 +116,9 @@ def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | 
 def _held_out(
     saved: SavedModel, dataset: str | None, split: Path | None, repeat: int | None, mirror: str | None, offline: bool
 ) -> ScoredRows:
-    from pucli.data.fingerprints import known_rows, row_hashes
-    from pucli.data.scored_rows import ScoredRows
-    from pucli.data.training_rows import RowSource, training_split
+    from pucli.data.rows.row_hashes import known_rows, row_hashes
+    from pucli.data.rows.scored_rows import ScoredRows
+    from pucli.data.rows.training_rows import RowSource, training_split
 
     about = saved.metadata.get("data", {})
     number = about.get("repeat", 0) if repeat is None else repeat
@@ -136,7 +136,7 @@ def _held_out(
 
 def _scores(saved: SavedModel, rows: ScoredRows, labels: str) -> dict[str, Any]:
     """Return the scores and the labels that each of them needs."""
-    from pucli.models import labelled_scores, true_label_scores
+    from pucli.models.fitting import labelled_scores, true_label_scores
 
     pu = saved.metadata.get("kind") == "pu"
     found = true_label_scores(saved.pipeline, rows.X, rows.y) if labels == "true" else {}

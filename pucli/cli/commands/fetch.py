@@ -9,7 +9,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import Mirror, Offline
 from pucli.cli.output import Output
-from pucli.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError
 
 EXAMPLES = """
 pucli fetch wifi seeds

@@ -9,7 +9,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.output import Output
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from pucli.methods import Method
@@ -69,7 +69,7 @@ LABELS = {
 
 def _methods() -> tuple[list[str], list[list[Any]]]:
     from pucli.methods import all_methods
-    from pucli.report.standing import Standing, read_standings
+    from pucli.report.tables.standing import Standing, read_standings
 
     known = read_standings()
     rows = []

@@ -32,7 +32,7 @@ def command(
     The finished cells of other results folders are imported and the table is built. Nothing is run, and cells that are
     here already are kept. Exit code 1 means that some cell failed.
     """
-    from pucli.cli.report_text import print_report
+    from pucli.cli.text.report import print_report
     from pucli.report import collect
     from pucli.runner import check_committed, load_experiment, merge_stores, results_folder
     from pucli.runner.run import cells_of_other_profiles

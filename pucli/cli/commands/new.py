@@ -10,7 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli new method nearest-mean
@@ -62,7 +62,7 @@ def command(
 
     The files run as they are and include a test. A method is a small package to install. Existing files are kept.
     """
-    from pucli.new import new_dataset, new_experiment, new_method
+    from pucli.cli.new import new_dataset, new_experiment, new_method
 
     opt.choice("kind", kind, KINDS)
     of = {"data": "dataset", "label": "dataset", "positive": "dataset", "method": "experiment", "dataset": "experiment"}

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.cut_options import MovedCut, unkept_recall, warn_of_doubts, warn_of_probability, warn_of_unknown_goal
 from pucli.cli.options import output_file
 from pucli.cli.output import Output
-from pucli.errors import UsageError
+from pucli.cli.threshold_options import (
+    MovedCut,
+    unkept_recall,
+    warn_of_doubts,
+    warn_of_probability,
+    warn_of_unknown_goal,
+)
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pucli.data.fingerprints import KnownRows
-    from pucli.persistence import SavedModel
+    from pucli.data.rows.row_hashes import KnownRows
+    from pucli.models.saved import SavedModel
 
 EXAMPLES = """
 pucli predict --model bought.model --data new.csv
@@ -70,9 +76,9 @@ def command(
 
     CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
     """
-    from pucli.data.writers import check_writable_format
-    from pucli.persistence import load_model
-    from pucli.predictions import cut_at_share
+    from pucli.data.files.writers import check_writable_format
+    from pucli.models.prediction import cut_at_share
+    from pucli.models.saved import load_model
 
     destination = None if destination == Path("-") else destination
     output_file("--out", destination, data, model)
@@ -110,10 +116,10 @@ def _labels(
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
 
-    from pucli.data.fingerprints import RowCounter
-    from pucli.data.tables import MissingColumn
-    from pucli.data.tally import Tally
-    from pucli.predictions import predicted_blocks, top_rows
+    from pucli.data.encode.drift import Tally
+    from pucli.data.rows.row_hashes import RowCounter
+    from pucli.data.rows.tables import MissingColumn
+    from pucli.models.prediction import predicted_blocks, top_rows
 
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))
@@ -186,10 +192,10 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str, way_o
 
 def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None) -> int:
     """Print blocks of predictions or write them to a file, and return the number of rows."""
-    from pucli.data.writers import open_writer, without_formulas
+    from pucli.data.files.writers import open_writer, without_formulas
 
     if destination is not None:
-        from pucli.data.atomic import replacing
+        from pucli.core.atomic_files import replacing
 
         written = 0
         with replacing(destination) as path, open_writer(path) as writer:
@@ -213,7 +219,7 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
 def _densities(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
-    from pucli.models import imputed, log_density, takes_missing
+    from pucli.models.fitting import imputed, log_density, takes_missing
 
     fills = takes_missing(saved.method)
     X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills)
@@ -229,7 +235,7 @@ def _write(out: Output, columns: list[str], rows: Sequence[Sequence[Any]], desti
         out.document({"predictions": [dict(zip(columns, row, strict=True)) for row in rows]})
         out.csv(columns, rows)
     else:
-        from pucli.data.atomic import replacing
+        from pucli.core.atomic_files import replacing
 
         with replacing(destination) as path, path.open("w", newline="", encoding="utf-8") as stream:
             Output.write_csv(stream, columns, rows)

@@ -9,7 +9,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, number
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.solvers.prior.estimate import PriorReport
@@ -50,9 +50,9 @@ def command(
     narrow and the estimators agree. With a declared data set, split case-control, the true share is printed beside the
     estimates.
     """
-    from pucli.auto.shares import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, rows_of_each_kind
-    from pucli.cli.columns import rows_to_learn_from, show_columns
-    from pucli.data.training_rows import FEW_LABELLED
+    from pucli.cli.text.columns import rows_to_learn_from, show_columns
+    from pucli.data.rows.training_rows import FEW_LABELLED
+    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, rows_of_each_kind
     from pucli.solvers.prior.estimate import LARGEST_SAMPLE
 
     if where.columns:

@@ -10,7 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.errors import UsageError, unknown
+from pucli.core.errors import UsageError, unknown
 
 EXAMPLES = """
 pucli report table-3.1
@@ -58,7 +58,7 @@ def command(
     No cell is run, so the command can be used while `pucli reproduce` is running. Without a store, as in a fresh clone,
     the table is built from cells.csv. Exit code 1 means that some cell failed.
     """
-    from pucli.cli.report_text import print_report
+    from pucli.cli.text.report import print_report
     from pucli.report import FORMATS, collect
     from pucli.runner import check_committed, load_experiment, results_folder
 

@@ -10,7 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, duration
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.cli.output import Progress
@@ -76,7 +76,7 @@ def command(
     command continues where it stopped. Exit code 1 means that some cell failed.
     """
     from pucli.report import collect
-    from pucli.report.cells import read_cells_csv
+    from pucli.report.cells_csv import read_cells_csv
     from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
     from pucli.runner.execute import BACKENDS
 
@@ -116,7 +116,7 @@ def command(
             f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} already done"
             + (f", {summary.failed} failed" if summary.failed else "")
         )
-    from pucli.cli.report_text import print_report
+    from pucli.cli.text.report import print_report
 
     report = collect(declared, **which)
     out.document({"verdicts": report.verdicts, "report": report.to_json()})

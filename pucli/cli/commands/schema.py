@@ -9,7 +9,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.output import Output
-from pucli.errors import unknown
+from pucli.core.errors import unknown
 
 EXAMPLES = """
 pucli schema experiment

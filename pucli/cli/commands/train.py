@@ -11,15 +11,15 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend
+from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_scenario, warn_of_unused
 from pucli.cli.output import Output
-from pucli.cli.vain import warn_of_far_prior, warn_of_scenario, warn_of_unused
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.data.training_rows import TrainingRows
-    from pucli.held_out import HeldOut
+    from pucli.data.rows.training_rows import TrainingRows
     from pucli.methods import Method
-    from pucli.models import Fitted
+    from pucli.models.fitting import Fitted
+    from pucli.models.validation import HeldOut
 
 # Folds of --tune unless --cv is given.
 FOLDS = 4
@@ -60,9 +60,9 @@ def command(
     class is unknown. Density models need no labels.
     """
     from pucli.cli.block_training import train_in_blocks
-    from pucli.cli.columns import show_columns
+    from pucli.cli.text.columns import show_columns
     from pucli.methods import get_method
-    from pucli.models import check_storable, seeded
+    from pucli.models.fitting import check_storable, seeded
 
     if where.columns:
         show_columns(out, where.source)
@@ -119,9 +119,9 @@ def _check_kind(entry: Method, tune: bool) -> None:
 
 
 def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> TrainingRows:
-    from pucli.cli.columns import rows_to_learn_from
-    from pucli.data.training_rows import density_rows
-    from pucli.models import takes_missing
+    from pucli.cli.text.columns import rows_to_learn_from
+    from pucli.data.rows.training_rows import density_rows
+    from pucli.models.fitting import takes_missing
 
     if entry.kind == "density":
         return density_rows(entry.name, where.source, allow_missing=takes_missing(entry.name))
@@ -129,8 +129,8 @@ def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> Train
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
-    from pucli.data.shape import constant_features
-    from pucli.data.training_rows import FEW_LABELLED
+    from pucli.data.encode.duplicates import constant_features
+    from pucli.data.rows.training_rows import FEW_LABELLED
 
     if len(constant_features(rows.X, rows.feature_names)) == rows.X.shape[1]:
         out.warn("every feature is constant: no model can distinguish these rows.")
@@ -165,7 +165,7 @@ def _tuned(
 
 def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, standardise: bool) -> Fitted:
     """Fit the method and show its progress; on Ctrl-C, name the checkpoint if there is one."""
-    from pucli.models import estimator_of, fit
+    from pucli.models.fitting import estimator_of, fit
 
     known = estimator_of(method)(**params).get_params()
     total, checkpoint = known.get("n_iterations"), known.get("checkpoint")
@@ -192,8 +192,8 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     rows = fitted.rows
     if rows.y is None or hasattr(fitted.estimator, "predict_proba"):
         return fitted, None
-    from pucli.held_out import held_out_classes, held_out_scores, judged
-    from pucli.probability import class_curve, in_its_scale, probability_curve
+    from pucli.models.calibration import class_curve, in_its_scale, probability_curve
+    from pucli.models.validation import held_out_classes, held_out_scores, judged
 
     if entry.kind != "pu":
         found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed)
@@ -222,7 +222,7 @@ def _report(
 ) -> None:
     from dataclasses import asdict
 
-    from pucli.cli.train_text import document_of, print_model
+    from pucli.cli.text.train import document_of, print_model
 
     if checked is not None and checked.warning:
         tunes = "" if fitted.params.get("cut") is not None else "--tune chooses parameters; "

@@ -10,12 +10,12 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
+from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_unused
 from pucli.cli.output import Output, Stopped, number
-from pucli.cli.vain import warn_of_far_prior, warn_of_unused
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.data.training_rows import TrainingRows
+    from pucli.data.rows.training_rows import TrainingRows
     from pucli.methods import Method
     from pucli.tuning import TuneResult
 
@@ -79,10 +79,10 @@ def command(
     compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats 1), is the
     squared recall divided by the share; `pucli bench tuning` compares all three.
     """
-    from pucli.cli.columns import rows_to_learn_from, show_columns
+    from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose
     from pucli.methods import get_method
-    from pucli.models import seeded
+    from pucli.models.fitting import seeded
     from pucli.tuning import TuningInterrupted
 
     if where.columns:
@@ -154,7 +154,7 @@ def _grid(entry: Method, params: dict[str, Any], given: dict[str, Any] | None) -
 
 def _write_trials(path: Path, result: TuneResult) -> None:
     """Write one line per point: stage, parameters, score, counts."""
-    from pucli.data.atomic import replacing
+    from pucli.core.atomic_files import replacing
 
     flat = [{"stage": trial["stage"], **trial.pop("params"), **trial} for trial in result.trials]
     with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as stream:
@@ -206,7 +206,7 @@ def _report(
 
 def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:
     """Warn if the best point calls nearly every row positive, or labelled rows no more than unlabeled ones."""
-    from pucli.auto.ranking import CHANCE, chance_limit
+    from pucli.solvers.ensemble.ranking import CHANCE, chance_limit
 
     called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labelled"] / best["n_labelled"]
     n = min(n_labelled, best["n_labelled"])  # repeated folds hold the same rows

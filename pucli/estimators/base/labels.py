@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import AnyArray
+from pucli.core.arrays import AnyArray
 from pucli.data.labels import YES
 
 

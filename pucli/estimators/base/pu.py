@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.arrays import AnyArray, Bools, Floats
-from pucli.errors import DegenerateModelWarning
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.core.errors import DegenerateModelWarning
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.data_defaults import Scaled
 from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
-from pucli.estimators.base.scales import Scaled
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.singular import told_of_singular_system

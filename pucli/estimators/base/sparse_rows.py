@@ -6,8 +6,8 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from pucli.arrays import Floats
-from pucli.memory import check_memory
+from pucli.core.arrays import Floats
+from pucli.core.memory import check_memory
 
 # A fit makes about so many copies of its rows.
 COPIES = 3

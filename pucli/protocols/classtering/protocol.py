@@ -22,8 +22,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import AnyArray, Floats, Ints
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.errors import UsageError
+from pucli.core.seeding import seed_words, stream
+from pucli.models.certificates import certificate
 from pucli.protocols.common import (
     Planner,
     declared_method,
@@ -34,12 +36,10 @@ from pucli.protocols.common import (
     takes_seed,
     timed,
 )
-from pucli.protocols.fitting import certificate
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope, resolved_grid
-from pucli.seeding import seed_words, stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1

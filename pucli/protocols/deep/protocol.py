@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import Floats, Ints
-from pucli.errors import UsageError
+from pucli.core.arrays import Floats, Ints
+from pucli.core.errors import UsageError
+from pucli.core.seeding import seed_words, stream
 from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
 from pucli.protocols.common import Planner, check_unscaled, declared_method, read_rows, timed
 from pucli.protocols.deep.training import Training, place_of
@@ -35,7 +36,6 @@ from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
-from pucli.seeding import seed_words, stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -151,7 +151,7 @@ class Drawn:
 
 def warm_up(cell: Cell) -> None:
     """Import torch and limit it to one thread."""
-    from pucli.deep import require_torch
+    from pucli.solvers.deep import require_torch
 
     require_torch().set_num_threads(1)
 
@@ -175,7 +175,7 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
 
 def _likelihood(generated: Floats, drawn: Drawn) -> tuple[float, float]:
     """Return the mean log-likelihood of the test rows, and the bandwidth."""
-    from pucli.deep.likelihood import kernel_log_likelihood
+    from pucli.solvers.deep.likelihood import kernel_log_likelihood
 
     scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
     return mean_log_likelihood(scored.log_likelihood), float(scored.bandwidth)
@@ -213,7 +213,7 @@ def _shown(model: Any, drawn: Drawn, generated: Floats, seed: int) -> dict[str, 
 def _prepare(cell: Cell, context: Context) -> Drawn:
     """Draw the training and test rows."""
     from pucli.data import dataset_entry, load_dataset
-    from pucli.data.mixtures import embedding, grid_centres, stacked
+    from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
 
     name, seed, options = cell.dataset, cell.declared["split"]["seed"], cell.declared["options"]
     streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]

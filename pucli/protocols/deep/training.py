@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pucli.arrays import Floats
-from pucli.data.atomic import replacing
-from pucli.errors import RunError
+from pucli.core.arrays import Floats
+from pucli.core.atomic_files import replacing
+from pucli.core.errors import RunError
 from pucli.protocols.common import make
 from pucli.runner.cells import Cell, Context
 
@@ -123,7 +123,7 @@ class Speed:
 
     def look(self, iteration: int, objective: float) -> None:
         """Record the time; to be passed as `report` to a deep model."""
-        from pucli.deep import require_torch
+        from pucli.solvers.deep import require_torch
 
         on_gpu = require_torch().cuda.is_available()
         self.seen.append((iteration, time.perf_counter() if on_gpu else time.process_time()))

@@ -21,10 +21,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import AnyArray, Bools, Floats, Ints
-from pucli.data.labelling import LABELLINGS, labelling_tilt
-from pucli.data.splits import Split
-from pucli.errors import UsageError, unknown
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import UsageError, unknown
+from pucli.core.seeding import stream
+from pucli.data.splits.labelling import LABELLINGS, labelling_tilt
+from pucli.data.splits.scenarios import Split
+from pucli.models.certificates import certificate, watched
 from pucli.protocols.common import (
     Planner,
     check_two_classes,
@@ -36,12 +38,10 @@ from pucli.protocols.common import (
     takes_seed,
     timed,
 )
-from pucli.protocols.fitting import certificate, watched
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import TRUE_PRIOR, Experiment, Strict
 from pucli.runner.profiles import Scope, data_settings, resolved_grid, tuning_settings
-from pucli.seeding import stream
 from pucli.tuning import Trials, tune
 
 # Raise it when the protocol changes what a cell computes.
@@ -289,7 +289,7 @@ def _warm_up(name: str, content: str) -> None:
 
 def _prepare(cell: Cell, context: Context) -> Prepared:
     """Load, split and standardise the rows. Each step has its own random stream."""
-    from pucli.data.preprocessing import constant_features
+    from pucli.data.encode.standardise import constant_features
 
     X, y, relevant = _load(cell, context)
     chosen = split_of(cell, X, y)
@@ -305,7 +305,7 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
 
 def split_of(cell: Cell, X: Floats, y: AnyArray) -> Split:
     """Return the split of a cell for rows X with classes `y` in {-1, +1}."""
-    from pucli.data.splits import make_split, split_stream
+    from pucli.data.splits.scenarios import make_split, split_stream
 
     split = cell.declared["split"]
     scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]

@@ -21,8 +21,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import AnyArray, Ints
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray, Ints
+from pucli.core.errors import UsageError
 from pucli.protocols.common import check_two_classes, read_rows, standardised
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import AnyArray
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray
+from pucli.core.errors import UsageError
 from pucli.methods import get_method
 from pucli.metrics.classification import f1
+from pucli.models.certificates import watched
 from pucli.protocols.common import make, seed_of, takes_seed, timed
-from pucli.protocols.fitting import watched
 from pucli.protocols.pu import protocol as pu
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import TRUE_PRIOR, Experiment

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.extras import Extra, done_rows
-from pucli.report.look import NEGATIVE, POSITIVE, WIDE, colour, dots
+from pucli.report.figures.style import NEGATIVE, POSITIVE, WIDE, colour, dots
+from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
 from pucli.runner.store import StoredRows

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import AnyArray
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray
+from pucli.core.errors import UsageError
+from pucli.core.seeding import seed_words
 from pucli.protocols.common import make, read_rows
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
@@ -25,7 +26,6 @@ from pucli.protocols.pu.protocol import warm_up as warm_up  # same methods and t
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
-from pucli.seeding import seed_words
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -156,7 +156,7 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
     from sklearn.manifold import TSNE
     from sklearn.neighbors import NearestNeighbors
 
-    from pucli.advice import advise, two_parts
+    from pucli.models.advice import advise, two_parts
 
     X = np.vstack([rows.X_train, rows.X_test])
     y = np.concatenate([_training_classes(cell, context), rows.y_test])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pucli.protocols.pu_figures import decision_fields, tsne_maps
 from pucli.protocols.pu_figures.protocol import options_of
-from pucli.report.extras import Extra
+from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows

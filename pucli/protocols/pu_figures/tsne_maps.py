@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.advice import APART, BETWEEN
-from pucli.report.extras import Extra, done_rows
-from pucli.report.look import FAINT, NEGATIVE, POSITIVE, WIDE, dots
+from pucli.models.advice import APART, BETWEEN
+from pucli.report.figures.style import FAINT, NEGATIVE, POSITIVE, WIDE, dots
+from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import AnyArray, Floats
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray, Floats
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
 from pucli.protocols.common import (
     Planner,
     check_two_classes,
@@ -39,7 +40,6 @@ from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict, base_name, variant_name
 from pucli.runner.profiles import Scope
-from pucli.seeding import stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1

@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.report.extras import Extra, done_rows
-from pucli.report.look import WIDE, band, spread_of, strokes, ticks_at
+from pucli.report.figures.style import WIDE, band, spread_of, strokes, ticks_at
+from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
 from pucli.runner.store import StoredRows
@@ -71,7 +71,7 @@ def harm_rows(curves: Curves) -> list[dict[str, Any]]:
 
 def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the counts by method over all data sets, then by data set, as Markdown."""
-    from pucli.report.markdown import grid
+    from pucli.report.formats.markdown import grid
 
     labels = list(dict.fromkeys(row["method"] for row in rows))
     total = []

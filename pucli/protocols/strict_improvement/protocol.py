@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import Floats
-from pucli.errors import UsageError
+from pucli.core.arrays import Floats
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
 from pucli.protocols.common import Planner, check_unscaled, declared_method, make, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope, data_settings
-from pucli.seeding import stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1

@@ -10,10 +10,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pucli.report.extras import Extra
 from pucli.report.files import csv_text
-from pucli.report.samples import Samples
-from pucli.report.table import TableRow, table_rows
+from pucli.report.protocol_parts import Extra
+from pucli.report.tables.samples import Samples
+from pucli.report.tables.table import TableRow, table_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -65,7 +65,7 @@ def score_lines(samples: Samples) -> list[dict[str, Any]]:
 
 def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return one table per lambda and a table of means over data sets."""
-    from pucli.report.markdown import grid
+    from pucli.report.formats.markdown import grid
 
     columns = ("published", *SCORINGS)
     head = ["Method", "Published", *SCORINGS.values(), "objective against QP"]

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from pucli.arrays import AnyArray, Floats
-from pucli.errors import UsageError
+from pucli.core.arrays import AnyArray, Floats
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
 from pucli.metrics.classification import f_of_class
 from pucli.protocols.common import (
     Planner,
@@ -40,7 +41,6 @@ from pucli.protocols.usmo.protocol import warm_up as warm_up  # same methods, sa
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
-from pucli.seeding import stream
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 2

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pucli.metrics import get_metric
 from pucli.report.model import Report
-from pucli.report.table import TableRow
+from pucli.report.tables.table import TableRow
 from pucli.runner.experiment import Experiment
 
 # A lead of more standard errors of the difference is more than noise.

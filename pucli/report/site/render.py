@@ -15,12 +15,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pucli.metrics import get_metric
 from pucli.report.build import FIRST_TITLE as FIRST
-from pucli.report.causes import CAUSES
-from pucli.report.comparisons import Comparison, Ranking
 from pucli.report.model import Report
 from pucli.report.site.diagram import critical_difference
-from pucli.report.table import TableRow
-from pucli.report.verdict import BY_VARIANT, NOT_RUN, REPRODUCED
+from pucli.report.tables.causes import CAUSES
+from pucli.report.tables.comparisons import Comparison, Ranking
+from pucli.report.tables.table import TableRow
+from pucli.report.tables.verdict import BY_VARIANT, NOT_RUN, REPRODUCED
 from pucli.runner.cells import Cell
 from pucli.runner.store import StoredRows
 
@@ -234,7 +234,7 @@ def footnotes(report: Report) -> dict[str, tuple[str, str]]:
 
 
 def _setting(cell: Cell, keys: set[str]) -> str:
-    from pucli.report.published import setting_key
+    from pucli.report.tables.published import setting_key
 
     return _key(setting_key(cell.setting, [key for key in cell.setting if key in keys]))
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pucli.errors import UsageError
+from pucli.core.errors import UsageError
+from pucli.report.all_experiments import judged_rows, with_results
 from pucli.report.build import assemble, gather, keep_recorded
-from pucli.report.everything import judged_rows, with_results
 from pucli.report.files import read_provenance, write
-from pucli.report.leaders import Leader, leaders
 from pucli.report.model import Report
 from pucli.report.site.best import CEILING, best_on, lead
 from pucli.report.site.prose import guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
-from pucli.report.summary import count_verdicts
-from pucli.report.verdict import VERDICTS
+from pucli.report.tables.leaderboard import Leader, leaders
+from pucli.report.tables.summary import count_verdicts
+from pucli.report.tables.verdict import VERDICTS
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, gammaln, xlogy
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, State
 from pucli.solvers.classtering.updates import expected_log, loading_squares, residuals
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.solvers.classtering.bound import lower_bound
 from pucli.solvers.classtering.state import Globals, Rows, State
 from pucli.solvers.classtering.updates import principal_axes, sweep, update_local

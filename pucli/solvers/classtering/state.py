@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 
 # Bounds on learnt hyper-parameters, in units where the mean variance of a feature is one. They matter only where the
 # maximum lies at infinity (one component, a constant feature, columns that are all switched off).

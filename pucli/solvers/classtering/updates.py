@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, gammaln, zeta
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.classtering.state import (
     CONCENTRATION_RANGE,
     NU0_MAX,

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges, similarity_form
-from pucli.kernels.intercept import with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.cpb.dc import CPBSolution
 from pucli.solvers.cpb.problem import cpb_objective
 from pucli.solvers.elastic.admm import soft_threshold
 from pucli.solvers.glpual.admm import shrink_hinge
+from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.kernels.intercept import with_offset, without_offset
 from pucli.solvers.result import Solution
 
 

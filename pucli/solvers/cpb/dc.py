@@ -3,8 +3,8 @@
 Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of
 1 + f_i, and solves the convex problem that remains: one kink between two slopes for each row, a ridge in the metric of
 lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
-`pucli.solvers.rows.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.rows.linear` for large
-n. With few columns, `pucli.solvers.rows.smoothed` finds a starting point. J never increases (Tao and An 1997; Yuille
+`pucli.solvers.row_losses.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.row_losses.linear` for large
+n. With few columns, `pucli.solvers.row_losses.smoothed` finds a starting point. J never increases (Tao and An 1997; Yuille
 and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
 """
 
@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges, similarity_form
-from pucli.kernels.intercept import at_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.cpb.problem import cpb_loss, cpb_objective, trivial_value
+from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.kernels.intercept import at_offset, without_offset
 from pucli.solvers.result import Solution
-from pucli.solvers.rows.kernel import DENSE_ROWS, solve_kernel_rows
-from pucli.solvers.rows.linear import solve_linear
-from pucli.solvers.rows.losses import ROUNDING, RowLosses, gap_at, loss_values
-from pucli.solvers.rows.smoothed import STEPS, WIDTHS, smoothed_slopes
+from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
+from pucli.solvers.row_losses.linear import solve_linear
+from pucli.solvers.row_losses.losses import ROUNDING, RowLosses, gap_at, loss_values
+from pucli.solvers.row_losses.smoothed import STEPS, WIDTHS, smoothed_slopes
 
 # The convex problems are solved to this share of the tolerance, which is cheap once the free rows are known.
 INNER_ACCURACY = 0.01
@@ -219,7 +219,7 @@ def solve_cpb(
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     lam : float
@@ -230,7 +230,7 @@ def solve_cpb(
         Largest number of steps from each start, each a convex problem. If they do not suffice, one more gives the
         residual.
     similarity : ndarray of shape (m, m), optional
-        `pucli.kernels.graph.similarity_form` of the features, if it is known from another fit.
+        `pucli.solvers.kernels.graph.similarity_form` of the features, if it is known from another fit.
     dual : ndarray of shape (n,), optional
         `dual` of a fit to the same rows with a similar ridge, to start from.
 

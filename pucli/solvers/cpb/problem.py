@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.graph import Edges
 
 
 def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:

@@ -13,12 +13,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, eye_array
 from scipy.sparse.linalg import SuperLU, splu
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.elastic.dual import elastic_bound, elastic_objective
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.problem import quadratic_part
+from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.kernels.intercept import with_offset, without_offset
 from pucli.solvers.result import Solution, within
 
 # Iterations between computations of the gap.

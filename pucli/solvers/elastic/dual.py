@@ -3,7 +3,7 @@
     J(w) = lam1/2 |beta|_1 + lam2/2 |beta|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf,    f = Z w
 
 J is the quadratic of `pucli.solvers.glpual.problem` plus one loss with a kink for each labelled row and each feature,
-so in the dual each labelled row and each coefficient has a variable in a box (`pucli.solvers.rows.box`). A coefficient
+so in the dual each labelled row and each coefficient has a variable in a box (`pucli.solvers.row_losses.box`). A coefficient
 whose dual variable lies strictly inside its box is zero at the optimum. It is set to exactly zero, and the gap is
 computed there.
 """
@@ -15,12 +15,12 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
+from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.kernels.intercept import with_offset, without_offset
 from pucli.solvers.result import Solution, within
-from pucli.solvers.rows.box import ascend
+from pucli.solvers.row_losses.box import ascend
 
 # The result of `cho_factor`: the factor, and whether it is lower triangular.
 Cholesky: TypeAlias = tuple[Floats, bool]
@@ -75,7 +75,7 @@ def solve_elastic(
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     lam1, lam2 : float
         L1 penalty, at least zero, and ridge, positive.
     c_p, c_u : float

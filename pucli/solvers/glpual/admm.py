@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
+from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.kernels.intercept import with_offset, without_offset
 from pucli.solvers.result import Solution, within
 
 
@@ -41,7 +41,7 @@ def solve_glpual_admm(
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     lam : float
         Ridge, positive.
     c_p, c_u : float

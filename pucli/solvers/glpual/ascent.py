@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.arrays import Floats, Ints
-from pucli.solvers.rows.box import box_newton
+from pucli.core.arrays import Floats, Ints
+from pucli.solvers.row_losses.box import box_newton
 
 # Sweeps between Newton rounds, and steps in a round: sweeps find the coordinates inside the box, and Newton steps find
 # their values.

@@ -19,11 +19,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.ascent import box_ascent, box_ascent_gram
 from pucli.solvers.glpual.problem import DIFFERENCE, glpual_objective, quadratic_part, refined
+from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.result import Solution, within
 
 
@@ -46,7 +46,7 @@ def solve_glpual(
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     lam : float
         Ridge, positive.
     c_p, c_u : float
@@ -64,8 +64,8 @@ def solve_glpual(
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.kernels.graph import mutual_knn
-    >>> from pucli.kernels.intercept import with_intercept
+    >>> from pucli.solvers.kernels.graph import mutual_knn
+    >>> from pucli.solvers.kernels.intercept import with_intercept
     >>> from pucli.solvers.glpual.dual import solve_glpual
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> labelled = X[:, 0] > 0.8

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
-from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.problem import DIFFERENCE, glpual_objective, quadratic_part, refined
+from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.result import CLOSED_FORM, Solution
 
 
@@ -22,7 +22,7 @@ def solve_gllc(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float 
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     lam : float
         Ridge, positive.
     c_p, c_u : float

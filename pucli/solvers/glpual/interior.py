@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 
 # Largest number of steps; 12 to 18 are typical.
 MAX_STEPS = 60

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.solvers.glpual.ascent import box_ascent
 
 
@@ -153,7 +153,7 @@ def linear_path(
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
-        The graph of the training rows (`pucli.kernels.graph.Graph`).
+        The graph of the training rows (`pucli.solvers.kernels.graph.Graph`).
     Z_valid : ndarray of shape (n_valid, r)
         Validation rows with a last column of ones.
     labelled_valid : ndarray of shape (n_valid,)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges, similarity_form
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.graph import Edges, similarity_form
 
 # Rounding of A costs too many digits if the objective by A and by the rows differ by this share.
 DIFFERENCE = 1e-11
@@ -35,7 +35,7 @@ def quadratic_part(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_u: fl
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     lam, c_u : float
         Ridge, and weight of each unlabeled row.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from pucli.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Solution, within
 
 

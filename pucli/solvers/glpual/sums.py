@@ -12,9 +12,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.dual import solve_quadratic_and_hinge
+from pucli.solvers.kernels.graph import Edges
 from pucli.solvers.result import Solution
 
 # Number of rows whose features are computed at once.
@@ -77,7 +77,7 @@ def sums_in_blocks(
     labelled : ndarray of bool, shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray, optional
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
 
     Returns
     -------
@@ -128,7 +128,7 @@ def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.kernels.intercept import with_intercept
+    >>> from pucli.solvers.kernels.intercept import with_intercept
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> labelled = X[:, 0] > 0.7
     >>> halves = [RowSums.of(with_intercept(X[part]), labelled[part]) for part in (slice(0, 30), slice(30, 60))]

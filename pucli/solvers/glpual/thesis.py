@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pucli.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Solution
 
 

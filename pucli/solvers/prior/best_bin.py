@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats, Ints
-from pucli.kernels.graph import squared_distances
+from pucli.core.arrays import Bools, Floats, Ints
+from pucli.solvers.kernels.graph import squared_distances
 
 # Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
 # samples of some hundred rows.

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 
 # Chosen on the design half of the tasks of `pucli bench quality`.
 SHORTFALL = 0.005

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from pucli.arrays import AnyArray, Bools, Floats
+from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.solvers.prior.best_bin import auc, best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
 from pucli.solvers.prior.tice import tice, unlabeled_prior

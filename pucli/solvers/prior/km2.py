@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pucli.arrays import Floats
-from pucli.kernels.graph import squared_distances
+from pucli.core.arrays import Floats
+from pucli.solvers.kernels.graph import squared_distances
 
 # Candidates for the RBF width, as multiples of the median distance; the one that best separates the samples is used.
 WIDTHS = np.logspace(-1, 1, 5)

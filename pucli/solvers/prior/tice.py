@@ -12,7 +12,7 @@ import heapq
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 
 # Borders of the four pieces of a scaled feature, and the constants of the paper.
 BORDERS = (0.25, 0.5, 0.75)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import gammaln
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 
 
 class ExponentialFamily(Protocol):

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import lstsq, qr, svd
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.result import Certificate, Solution
 
 # Coordinate sweeps between two Newton steps on the free labels.

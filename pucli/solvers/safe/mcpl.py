@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import Gaussian, Pattern, relative_rounding, sample_moments
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
-from pucli.arrays import Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.safe.families import DiagonalGaussian, ExponentialFamily, FullGaussian
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, log_expit
 
-from pucli.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats
 
 # Tolerance of a Newton step's promised decrease, and a weak penalty of the constant, for separable rows.
 _TOLERANCE, _CONSTANT_RIDGE = 1e-10, 1e-6

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Edges
-from pucli.kernels.quadratic_surface import surface_groups
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.elastic.admm import CHECK_EVERY, shifted_laplacian
 from pucli.solvers.glpual.admm import shrink_hinge
+from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceSolution,
     surface_bound,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.quadratic_surface import surface_groups
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceProblem,
     scaled_cholesky,

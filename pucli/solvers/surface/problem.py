@@ -2,7 +2,7 @@
 
     J(w) = lam1/2 sum_j |alpha_[j]| + lam2/2 alpha'G alpha + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf
 
-for w = (alpha, beta_0) and f = Z w, with Z the rows (s(x_i), 1) of `pucli.kernels.quadratic_surface` and overlapping
+for w = (alpha, beta_0) and f = Z w, with Z the rows (s(x_i), 1) of `pucli.solvers.kernels.quadratic_surface` and overlapping
 groups. The quadratic terms are one matrix A and one vector b, computed once, so that no step depends on the number of
 unlabeled rows. The dual variables are the slopes p in [-c_p, 0] of the hinges, and for the groups, t = D alpha, vectors
 v_j in balls of radius lam1/2.
@@ -22,10 +22,10 @@ import numpy as np
 import scipy.linalg.lapack
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats, Ints
-from pucli.kernels.graph import Edges, similarity_form
-from pucli.kernels.quadratic_surface import surface_coordinates, surface_groups
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.solvers.elastic.dual import Cholesky, best_intercept
+from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.kernels.quadratic_surface import surface_coordinates, surface_groups
 from pucli.solvers.result import Solution
 
 # The bound is also computed with the multipliers times these factors, which leaves room in the balls for rounding.
@@ -96,11 +96,11 @@ def surface_problem(
     Z : ndarray of shape (n, r)
         Surface features of the rows, with a last column of ones.
     G : ndarray of shape (r - 1, r - 1)
-        Matrix of `pucli.kernels.quadratic_surface.surface_ridge`.
+        Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
     labelled : ndarray of shape (n,)
         Which rows are labelled positives.
     edges : tuple of ndarray
-        Edges of R (`pucli.kernels.graph`).
+        Edges of R (`pucli.solvers.kernels.graph`).
     lam2 : float
         Ridge on the gradients of f, positive.
     c_p, c_u : float

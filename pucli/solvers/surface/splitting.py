@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from scipy.linalg import cho_solve
 
-from pucli.arrays import Floats, Ints
-from pucli.kernels.quadratic_surface import surface_groups
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.elastic.dual import Cholesky
+from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceProblem,
     inverse_of,

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
-from pucli.kernels.quadratic_surface import surface_groups
+from pucli.core.arrays import Floats, Ints
+from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.newton import newton
 from pucli.solvers.surface.problem import (
     SurfaceProblem,

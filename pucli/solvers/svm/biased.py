@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.solvers.rows.losses import RowLosses, best_bias
+from pucli.core.arrays import Floats
+from pucli.solvers.row_losses.losses import RowLosses, best_bias
 
 
 def svm_gap(f: Floats, norm2: float, dual: Floats, signs: Floats, weights: Floats, lam: float) -> tuple[float, float]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.kernels.low_rank import pivoted_cholesky
-from pucli.solvers.rows.linear import keeps_w, solve_linear
-from pucli.solvers.rows.losses import RowLosses, restore_total
+from pucli.core.arrays import Floats
+from pucli.solvers.kernels.low_rank import pivoted_cholesky
+from pucli.solvers.row_losses.linear import keeps_w, solve_linear
+from pucli.solvers.row_losses.losses import RowLosses, restore_total
 
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve, solve
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.result import Solution
 
 if TYPE_CHECKING:

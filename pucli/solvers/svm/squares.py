@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Floats
-from pucli.kernels.intercept import at_offset, with_offset
+from pucli.core.arrays import Floats
+from pucli.solvers.kernels.intercept import at_offset, with_offset
 from pucli.solvers.result import CLOSED_FORM, Solution
 
 # Steps of iterative refinement, with gradients from the rows.

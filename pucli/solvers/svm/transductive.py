@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from pucli.arrays import Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.result import Solution
 
 # Times C_u is doubled, from C / 2^STAGES to C.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from pucli.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Certificate
 
 # Above this many rows, scores and gradients are computed in blocks of as many, each with `hidden` numbers for a row.

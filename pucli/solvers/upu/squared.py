@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.result import CLOSED_FORM, Solution
 
 # Estimate of the reciprocal condition number from which on solving with a Cholesky factor bounds the gap.

@@ -1,7 +1,7 @@
 """USMO: exact PU learning with the double hinge and a kernel, with memory linear in the number of rows.
 
 Sansone, De Natale and Zhou (2019), "Efficient training for positive unlabeled learning", minimise the dual of
-`pucli.solvers.rows.losses` by pairs of rows, each solved in closed form, until the tau-optimality conditions (13)
+`pucli.solvers.row_losses.losses` by pairs of rows, each solved in closed form, until the tau-optimality conditions (13)
 hold. Here the pairs are taken inside a block of rows, as in SVM-light (Joachims 1999) and ThunderSVM (Wen et al.
 2018): kernel rows are computed a block at a time by one matrix product, pairs are solved on the block's own small
 matrix, and f at all other rows follows by one product. f is kept for the active rows (the paper's function cache); rows
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
-from pucli.kernels.functions import Kernel
+from pucli.core.arrays import Floats, Ints
+from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.result import Certificate
-from pucli.solvers.rows.cache import RowStore
-from pucli.solvers.rows.losses import RowLosses, bias_and_gap, dual_value, relative_scale
-from pucli.solvers.rows.pairs import add_rows, critical_values, solve_block
+from pucli.solvers.row_losses.cache import RowStore
+from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap, dual_value, relative_scale
+from pucli.solvers.row_losses.pairs import add_rows, critical_values, solve_block
 
 # Number of rows in a block; its pairs are solved until a tenth of the violation is left.
 BLOCK = 256
@@ -79,7 +79,7 @@ def solve_kernel(
     shrinking: bool = True,
     overwrite_X: bool = False,
 ) -> KernelSolution:
-    """Minimise the problem of `pucli.solvers.rows.losses` over g in the kernel's space and the bias.
+    """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the bias.
 
     Parameters
     ----------

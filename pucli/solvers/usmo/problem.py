@@ -5,7 +5,7 @@ c2 = 1 / (2 lam n), Sansone, De Natale and Zhou (2019) minimise
 
     -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
 
-the unbiased PU risk with the double hinge max(-z, max(0, 1/2 - z/2)). It is the problem of `pucli.solvers.rows.losses`
+the unbiased PU risk with the double hinge max(-z, max(0, 1/2 - z/2)). It is the problem of `pucli.solvers.row_losses.losses`
 on the unlabeled rows, with slopes 0, c2/2, c2, kinks at -1 and 1, a = c1 sum_p k(x_p, .) and e = c1 p.
 """
 
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.functions import Kernel
-from pucli.solvers.rows.losses import RowLosses
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.row_losses.losses import RowLosses
 
 
 def double_hinge_losses(n: int, c2: float) -> RowLosses:

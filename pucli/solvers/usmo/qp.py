@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.solvers.rows.losses import restore_total
+from pucli.core.arrays import Floats
+from pucli.solvers.row_losses.losses import restore_total
 from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 # Above this many unlabeled rows the kernel matrix and its factor would take gigabytes.

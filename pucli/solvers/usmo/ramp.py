@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.functions import Kernel
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.result import Certificate
-from pucli.solvers.rows.linear import keeps_w, solve_linear
-from pucli.solvers.rows.losses import (
+from pucli.solvers.row_losses.linear import keeps_w, solve_linear
+from pucli.solvers.row_losses.losses import (
     ROUNDING,
     RowLosses,
     bias_and_gap,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.solvers.rows.losses import (
+from pucli.core.arrays import Floats
+from pucli.solvers.row_losses.losses import (
     RowLosses,
     best_bias,
     restore_total,

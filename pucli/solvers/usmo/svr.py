@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.kernels.functions import Kernel
-from pucli.solvers.rows.losses import restore_total
+from pucli.core.arrays import Floats
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.row_losses.losses import restore_total
 from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 # Above this many unlabeled rows libsvm's 2 (p + 3 n) variables take minutes.

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
-from pucli.kernels.graph import Graph, graph_of_part, mutual_knn
-from pucli.kernels.neighbours import nearest
+from pucli.core.arrays import Floats, Ints
 from pucli.methods import Method, estimator_class
+from pucli.solvers.kernels.graph import Graph, graph_of_part, mutual_knn
+from pucli.solvers.kernels.neighbours import nearest
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Outcomes, Point, Progress, count_positive, empty_outcomes, keeping, put
 

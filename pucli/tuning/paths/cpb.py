@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.kernels.graph import mutual_knn, similarity_form
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import rbf_features, rbf_map
+from pucli.core.arrays import Floats
 from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.kernels.graph import mutual_knn, similarity_form
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 

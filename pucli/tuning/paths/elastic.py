@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats
-from pucli.kernels.graph import Graph
-from pucli.kernels.intercept import with_intercept
+from pucli.core.arrays import Floats
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.elastic.path import elastic_path
+from pucli.solvers.kernels.graph import Graph
+from pucli.solvers.kernels.intercept import with_intercept
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 

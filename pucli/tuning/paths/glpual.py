@@ -14,23 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dgeqrf, dormqr, dpotrf, dtrtrs
 
-from pucli.arrays import Bools, Floats, Ints
-from pucli.estimators.base.global_local import THESIS_ITERATIONS, THESIS_MU
-from pucli.kernels.graph import (
-    Graph,
-    edge_weights,
-    graph_from_distances,
-    laplacian_product,
-    squared_distances,
-)
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
+from pucli.core.arrays import Bools, Floats, Ints
+from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU
 from pucli.solvers.glpual.ascent import box_ascent_gram
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.interior import box_interior
 from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
+from pucli.solvers.kernels.graph import (
+    Graph,
+    edge_weights,
+    graph_from_distances,
+    laplacian_product,
+    squared_distances,
+)
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pucli.solvers.rows.linear import solve_linear
+from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.svm.hinge import hinge_losses
 from pucli.tuning.paths.base import PathRoute, Place, in_order
 from pucli.tuning.routes import Outcomes, Point

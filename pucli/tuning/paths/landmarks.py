@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pucli.arrays import Floats, Ints
-from pucli.kernels.graph import NO_EDGES, Graph, squared_distances
-from pucli.kernels.low_rank import LANDMARK_ROWS, landmark_map, pivoted_cholesky, rbf_from_distances
+from pucli.core.arrays import Floats, Ints
 from pucli.methods import Method
+from pucli.solvers.kernels.graph import NO_EDGES, Graph, squared_distances
+from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmark_map, pivoted_cholesky, rbf_from_distances
 from pucli.tuning.folds import Fold
 from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pucli.arrays import Bools, Floats
-from pucli.kernels.graph import Graph, edge_weights, mutual_knn, similarity_form
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.quadratic_surface import check_memory, surface_features, surface_groups, surface_ridge
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.graph import Graph, edge_weights, mutual_knn, similarity_form
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.quadratic_surface import check_memory, surface_features, surface_groups, surface_ridge
 from pucli.solvers.surface.problem import SurfaceProblem, SurfaceSolution, assemble, quadratic
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit

@@ -7,8 +7,8 @@ import pytest
 from scipy import optimize
 from scipy.special import digamma, softmax
 
-from pucli.estimators import classtering
-from pucli.estimators.classtering import Classtering
+from pucli.estimators.semi_supervised import classtering
+from pucli.estimators.semi_supervised.classtering import Classtering
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit
 from pucli.solvers.classtering.state import Globals, Hyper, Locals, State

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from pucli.estimators.classtering import Classtering
-from pucli.estimators.constrained_kmeans import ConstrainedKMeans, pairwise_constraints
+from pucli.estimators.semi_supervised.classtering import Classtering
+from pucli.estimators.semi_supervised.constrained_kmeans import ConstrainedKMeans, pairwise_constraints
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.state import initial_hyper, rows
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import pucli.solvers.cpb.dc as cpb_solver
-from pucli.estimators.cpb import CPBGLPUAL
-from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
-from pucli.kernels.low_rank import rbf_from_distances
+from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.solvers.cpb.admm import push_from_zero, solve_cpb_admm, solve_cpb_thesis, update_a
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.cpb.problem import cpb_loss, cpb_objective
-from pucli.solvers.rows.losses import bias_and_gap
-from pucli.solvers.rows.smoothed import WIDTHS, smoothed_slopes
+from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
+from pucli.solvers.kernels.low_rank import rbf_from_distances
+from pucli.solvers.row_losses.losses import bias_and_gap
+from pucli.solvers.row_losses.smoothed import WIDTHS, smoothed_slopes
 from tests import oracles
 from tests.oracles import clarabel, with_graph
 

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.estimators.elastic import ElasticGLPUAL
-from pucli.estimators.glpual import GLPUAL
-from pucli.kernels.graph import laplacian_product
+from pucli.estimators.global_local.elastic import ElasticGLPUAL
+from pucli.estimators.global_local.glpual import GLPUAL
 from pucli.methods import Method
 from pucli.solvers.elastic.admm import shifted_laplacian, soft_threshold
 from pucli.solvers.elastic.dual import elastic_objective, lam1_max, solve_elastic
+from pucli.solvers.kernels.graph import laplacian_product
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.elastic import ElasticPath
 from pucli.tuning.routes import GenericRoute
 from tests import oracles
 from tests.oracles import clarabel, with_graph
 
-METHOD = Method("e-glpual", "pucli.estimators.elastic:ElasticGLPUAL", "pu", "")
+METHOD = Method("e-glpual", "pucli.estimators.global_local.elastic:ElasticGLPUAL", "pu", "")
 
 
 problem = partial(oracles.problem, m=4, shift=2.0, relevant=1)

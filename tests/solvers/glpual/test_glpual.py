@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.estimators.glpual import GLLC, GLPUAL
-from pucli.kernels.graph import edge_weights, mutual_knn, squared_distances
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.low_rank import rbf_from_distances
+from pucli.estimators.global_local.glpual import GLLC, GLPUAL
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.problem import glpual_objective
 from pucli.solvers.glpual.thesis import solve_thesis
+from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.low_rank import rbf_from_distances
 from tests.oracles import clarabel, problem
 
 
@@ -210,12 +210,12 @@ def test_objective_function_is_the_definition():
 
 def test_too_little_memory_is_told_before_neighbours_are_searched(monkeypatch):
     searched = []
-    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
-    monkeypatch.setattr("pucli.estimators.glpual.mutual_knn", lambda *given: searched.append(given))
+    monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("pucli.estimators.global_local.glpual.mutual_knn", lambda *given: searched.append(given))
     X, y = problem(0, n=60)
     with pytest.raises(ValueError, match="the kernel matrix of 60 rows takes"):
         GLPUAL(kernel="rbf", form="thesis").fit(X, y)
-    monkeypatch.setattr("pucli.estimators.base.feature_model.WHOLE_KERNEL_ROWS", 50)
+    monkeypatch.setattr("pucli.estimators.global_local.feature_model.WHOLE_KERNEL_ROWS", 50)
     with pytest.raises(ValueError, match="500 landmarks for 60 rows takes"):
         GLPUAL(kernel="rbf").fit(X, y)
     assert not searched

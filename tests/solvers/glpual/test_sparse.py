@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from pucli.estimators import BLSSVM
-from pucli.kernels.graph import NO_EDGES
-from pucli.kernels.intercept import with_intercept
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
+from pucli.solvers.kernels.graph import NO_EDGES
+from pucli.solvers.kernels.intercept import with_intercept
 
 
 def rows(n=200, m=30, density=0.2, seed=0):
@@ -68,8 +68,8 @@ def test_very_many_features_need_no_matrix_of_them(monkeypatch):
     X = rng.normal(size=(12, 40)) + 1e3
     labelled = np.arange(12) < 5
     whole = BLSSVM(lam=2.0, c_u=0.3).fit(X, labelled)
-    monkeypatch.setattr("pucli.estimators.svm.WIDE", 20)
-    monkeypatch.setattr("pucli.estimators.svm.solve_gllc", None)
+    monkeypatch.setattr("pucli.estimators.global_local.svm.WIDE", 20)
+    monkeypatch.setattr("pucli.estimators.global_local.svm.solve_gllc", None)
     wide = BLSSVM(lam=2.0, c_u=0.3).fit(X, labelled)
     assert wide.converged_
     assert wide.objective_ == pytest.approx(whole.objective_, rel=1e-8)

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from pucli.estimators import BLSSVM, GLLC, GLPUAL
-from pucli.estimators.base import feature_model
-from pucli.kernels.graph import NO_EDGES, mutual_knn
-from pucli.kernels.intercept import with_intercept
+from pucli.estimators.global_local import feature_model
 from pucli.solvers.glpual import sums as module
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import glpual_objective
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums, sums_in_blocks
+from pucli.solvers.kernels.graph import NO_EDGES, mutual_knn
+from pucli.solvers.kernels.intercept import with_intercept
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_many_rows_get_the_kernel_by_landmarks(estimator, rows, monkeypatch):
 
 def test_a_problem_beyond_the_memory_is_refused_with_its_size(rows, monkeypatch):
     X, labelled = rows
-    monkeypatch.setattr("pucli.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match=r"kernel matrix of 400 rows takes 0.00384 GB .*; leave form=thesis out"):
         GLPUAL(kernel="rbf", form="thesis").fit(X, labelled)
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 300)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.estimators.base.prior import resolve_prior
+from pucli.estimators.base.class_prior import resolve_prior
 from pucli.solvers.prior import best_bin
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior, estimate_priors

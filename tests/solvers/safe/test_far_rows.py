@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.estimators.mcpl import MCPLLDA, MCPLQDA
+from pucli.estimators.safe.mcpl import MCPLLDA, MCPLQDA
 
 mpmath = pytest.importorskip("mpmath", reason="arithmetic of 50 digits needs mpmath")
 

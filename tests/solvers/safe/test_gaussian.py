@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from pucli.estimators.gaussian_mcpl import GaussianMCPL
+from pucli.estimators.safe.gaussian_mcpl import GaussianMCPL
 from pucli.solvers.safe.gaussian import clashing_rows, monotone_cover
 
 seeds = st.integers(0, 10**6)

@@ -12,7 +12,7 @@ from scipy.optimize import lsq_linear, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_classifiers_predictions
 
-from pucli.estimators.least_squares import CPLS, ICLS, LeastSquares
+from pucli.estimators.safe.least_squares import CPLS, ICLS, LeastSquares
 from pucli.solvers.safe.least_squares import (
     box_least_squares,
     guaranteed_improvement,

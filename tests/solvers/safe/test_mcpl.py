@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
-from pucli.estimators.lda_baselines import EMLDA, SelfTrainingLDA
-from pucli.estimators.mcpl import MCPL, MCPLLDA, MCPLQDA
+from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
+from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
 from tests.oracles import clarabel
 from tests.solvers.safe.problems import problem
 

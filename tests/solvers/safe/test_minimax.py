@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from pucli.estimators.gaussian_mcpl import GaussianMCPL
+from pucli.estimators.safe.gaussian_mcpl import GaussianMCPL
 from pucli.solvers.safe.gaussian import fit_by_blocks, monotone_pattern, sample_moments
 from pucli.solvers.safe.minimax import solve_minimax, unknowns
 from tests.oracles import clarabel
@@ -170,7 +170,7 @@ def test_large_tables_are_solved_on_request_only(monkeypatch):
     p, q = sum(middle), first + 1
     assert unknowns(pattern) == p * q + p * (p + 1) // 2
     assert unknowns(pattern, 0.1) == (p + last) * q + (p + last) * (p + last + 1) // 2
-    monkeypatch.setattr("pucli.estimators.gaussian_mcpl.MOST_UNKNOWNS", 5)
+    monkeypatch.setattr("pucli.estimators.safe.gaussian_mcpl.MOST_UNKNOWNS", 5)
     safe, asked = GaussianMCPL().fit(partial), GaussianMCPL(blocks="minimax").fit(partial)
     assert safe.used_blocks_ in CLOSED and np.isnan(safe.dual_gap_)
     assert asked.used_blocks_ == "minimax" and asked.improvement_ > safe.improvement_

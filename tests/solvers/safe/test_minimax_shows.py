@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pucli.estimators.gaussian_mcpl import GaussianMCPL
+from pucli.estimators.safe.gaussian_mcpl import GaussianMCPL
 from pucli.solvers.safe.gaussian import conditional, monotone_pattern, sample_moments
 from tests.report.page_numbers import PAGE
 from tests.solvers.safe.patterns import gain, rows_with_gaps

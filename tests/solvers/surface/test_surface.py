@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from pucli.data import load_dataset
-from pucli.estimators.elastic import EKFGLPUAL
-from pucli.kernels import quadratic_surface
-from pucli.kernels.graph import edge_weights, mutual_knn
-from pucli.kernels.intercept import with_intercept
-from pucli.kernels.quadratic_surface import (
+from pucli.estimators.global_local.elastic import EKFGLPUAL
+from pucli.methods import Method
+from pucli.solvers.kernels import quadratic_surface
+from pucli.solvers.kernels.graph import edge_weights, mutual_knn
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.quadratic_surface import (
     check_memory,
     n_surface_features,
     surface_coordinates,
@@ -25,7 +26,6 @@ from pucli.kernels.quadratic_surface import (
     surface_ridge,
     surface_score,
 )
-from pucli.methods import Method
 from pucli.solvers.surface.admm import shrink_groups
 from pucli.solvers.surface.newton import newton
 from pucli.solvers.surface.problem import surface_bound, surface_lam1_max, surface_objective, surface_problem
@@ -37,7 +37,7 @@ from pucli.tuning.routes import GenericRoute
 from pucli.tuning.search import tune
 from tests.oracles import clarabel
 
-METHOD = Method("ekf-glpual", "pucli.estimators.elastic:EKFGLPUAL", "pu", "")
+METHOD = Method("ekf-glpual", "pucli.estimators.global_local.elastic:EKFGLPUAL", "pu", "")
 
 
 def rows_inside(seed, n=80, m=4, n_p=20):

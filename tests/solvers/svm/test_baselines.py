@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from pucli.estimators import svm
-from pucli.estimators.glpual import GLLC
-from pucli.estimators.naive_svc import NaiveSVC
-from pucli.estimators.svm import BLSSVM, BSVM
-from pucli.kernels.graph import squared_distances
-from pucli.kernels.low_rank import rbf_from_distances
-from pucli.solvers.rows.kernel import newton_step
-from pucli.solvers.rows.losses import RowLosses, restore_total
+from pucli.estimators.global_local import svm
+from pucli.estimators.global_local.glpual import GLLC
+from pucli.estimators.global_local.svm import BLSSVM, BSVM
+from pucli.estimators.unbiased.naive_svc import NaiveSVC
+from pucli.solvers.kernels.graph import squared_distances
+from pucli.solvers.kernels.low_rank import rbf_from_distances
+from pucli.solvers.row_losses.kernel import newton_step
+from pucli.solvers.row_losses.losses import RowLosses, restore_total
 from tests.oracles import clarabel, problem
 
 

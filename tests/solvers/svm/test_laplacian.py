@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from pucli.estimators.base.kept import KEPT
-from pucli.estimators.laplacian_svm import LaplacianSVM
+from pucli.core.lru_cache import KEPT
+from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
 from pucli.solvers.svm.laplacian import best_offset, graph_kernel, solve_laplacian_svms
 from tests.oracles import clarabel
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
 
-from pucli.estimators.low_density import LowDensitySeparation
+from pucli.estimators.semi_supervised.low_density import LowDensitySeparation
 from pucli.solvers.svm.transductive import STAGES, solve_transductive, transductive_loss
 from tests.oracles import clarabel
 

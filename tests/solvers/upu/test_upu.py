@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from pucli.estimators.upu import NNPU, UPU
-from pucli.kernels.intercept import with_intercept
+from pucli.estimators.unbiased.upu import NNPU, UPU
+from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.upu.network import (
     Network,
     initial_network,

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pucli.kernels.functions import Kernel
-from pucli.solvers.rows.linear import solve_linear
-from pucli.solvers.rows.losses import best_bias
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.row_losses.linear import solve_linear
+from pucli.solvers.row_losses.losses import best_bias
 from pucli.solvers.usmo.blocks import solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from pucli.estimators.ramp import STARTS, RampPU
-from pucli.estimators.usmo import USMO
-from pucli.kernels.functions import Kernel
-from pucli.solvers.rows.losses import loss_values
+from pucli.estimators.unbiased.ramp import STARTS, RampPU
+from pucli.estimators.unbiased.usmo import USMO
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.row_losses.losses import loss_values
 from pucli.solvers.usmo.ramp import ramp, solve_ramp, tangent_losses
 
 

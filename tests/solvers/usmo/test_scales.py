@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from pucli.estimators.ramp import RampPU
-from pucli.estimators.usmo import USMO
-from pucli.kernels.functions import Kernel, rbf
+from pucli.estimators.unbiased.ramp import RampPU
+from pucli.estimators.unbiased.usmo import USMO
+from pucli.solvers.kernels.functions import Kernel, rbf
 
 LABELLED, UNLABELED, PRIOR = 20, 300, 0.4
 

@@ -1,1 +1,0 @@
-"""The automatic classifier: ensemble, class prior, cut, and estimates that need no true labels."""

@@ -1,0 +1,49 @@
+"""Warnings of options that have no effect with the others, or that the rows contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.options import Rows
+from pucli.cli.output import Output, number
+
+if TYPE_CHECKING:
+    from pucli.data.rows.training_rows import TrainingRows
+
+
+def warn_of_unused(out: Output, method: str, given: Collection[str], params: Mapping[str, Any]) -> None:
+    """Warn of given parameters of a method that have no effect with all its `params`."""
+    from pucli.used_only import without_effect
+
+    for line in without_effect(method, given, params):
+        out.warn(line)
+
+
+def warn_of_scenario(out: Output, method: str, where: Rows) -> None:
+    """Warn of a scenario that does not change a model of the user's own rows."""
+    if where.data is not None and where.scenario != Rows.scenario:
+        out.warn(
+            f"--scenario {where.scenario} does not change how {method} is trained, only the estimated prior, the "
+            "probabilities, and the scores by which `pucli tune` chooses."
+        )
+
+
+def warn_of_far_prior(out: Output, params: Mapping[str, Any], rows: TrainingRows, seed: int) -> None:
+    """Warn if the rows plainly contradict the class prior that was given."""
+    from pucli.solvers.prior.estimate import contradicted
+
+    prior = params.get("prior")
+    if isinstance(prior, str) or not prior or rows.y is None:
+        return
+    try:
+        found = contradicted(float(prior), rows.X, rows.y == 1, random_state=seed)
+    except ValueError:  # rows of one kind, or without any difference, of which others tell
+        return
+    if found is not None:
+        ends = f"{number(found.low, 2)} to {number(found.high, 2)}"
+        out.warn(
+            f"prior={number(float(prior), 3)} was given, but these rows point to one near {number(found.prior, 2)} "
+            f"({ends}) if the labelled rows are a random sample of the positives. It means the share of positives "
+            "among the unlabeled rows; `pucli prior` tells more."
+        )

@@ -1,0 +1,287 @@
+"""Write what a method, a data set or an experiment starts from. Nothing that is there is ever replaced."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pucli.core.atomic_files import check_folder
+from pucli.core.errors import PucliError, UsageError, unwritable
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_TEMPLATES = Path(__file__).parent / "templates"
+# ending of a data file -> its reader
+READERS = {
+    ".csv": "{kind: table, separator: comma, header: first}",
+    ".tsv": "{kind: table, separator: tab, header: first}",
+    ".xlsx": "{kind: excel, header: first}",
+    ".arff": "{kind: arff}",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it lies.
+    files : list of Path
+        All of them.
+    commands : list of str
+        What to do next, as a shell reads it.
+    """
+
+    folder: Path
+    files: list[Path]
+    commands: list[str]
+
+
+def new_method(name: str, parent: str | Path = ".") -> Made:
+    """Write an installable package with a method that works, to be replaced by one's own.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method on the command line: small letters, digits and hyphens.
+    parent : path, default="."
+        The folder that gets a folder of that name.
+
+    Returns
+    -------
+    Made
+        What was written.
+
+    Raises
+    ------
+    UsageError
+        The name is no such word or is taken, or the folder is there already.
+    """
+    from pucli.methods import all_methods
+
+    folder = _folder(name, parent, "method", all_methods())
+    words = name.split("-")
+    package = f"pucli_{'_'.join(words)}"
+    values = {"name": name, "package": package, "title": "".join(word.capitalize() for word in words)}
+    files = _write(
+        folder,
+        {
+            "pyproject.toml": "method/pyproject.toml",
+            "README.md": "method/README.md",
+            f"{package}/__init__.py": "method/init.py",
+            f"{package}/methods.py": "method/methods.py",
+            f"{package}/estimator.py": "method/estimator.py",
+            f"tests/test_{'_'.join(words)}.py": "method/test.py",
+        },
+        values,
+    )
+    return Made(
+        folder,
+        files,
+        [
+            f"pip install -e {folder}",
+            f"pytest {folder}",
+            f"pucli train --method {name} --dataset breast-cancer",
+        ],
+    )
+
+
+def new_dataset(
+    name: str,
+    parent: str | Path = ".",
+    *,
+    data: str | Path | None = None,
+    label: str | None = None,
+    positive: str | None = None,
+) -> Made:
+    """Write a catalogue of one data set, with its file beside it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set on the command line.
+    parent : path, default="."
+        The folder that gets a folder of that name.
+    data : path, optional
+        The file (csv, tsv, xlsx, arff), which is copied; a few made-up rows when omitted.
+    label : str, optional
+        Its label column.
+    positive : str, optional
+        The value that marks the positive class; all others are negative.
+
+    Returns
+    -------
+    Made
+        What was written.
+
+    Raises
+    ------
+    UsageError
+        The name is no such word or is taken, the folder is there already, or the file cannot be read so.
+    """
+    from pucli.data import dataset_names
+
+    folder = _folder(name, parent, "data set", dataset_names())
+    if (data is None) != (label is None) or (data is None) != (positive is None):
+        raise UsageError("--data, --label and --positive belong together: give all three, or none.")
+    source = Path(data) if data is not None else _TEMPLATES / "dataset" / "points.csv"
+    if not source.is_file():
+        raise UsageError(f"{source}: no such file; --data names the table.")
+    if source.suffix.lower() not in READERS:
+        raise UsageError(f"{source}: the ending must be one of {', '.join(READERS)}.")
+    file = f"{name}{source.suffix.lower()}"
+    values: dict[str, Any] = {
+        "name": name,
+        "file": file,
+        "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
+        "reader": READERS[source.suffix.lower()],
+        "label": _column(label or "kind"),
+        "positive": _value(positive or "yes"),
+    }
+    values |= _counts(name, source, values)
+    files = _write(
+        folder, {"datasets.yaml": "dataset/datasets.yaml", f"test_{_word(name)}.py": "dataset/test.py"}, values
+    )
+    copied = folder / file
+    shutil.copyfile(source, copied)
+    return Made(
+        folder,
+        [*files, copied],
+        [f"pytest {folder}", f"PUCLI_DATASETS={folder / 'datasets.yaml'} pucli train --method gllc --dataset {name}"],
+    )
+
+
+def new_experiment(
+    name: str, parent: str | Path = ".", *, methods: Sequence[str] = (), datasets: Sequence[str] = ()
+) -> Made:
+    """Write an experiment that runs, to be replaced by one's own.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    parent : path, default="."
+        The folder that gets a folder of that name.
+    methods, datasets : sequence of str, optional
+        What to compare, and on what; gllc and svc-naive, and breast-cancer, when omitted.
+
+    Returns
+    -------
+    Made
+        What was written.
+
+    Raises
+    ------
+    UsageError
+        The name is no such word or is taken, a method or data set is unknown, or the folder is there already.
+    """
+    from pucli.data import dataset_key
+    from pucli.methods import get_method
+    from pucli.runner import experiment_names
+
+    folder = _folder(name, parent, "experiment", experiment_names())
+    entries = [get_method(method) for method in methods or ("gllc", "svc-naive")]
+    for entry in entries:
+        if entry.kind != "pu":
+            raise UsageError(f"{entry.name} is no method for positives and unlabeled rows, which this table is of.")
+    keys = [dataset_key(dataset) for dataset in datasets or ("breast-cancer",)]
+    values = {"name": name, "methods": [entry.name for entry in entries], "datasets": keys}
+    files = _write(
+        folder, {f"{name}.yaml": "experiment/experiment.yaml", f"test_{_word(name)}.py": "experiment/test.py"}, values
+    )
+    declared = folder / f"{name}.yaml"
+    return Made(
+        folder,
+        files,
+        [f"pytest {folder}", f"pucli reproduce {declared} --dry-run", f"pucli reproduce {declared} --profile quick"],
+    )
+
+
+def _folder(name: str, parent: str | Path, kind: str, taken: Any) -> Path:
+    """Return the folder to write, after all that can be wrong with it."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r}: take small letters, digits and hyphens, with a letter first, e.g. my-{kind[:4]}.")
+    if name in taken:
+        raise UsageError(f"there is a {kind} {name!r} already; take another name.")
+    check_folder(Path(parent), "--out")
+    folder = Path(parent) / name
+    if folder.exists():
+        raise UsageError(f"{folder} is there already, and nothing is replaced; take another name or another --out.")
+    return folder
+
+
+def _write(folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) -> list[Path]:
+    """Write the templates, filled in, and return the files."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), keep_trailing_newline=True, trim_blocks=True, autoescape=False
+    )
+    written = []
+    for target, template in files.items():
+        path = folder / target
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(environment.get_template(f"{template}.j2").render(values))
+        except OSError as error:
+            raise unwritable(path, error, "--out") from None
+        written.append(path)
+    return written
+
+
+def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what loading the data set gives; the catalogue is tried in a folder that goes away."""
+    from pucli.data import load_dataset
+
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copyfile(source, Path(scratch) / values["file"])
+        (catalogue,) = _write(Path(scratch), {"datasets.yaml": "dataset/datasets.yaml"}, {**values, "counted": False})
+        cache = Path(scratch) / "cache"
+        try:
+            found = load_dataset(name, catalogue=catalogue, cache=cache)
+        except PucliError as error:
+            copy = str(cache / name / values["file"])
+            told = str(error).replace(f"data set {name!r} from {copy}", str(source)).replace(copy, str(source))
+            raise type(error)(told) from None
+    positive = int((found.y == 1).sum())
+    return {
+        "counted": True,
+        "n_positive": positive,
+        "n_negative": len(found.y) - positive,
+        "n_features": found.X.shape[1],
+    }
+
+
+def _value(text: str) -> str:
+    """Return a class as YAML has it: a whole number, or text in quotes."""
+    return text if re.fullmatch(r"-?\d+", text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _column(name: str) -> str:
+    """Return the name of a column as YAML has it, in quotes unless it is a word that stands for nothing else."""
+    plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in (
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "null",
+    )
+    return name if plain else _quoted(name)
+
+
+def _word(name: str) -> str:
+    return name.replace("-", "_")

@@ -1,0 +1,1 @@
+"""Text that the commands print: columns read, trained models, reports."""

@@ -1,0 +1,90 @@
+"""How the columns of a file were interpreted, as printed by every command that reads one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.output import Output
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.data.encode.encoder import TableEncoder
+    from pucli.data.rows.training_rows import RowSource, TrainingRows
+
+
+def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: bool = False) -> TrainingRows:
+    """Return the training rows; for a file, print how its columns were interpreted and warn of suspicious ones.
+
+    Rows that are sparse and wide are refused unless `sparse`.
+    """
+    from pucli.data.rows.training_rows import training_rows
+
+    rows = training_rows(kind, source)
+    if rows.encoder is not None and rows.encoder.sparse_:
+        if not sparse:
+            from pucli.models.fitting import TAKE_SPARSE
+
+            raise UsageError(
+                f"{rows.title} is sparse and wide; only `pucli train`, without --tune, takes it, with {TAKE_SPARSE}."
+            )
+        out.remark(f"columns: {rows.X.shape[1]} numeric, sparse")
+    elif rows.encoder is not None and not rows.encoder.is_plain:
+        out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
+    for line in rows.warnings:
+        out.warn(line)
+    if kind == "pu" and source.data is not None and source.positive is None:
+        say_which_class(out, rows.words["1"], rows.words["0"], rows.label_column, rows.n_labelled)
+    return rows
+
+
+def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:
+    """Print which class was taken for the labelled positives; warn where two numbers are not 0 and 1, or -1 and 1."""
+    text = f"labelled positives: the {n_labelled} rows whose {column!r} is {marked!r}"
+    try:
+        usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}
+    except ValueError:
+        usual = True  # a word for yes
+    if usual:
+        out.remark(f"{text} (--positive names another class)")
+    else:
+        out.warn(f"{text}, the larger of two numbers; if it should be {rest}, give --positive {rest}.")
+
+
+def summary(encoder: TableEncoder) -> str:
+    """Return the number of columns of each kind and of columns with empty cells."""
+    kinds = Counter(column.kind for column in encoder.columns_)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    n_empty = sum(column.n_empty > 0 for column in encoder.columns_)
+    filled = f"; empty cells in {n_empty}, filled and marked" if n_empty else ""
+    return f"{counted}: {len(encoder.get_feature_names_out())} features{filled}"
+
+
+def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
+    """Return one record per column: its kind, its encoding and remarks about it."""
+    return [
+        {
+            "column": column.name,
+            "kind": column.kind,
+            "empty": column.n_empty,
+            "distinct": column.n_distinct,
+            "encoded": one.how(),
+            "features": len(one.features),
+            "note": column.warning or column.remark,
+        }
+        for column, one in zip(encoder.columns_, encoder.encoders_, strict=True)
+    ]
+
+
+def show_columns(out: Output, source: RowSource) -> None:
+    """Print how the columns of a file are interpreted."""
+    from pucli.data.rows.user_file import fit_file
+
+    if source.data is None:
+        raise UsageError("--columns needs a file of your own; give it with --data FILE.")
+    file = fit_file(source.data, source.label, source.choice)
+    if file.encoder.sparse_:
+        raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")
+    records = column_records(file.encoder)
+    out.document({"data": source.data, "rows": len(file.X), "features": file.X.shape[1], "columns": records})
+    out.table(list(records[0]), [list(record.values()) for record in records])

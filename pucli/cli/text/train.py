@@ -1,0 +1,187 @@
+"""The report of ``pucli train`` on a fitted model: a JSON document and a summary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.output import Output, number
+
+if TYPE_CHECKING:
+    from pucli.models.fitting import Fitted
+
+COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
+
+# Number of constant features that are named.
+NAMED = 10
+
+# A kernel is exact up to rounding if no more of its diagonal is left out.
+NEARLY_EXACT = 1e-6
+
+
+def document_of(fitted: Fitted) -> dict[str, Any]:
+    """Return everything known about a fit as one JSON document."""
+    import numpy as np
+
+    from pucli.cli.text.columns import column_records
+    from pucli.data.encode.duplicates import shape
+
+    rows, statements = fitted.rows, fitted.statements
+    labels = {} if rows.y is None else {"labelled": rows.n_labelled, "unlabeled": len(rows.y) - rows.n_labelled}
+    return {
+        "method": fitted.method,
+        "params": fitted.params,
+        "data": rows.about,
+        "rows": rows.X.shape[0],
+        **labels,
+        "features": rows.X.shape[1],
+        "columns": None if rows.encoder is None else column_records(rows.encoder),
+        "missing_cells": int(np.isnan(rows.X).sum()) if isinstance(rows.X, np.ndarray) else 0,
+        **shape(rows.X, rows.feature_names)._asdict(),
+        "standardised": fitted.standardised,
+        **statements,
+        "seconds": fitted.seconds,
+        "test": _test_scores(fitted),
+    }
+
+
+def _test_scores(fitted: Fitted) -> dict[str, Any] | None:
+    """Return the scores on the held-out rows, or None if there are none."""
+    rows = fitted.rows
+    if rows.X_test is None:
+        return None
+    from pucli.models.fitting import log_density, true_label_scores
+
+    if rows.y_test is None:
+        return {"rows": len(rows.X_test), "log_likelihood": float(log_density(fitted.pipeline, rows.X_test).mean())}
+    scores = true_label_scores(fitted.pipeline, rows.X_test, rows.y_test)
+    return {"rows": len(rows.y_test), **whole_counts(scores)}
+
+
+def whole_counts(scores: dict[str, float]) -> dict[str, Any]:
+    """Return scores with the confusion counts as integers."""
+    return {name: int(value) if name in COUNTS else value for name, value in scores.items()}
+
+
+def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
+    """Print the summary of a fit."""
+    out.text(f"{document['method']} on {fitted.rows.title}")
+    out.fields(
+        [
+            ("rows", _rows(document)),
+            (
+                "features",
+                f"{document['features']}, {'standardised' if document['standardised'] else 'not standardised'}",
+            ),
+            ("constant features", _few(document["constant_features"]) or None),
+            ("duplicate rows", document["duplicate_rows"] or None),
+            ("missing cells", _missing_cells(document)),
+            ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
+            ("components", None if "n_components" in document["params"] else document["n_components"]),
+            ("approximated", _approximated(document, fitted)),
+            ("prior estimated", None if "prior" in document["params"] else document["prior"]),
+            ("called positive", _called_positive(document)),
+            ("held out", _held_out(document["held_out"])),
+            ("probability", _probability(document["probability"], document["held_out"] is not None)),
+            ("objective", finite(document["objective"])),
+            ("certificate", None if fitted.rows.y is None else certificate_text(document)),
+            ("guarantee", document["guarantee"]),
+            ("converged", _converged(document)),
+            ("training time", f"{document['seconds']:.3f} s"),
+            *_test(document["test"]),
+            ("model", document["model"]),
+        ]
+    )
+
+
+def _converged(document: dict[str, Any]) -> str | None:
+    """Return the line on convergence, None for a method of another package that does not say."""
+    if document["converged"] is None:
+        return None
+    return f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iterations"
+
+
+def _rows(document: dict[str, Any]) -> str:
+    if "labelled" not in document:
+        return str(document["rows"])
+    return f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"
+
+
+def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
+    """Return what of a graph or a kernel is approximate, in words."""
+    parts = []
+    recall, residual = document["graph_recall"], document["kernel_residual"]
+    if recall is not None and recall < 1.0:
+        parts.append(f"the graph knows {100 * recall:.1f} % of the true neighbours")
+    if residual is not None and residual > NEARLY_EXACT:
+        rank = len(fitted.estimator.landmarks_)
+        parts.append(f"{rank} features leave out up to {residual:.2g} of a row's 1 on the diagonal of the kernel")
+    return "; ".join(parts) or None
+
+
+def _called_positive(document: dict[str, Any]) -> str | None:
+    share, recall = document["positive_share"], document["labelled_recall"]
+    if share is None:
+        return None
+    return f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones"
+
+
+def _held_out(checked: dict[str, Any] | None) -> str | None:
+    """Return what cross-validation found, in words."""
+    if checked is None:
+        return None
+    share, recall, share_sd, recall_sd = (100 * checked[name] for name in ("share", "recall", "share_sd", "recall_sd"))
+    return (
+        f"{share:.3g} ± {share_sd:.2g} % of the unlabeled rows, {recall:.3g} ± {recall_sd:.2g} % of the labelled ones; "
+        f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} (± is the standard deviation over the folds)"
+    )
+
+
+def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None:
+    """Return what the probabilities of `pucli predict` rest on, in words."""
+    if priors is None:
+        return None
+    if not has_prior:
+        return "a logistic curve of the held-out scores of labelled rows"
+    value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
+    known = "as given" if low == high else f"90 % interval {low:.2g} to {high:.2g}"
+    return f"from the held-out scores, with a prior of {value:.2g} ({known})"
+
+
+def _missing_cells(document: dict[str, Any]) -> str | None:
+    if not document["missing_cells"]:
+        return None
+    pattern = "one block" if document["pattern"] == "one block" else "a monotone pattern"
+    complete = f"{document['n_complete']} of {document['rows']} rows are complete"
+    return f"{document['missing_cells']}, in {pattern}; {complete}"
+
+
+def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if test is None:
+        return []
+    if "log_likelihood" in test:
+        return [("test", f"mean log-likelihood {test['log_likelihood']:.4g} of {test['rows']} rows")]
+    scores = [(f"  {name}", value) for name, value in test.items() if isinstance(value, float)]
+    return [("test", f"{test['rows']} rows with true labels"), *scores]
+
+
+def certificate_text(document: dict[str, Any]) -> str:
+    """Return the certificate of a fit as text."""
+    gap, residual = finite(document["dual_gap"]), finite(document["residual"])
+    if gap is not None:
+        return f"proven to be within {gap:.2g} of the optimum"
+    if residual is not None:
+        return f"none (not convex, or no fixed objective); residual {residual:.2g}"
+    return "none"
+
+
+def finite(value: Any) -> Any:
+    """Return the number if it is finite, otherwise None."""
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first of the names, and the number of the others."""
+    more = [f"and {len(names) - NAMED} more (--json has all)"] if len(names) > NAMED else []
+    return ", ".join([*names[:NAMED], *more])

@@ -1,0 +1,169 @@
+"""Options for the decision threshold of the automatic classifier, and what its commands warn of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.cli.output import Output
+    from pucli.models.saved import SavedModel
+    from pucli.solvers.ensemble.estimates import Estimate
+
+Goal = Annotated[str, typer.Option("--for", help="Objective of the threshold: f1.", show_default=False)]
+Recall = Annotated[
+    float | None,
+    typer.Option(
+        "--recall", help="Threshold that finds this share of the positives, with 90 % confidence if labelled at random."
+    ),
+]
+Precision = Annotated[
+    float | None,
+    typer.Option("--precision", help="Threshold at which this share of the predicted positives is positive."),
+]
+Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
+Top = Annotated[int | None, typer.Option("--top", help="Predict this many rows positive.", min=1)]
+
+
+@dataclass(frozen=True)
+class MovedCut:
+    """Options that move the threshold, of which at most one may be given; without any, the threshold is kept."""
+
+    goal: Goal = ""
+    recall: Recall = None
+    precision: Precision = None
+    share: Share = None
+
+    @property
+    def chosen(self) -> tuple[str, float | None] | None:
+        """Return the goal and its value, or None if no option is given."""
+        wanted = {name: getattr(self, name, None) for name in ("recall", "precision", "share", "top")}
+        given = [(name, value) for name, value in wanted.items() if value is not None]
+        if self.goal:
+            if self.goal != "f1":
+                raise UsageError(f"--for {self.goal}: the only value is f1; use another option for another objective.")
+            given.append(("f1", None))
+        if len(given) > 1:
+            raise UsageError(f"--{given[0][0]} and --{given[1][0]} both set the threshold; keep one.")
+        for name, value in given:
+            if name in ("recall", "precision", "share") and not 0 < (value or 0.0) <= 1:
+                raise UsageError(f"--{name} {value:g}: must be above 0 and at most 1, e.g. 0.9 for 90 %.")
+        return given[0] if given else None
+
+    def moved(self, saved: SavedModel) -> SavedModel:
+        """Return the model of `pucli auto` with the requested threshold."""
+        if self.chosen is None:
+            return saved
+        if saved.method != "auto":
+            raise UsageError(
+                f"only models of `pucli auto` have a threshold that can be moved; this is a model of {saved.method}."
+            )
+        from sklearn.pipeline import Pipeline
+
+        name, model = saved.pipeline.steps[-1]
+        steps = [*saved.pipeline.steps[:-1], (name, model.with_cut(*self.chosen))]
+        return replace(saved, pipeline=Pipeline(steps))
+
+
+def unkept_recall(cut: MovedCut, model: Any) -> str:
+    """Return why the wanted recall cannot be kept and what can, or "" if it can be kept or none is wanted."""
+    if cut.recall is None:
+        return ""
+    import numpy as np
+
+    from pucli.solvers.ensemble.threshold import CONFIDENCE, recall_cut
+
+    count = len(model._positive)
+    if math.isfinite(recall_cut(np.arange(count), cut.recall)):
+        return ""
+    # the least of the held-out scores of p labelled rows keeps a recall r with confidence 1 - r**p
+    most = math.floor(1000 * (1 - CONFIDENCE) ** (1 / count)) / 1000
+    enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(cut.recall)):,}" if cut.recall < 1 else ""
+    more = f"or train with at least {enough} labelled rows" if enough else "since no number of labelled rows keeps 1"
+    return (
+        f"a recall of {cut.recall:g} cannot be kept, so that every row is predicted positive: with "
+        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows keep at most {most:g}. Ask for a lower recall, "
+        f"{more}."
+    )
+
+
+def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
+    """Warn if a precision or a recall is wanted that the training rows of the model do not determine."""
+    if unkept := unkept_recall(cut, model):
+        out.warn(unkept)
+    elif cut.recall is not None and model.labelling == "sar":
+        out.warn(
+            "the training rows do not determine the recall at this threshold, as the labels are no random sample: in "
+            "`pucli bench labelling` it was mostly lower than wanted."
+        )
+    if cut.precision is None:
+        return
+    found = model.estimates_
+    precision = found["precision"]
+    if not (precision.known and found["prior"].known):
+        out.warn(
+            f"the training rows do not determine the precision at this threshold: {precision.value:.2g}, anything from "
+            f"{precision.low:.2g} to {precision.high:.2g}."
+        )
+
+
+@dataclass(frozen=True)
+class CutOptions(MovedCut):
+    """Options that move the threshold, including a number of rows."""
+
+    top: Top = None
+
+
+def warn_of_doubts(out: Output, saved: SavedModel) -> None:
+    """Warn of what was found in training: a column that probably gives the label away, or results of chance."""
+    if saved.metadata.get("doubt"):
+        out.warn(f"found in training: {saved.metadata['doubt']}.")
+    leaks = saved.metadata.get("leaks", ())
+    if leaks:
+        more = f" ({len(leaks) - 1} more columns too)" if len(leaks) > 1 else ""
+        out.warn(
+            f"the model may only repeat who was labelled, not who is positive: in training, {leaks[0]}{more}. Train "
+            "again without it."
+        )
+
+
+def warn_of_unknown_prior(out: Output, model: Any) -> None:
+    """Warn if the probabilities of a model of `pucli auto` rest on a prior that its rows do not determine."""
+    if (prior := getattr(model, "estimates_", {}).get("prior")) is not None:
+        _warn_of_prior(out, prior, model.ranks_)
+
+
+def warn_of_probability(out: Output, saved: SavedModel) -> None:
+    """Warn if the probabilities of a PU model rest on an unknown prior, and say why it has none."""
+    from pucli.solvers.ensemble.estimates import Estimate
+
+    warn_of_unknown_prior(out, saved.estimator)
+    if curves := saved.metadata.get("probability"):
+        prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
+        _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
+    if getattr(saved.estimator, "labelling", "scar") == "sar":
+        out.remark(
+            "probabilities assume that the clearer a positive, the more readily it was labelled (--labelling sar), "
+            "which no rows can confirm"
+        )
+    elif saved.metadata.get("kind") == "pu":
+        out.remark(
+            "probabilities hold only if the labelled rows are a random sample of the positives, and these rows come "
+            "from the same population as those of training, with the same share of positives"
+        )
+    if not curves and not hasattr(saved.estimator, "predict_proba"):
+        out.remark("no probability is written: it takes held-out scores of two classes, which training did not have")
+
+
+def _warn_of_prior(out: Output, prior: Estimate, ranks: bool) -> None:
+    if not prior.known:
+        out.warn(
+            f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
+            f"from {prior.low:.2g} to {prior.high:.2g} (for which are probability_low and probability_high). Their "
+            + ("order can be used." if ranks else "order could not be told from chance.")
+        )

@@ -1,7 +1,0 @@
-"""``pucli compare``: methods on the same splits of one table or of several data sets, with tests and a verdict."""
-
-from pucli.compare.judge import Judgement, PairVerdict, judge
-from pucli.compare.run import Scores, compare
-from pucli.compare.tasks import Task, declared_task, own_task
-
-__all__ = ["Judgement", "PairVerdict", "Scores", "Task", "compare", "declared_task", "judge", "own_task"]

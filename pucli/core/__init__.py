@@ -1,0 +1,1 @@
+"""What every room may use: errors, seeding, memory, processes, declared files, plug-ins."""

@@ -1,0 +1,72 @@
+"""Locations of the declared files.
+
+The files of pucli are beside the package in a checkout, and inside it in an installed wheel. Others come from installed
+packages (entry points ``pucli.catalogues``) and from catalogues named by the user.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pucli.core.errors import UsageError
+from pucli.core.plug_ins import Offer, modules, offers
+
+CATALOGUE = "datasets.yaml"
+VARIABLE = "PUCLI_DATASETS"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_named: list[Path] = []
+
+
+def declared_path(relative: str) -> Path:
+    """Return the path of a shipped declared file or folder, e.g. ``datasets.yaml`` or ``experiments``."""
+    checkout = _PACKAGE.parent
+    if (checkout / "pyproject.toml").is_file() and (checkout / CATALOGUE).is_file():
+        return checkout / relative
+    return _PACKAGE / "_declared" / relative
+
+
+def offered_folders() -> list[tuple[Path, Offer]]:
+    """Return the folders of installed packages that declare data sets or experiments."""
+    usable = modules("pucli.catalogues", (), ())
+    found = []
+    for offer in offers("pucli.catalogues"):
+        file = getattr(usable.get(offer.name), "__file__", None)
+        if file is not None:
+            found.append((Path(file).parent, offer))
+    return found
+
+
+def experiment_files() -> dict[str, Path]:
+    """Return the files of the declared experiments by name, those of pucli before those of installed packages."""
+    found = {path.stem: path for path in declared_path("experiments").glob("*.yaml")}
+    for folder, _ in offered_folders():
+        for path in sorted((folder / "experiments").glob("*.yaml")):
+            found.setdefault(path.stem, path)
+    return dict(sorted(found.items()))
+
+
+def add_catalogue(path: str | Path) -> None:
+    """Add another catalogue of data sets; later catalogues override earlier ones.
+
+    Raises
+    ------
+    UsageError
+        There is no such file.
+    """
+    file = Path(path).resolve()
+    if not file.is_file():
+        what = "is a folder" if file.is_dir() else "no such file"
+        raise UsageError(f"{path}: {what}; --datasets needs a catalogue in the format of datasets.yaml.")
+    if file in _named:
+        _named.remove(file)
+    _named.append(file)
+
+
+def named_catalogues() -> list[Path]:
+    """Return the catalogues named by the user in PUCLI_DATASETS and with `add_catalogue`."""
+    variable = [Path(part).resolve() for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    for path in variable:
+        if not path.is_file():
+            raise UsageError(f"{VARIABLE}: {path}: no such file.")
+    return list(dict.fromkeys([*variable, *(path for path in _named if path.is_file())]))

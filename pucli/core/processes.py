@@ -1,0 +1,110 @@
+"""Worker processes: only the parent reacts to Ctrl-C, and workers end with it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any
+
+from pucli.core.errors import RunError
+
+
+def in_workers(
+    work: Callable[..., Any],
+    jobs: Iterable[tuple[Any, ...]],
+    n_jobs: int,
+    *,
+    ordered: bool = True,
+    kept: str = "",
+) -> Generator[Any, None, None]:
+    """Yield `work` of the arguments of each job, from processes with one BLAS thread; closing ends the processes.
+
+    Parameters
+    ----------
+    work : callable
+        A function of a module.
+    jobs : iterable of tuple
+        Arguments of each call.
+    n_jobs : int
+        Number of processes.
+    ordered : bool, default True
+        Whether the results come in the order of the jobs, or as they are done.
+    kept : str, default ""
+        For the error, what is kept of the work.
+
+    Raises
+    ------
+    RunError
+        A process was killed.
+    """
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    as_done = "generator" if ordered else "generator_unordered"
+    results: Any = iter(())
+    try:
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as=as_done)
+            with interrupts_held_back():  # Ctrl-C is raised at its end
+                results = parallel(delayed(_in_worker)(work, job, os.getpid()) for job in jobs)
+        yield from results
+    except TerminatedWorkerError:
+        raise RunError(
+            f"a worker process was killed, probably for lack of memory. {kept}Run the same command again with fewer "
+            f"processes (--n-jobs){' to continue' if kept else ''}."
+        ) from None
+    finally:
+        with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
+            results.close()  # which says that tasks are lost
+
+
+def _in_worker(work: Callable[..., Any], job: tuple[Any, ...], parent: int) -> Any:
+    if parent != os.getpid():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _end_with(parent)
+    return work(*job)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, since nobody would receive its results."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextlib.contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Delay Ctrl-C until the end of the context; processes started within inherit the blocked signal."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    _start_trackers()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_trackers() -> None:
+    """Start the processes that clean up after workers.
+
+    Python before 3.12 unblocks Ctrl-C when it starts one, so they must run before the signal is blocked.
+    """
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as resource_tracker_of_loky
+
+    for tracker in (resource_tracker, resource_tracker_of_loky):
+        tracker.ensure_running()

@@ -1,0 +1,1 @@
+"""Declared data sets: the entries of datasets.yaml, their files, and generators."""

@@ -1,0 +1,320 @@
+"""Download and cache of data files.
+
+A file is taken from the first place that has it with the declared SHA-256: the cache, the mirror of the user
+(`--mirror`, `PUCLI_MIRROR`), then the declared addresses. It is written under a temporary name, verified and then
+renamed, so the cache never holds an incomplete or unverified file. Downloads use pooch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import url2pathname
+
+from pucli.core.errors import RunError, UsageError
+from pucli.data.catalogue.entries import dataset_key, load_catalogue
+from pucli.data.files.archives import ArchiveError, unpack
+from pucli.data.schema import Entry, File, Mirror
+
+# Called with the file name, the bytes so far and the total bytes (None if unknown).
+Progress = Callable[[str, int, int | None], None]
+
+_TRIES = 3
+_WAIT = 0.5  # seconds before the second try, doubled before each further try
+_TIMEOUT = 30.0  # seconds without a response
+_CHUNK = 2**16  # bytes
+_STALE = 86400.0  # seconds
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+
+
+def cache_folder(cache: str | Path | None = None) -> Path:
+    """Return the cache folder: `cache`, `PUCLI_DATA_DIR`, or the default of the platform, in this order."""
+    if cache is not None:
+        return Path(cache).expanduser()
+    if named := os.environ.get("PUCLI_DATA_DIR"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("pucli")) / "data"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Places from which files are obtained.
+
+    Attributes
+    ----------
+    cache : Path
+        The cache folder.
+    mirror : str or None
+        Folder or address that is tried before the declared addresses.
+    offline : bool
+        Whether the network must not be used. A mirror that is a folder is still used.
+    progress : callable or None
+        Called while a file is downloaded.
+    """
+
+    cache: Path
+    mirror: str | None = None
+    offline: bool = False
+    progress: Progress | None = field(default=None, compare=False)
+
+
+def make_source(
+    cache: str | Path | None = None,
+    mirror: str | Path | None = None,
+    offline: bool | None = None,
+    progress: Progress | None = None,
+) -> Source:
+    """Return the source for these arguments; defaults are `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
+    named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
+    if offline is None:
+        offline = os.environ.get("PUCLI_OFFLINE", "").lower() not in {"", "0", "false", "no"}
+    if named is not None:
+        if named.startswith("file:"):
+            named = url2pathname(unquote(urlsplit(named).path))
+        if not _is_url(named) and not Path(named).expanduser().is_dir():
+            raise UsageError(f"the mirror {named!r} is neither a folder nor an address (--mirror, PUCLI_MIRROR)")
+    return Source(cache_folder(cache), named, offline, progress)
+
+
+def fetch(
+    names: str | Sequence[str],
+    *,
+    mirror: str | Path | None = None,
+    offline: bool | None = None,
+    progress: Progress | None = None,
+    cache: str | Path | None = None,
+    catalogue: str | Path | None = None,
+) -> list[Path]:
+    """Download the files of data sets into the cache and verify their declared SHA-256.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        One or several names. Data sets from scikit-learn and generated data sets have no files.
+    mirror : str or Path, optional
+        Folder or address to try first; by default `PUCLI_MIRROR`.
+    offline : bool, optional
+        Whether to use only the cache and a local mirror; by default `PUCLI_OFFLINE`.
+    progress : callable, optional
+        Called with the file name, the bytes so far and the total bytes or None.
+    cache : str or Path, optional
+        Cache folder; by default `PUCLI_DATA_DIR`, then that of the platform.
+    catalogue : str or Path, optional
+        Another `datasets.yaml`.
+
+    Returns
+    -------
+    list of Path
+        The files in the cache, in the order of the names.
+
+    Raises
+    ------
+    UsageError
+        Unknown name, or a mirror that does not exist.
+    RunError
+        No place provides the file (no network, checksum mismatch, ...), or the cache cannot be written (no space, ...).
+    """
+    source = make_source(cache, mirror, offline, progress)
+    paths = []
+    for name in [names] if isinstance(names, str) else names:
+        key = dataset_key(name, catalogue)
+        entry = load_catalogue(catalogue)[key]
+        paths += [obtain(key, entry, file, source)[1] for file in entry.files]
+    return paths
+
+
+def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
+    """Return a packaging of a declared file and its path in the cache; download it if it is missing."""
+    folder = source.cache / key
+    for packaging in file.packagings():
+        path = folder / packaging.name
+        if path.is_file() and _wrong_content(path, packaging) is None:
+            return packaging, path
+    failures: list[str] = []
+    with _cache_errors(source.cache):
+        folder.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as scratch:
+            for packaging, address in _places(key, entry, file, source):
+                arrived = Path(scratch) / "content"
+                problem = _get(address, packaging, arrived, source)
+                if problem is None:
+                    arrived.replace(folder / packaging.name)
+                    return packaging, folder / packaging.name
+                failures.append(f"{address.url}: {problem}")
+    raise RunError(_not_found(key, file, source, failures))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that are more than a day old, left by killed processes."""
+    for scratch in folder.glob(".fetch-*"):
+        with contextlib.suppress(FileNotFoundError):  # another process may have removed it
+            if time.time() - scratch.stat().st_mtime > _STALE:
+                shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:
+    """Yield (packaging, address) in the order of trial: the mirror of the user, then the declared addresses.
+
+    In a mirror, a file may be in the `folder` of the entry (default ``uci/<key>``), in the tail of that path or at the
+    top level; it may be plain, compressed as .gz, or in the archive that a declared address names.
+    """
+    parts = (entry.folder or f"uci/{key}").split("/")
+    if source.mirror is not None and not (source.offline and _is_url(source.mirror)):
+        for packaging in file.packagings():
+            for start in range(len(parts) + 1):
+                below = [*parts[start:], packaging.name]
+                names: list[tuple[list[str], str | None]] = [
+                    (below, None),
+                    ([*below[:-1], packaging.name + ".gz"], None),
+                ]
+                names += [
+                    ([*below[:-1], Path(unquote(urlsplit(m.url).path)).name], m.member)
+                    for m in packaging.mirrors
+                    if m.member
+                ]
+                for path, member in names:
+                    address = _join(source.mirror, path)
+                    if _is_url(address) or Path(address).is_file():
+                        yield packaging, Mirror(url=address, member=member)
+    for packaging in file.packagings():
+        for mirror in packaging.mirrors:
+            if not (source.offline and _is_url(mirror.url)):
+                yield packaging, mirror
+
+
+def _join(mirror: str, parts: list[str]) -> str:
+    if _is_url(mirror):
+        return "/".join([mirror.rstrip("/"), *map(quote, parts)])
+    return str(Path(mirror).expanduser().joinpath(*parts))
+
+
+def _is_url(place: str) -> bool:
+    return "://" in place and not place.startswith("file:")
+
+
+def _get(address: Mirror, packaging: File, target: Path, source: Source) -> str | None:
+    """Write the verified content of an address to `target`; return the problem, or None."""
+    raw = target.with_name("raw")
+    if _is_url(address.url):
+        problem = _download(address.url, raw, packaging.name, source.progress)
+        if problem is not None:
+            return problem
+    else:
+        raw = Path(url2pathname(unquote(urlsplit(address.url).path)) if "://" in address.url else address.url)
+        try:
+            raw.open("rb").close()
+        except OSError as error:
+            return str(error.strerror)
+    try:
+        unpack(raw, target, address.member)
+    except ArchiveError as error:
+        return str(error)
+    if source.progress is not None and not _is_url(address.url):
+        size = target.stat().st_size
+        source.progress(packaging.name, size, size)
+    return _wrong_content(target, packaging)
+
+
+def _wrong_content(path: Path, packaging: File) -> str | None:
+    if packaging.sha256 is None:
+        return None
+    import pooch
+
+    found = pooch.file_hash(str(path), alg="sha256")
+    if found == packaging.sha256:
+        return None
+    return f"checksum mismatch (SHA-256 {found[:12]}..., declared {packaging.sha256[:12]}...)"
+
+
+def _download(url: str, target: Path, name: str, progress: Progress | None) -> str | None:
+    """Download an address, with retries if they may help; return the problem, or None."""
+    import pooch
+    import requests
+
+    bar = _Bar(name, progress) if progress is not None else False
+    for attempt in range(_TRIES):
+        if attempt:
+            time.sleep(_WAIT * 2 ** (attempt - 1))
+        try:
+            pooch.HTTPDownloader(progressbar=bar, timeout=_TIMEOUT, chunk_size=_CHUNK)(url, str(target), None)
+        except requests.HTTPError as error:
+            status = error.response.status_code if error.response is not None else 0
+            problem = f"HTTP {status}"
+            if status < 500 and status != 429:
+                return problem
+        except requests.Timeout:
+            problem = f"no response within {_TIMEOUT:.0f} s"
+        except requests.exceptions.SSLError as error:
+            return f"no secure connection ({error})"
+        except requests.ConnectionError:
+            problem = "no connection"
+        except requests.RequestException as error:
+            problem = f"{type(error).__name__}: {error}"
+            if isinstance(error, ValueError):  # not a valid address
+                return problem
+        else:
+            return None
+    return f"{problem} ({_TRIES} tries)"
+
+
+class _Bar:
+    """Progress bar interface of pooch that calls a callback."""
+
+    def __init__(self, name: str, progress: Progress) -> None:
+        self.name, self.progress = name, progress
+        self.total = 0
+        self.done = 0
+
+    def update(self, amount: int) -> None:
+        self.done += amount
+        self.progress(self.name, min(self.done, self.total or self.done), self.total or None)
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def close(self) -> None:
+        self.done = 0
+
+
+@contextmanager
+def _cache_errors(cache: Path) -> Iterator[None]:
+    """Turn errors of the file system into messages that name the folder and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        advice = "set PUCLI_DATA_DIR to a writable folder"
+        if error.errno in _NO_SPACE:
+            raise RunError(f"no space left in the cache {cache}; free some space or {advice}") from error
+        where = f" ({error.filename})" if error.filename and str(error.filename) != str(cache) else ""
+        raise UsageError(f"cannot write to the cache {cache}: {error.strerror or error}{where}; {advice}") from error
+
+
+def _not_found(key: str, file: File, source: Source, failures: list[str]) -> str:
+    names = " or ".join(repr(packaging.name) for packaging in file.packagings())
+    place = source.cache / key / file.name
+    advice = f"give a folder or address that has it with --mirror (or PUCLI_MIRROR), or put it at {place}"
+    if source.offline:
+        tried = f" Tried: {'; '.join(failures)}." if failures else ""
+        return (
+            f"{names} of data set {key!r} is not in the cache and --offline forbids the network; "
+            f"run `pucli fetch {key}` without --offline, {advice}.{tried}"
+        )
+    if source.mirror is not None and not any(failure.startswith(source.mirror) for failure in failures):
+        failures = [f"{source.mirror}: no such file", *failures]
+    if not failures:
+        return f"no address is declared for {names} of data set {key!r}; {advice}."
+    if all("no connection" in failure or "no response" in failure for failure in failures):
+        return f"no network: cannot get {names} of data set {key!r}; {advice}. Tried: {'; '.join(failures)}."
+    return f"cannot get {names} of data set {key!r}; {advice}. Tried: {'; '.join(failures)}."

@@ -1,0 +1,243 @@
+"""The data catalogue: the entries of `datasets.yaml`, and error messages that name a wrong key.
+
+An entry declares its files with their SHA-256, how they are read, the selected rows, classes and columns, and the hash
+of the resulting (X, y). Published counts can therefore be checked against a declared selection of rows. A selection
+that the publication does not document is marked as guessed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from pucli.core.declared_files import CATALOGUE, declared_path, named_catalogues, offered_folders
+from pucli.core.errors import CatalogueError, UsageError, unknown
+from pucli.core.plug_ins import Offer
+from pucli.data.schema import Entry, File, Mirror
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
+    """Return the validated entries of a catalogue by name.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        The YAML file; by default the `datasets.yaml` of the package, with those of installed packages and those that
+        the user names (`pucli.core.declared_files`).
+
+    Raises
+    ------
+    UsageError
+        The file is missing or is not YAML, or an entry has a wrong key or type; the message names the file, the path of
+        the key and the nearest valid key.
+    """
+    if path is not None:
+        return _stamped(Path(path))
+    own = _stamped(declared_path(CATALOGUE))
+    entries = dict(own)
+    for folder, offer in offered_folders():
+        if (folder / CATALOGUE).is_file():
+            entries = {**_offered(folder / CATALOGUE, offer, frozenset(own)), **entries}
+    entries = {name: entries[name] for name in [*own, *(name for name in entries if name not in own)]}
+    for file in named_catalogues():
+        for name, entry in _stamped(file).items():
+            if name in own and entry != own[name]:
+                raise CatalogueError(f"{file}: there is a data set {name!r} already; give yours another name.")
+            entries[name] = entry
+    return entries
+
+
+@functools.cache
+def _offered(file: Path, offer: Offer, taken: frozenset[str]) -> dict[str, Entry]:
+    """Return what an installed package declares, without names that are taken; a faulty file is warned of."""
+    try:
+        entries = _stamped(file)
+    except UsageError as error:
+        offer.refuse(str(error))
+        return {}
+    for name in sorted(taken.intersection(entries)):
+        offer.refuse(f"the data set {name!r} is there already")
+    return {name: entry for name, entry in entries.items() if name not in taken}
+
+
+def _stamped(file: Path) -> dict[str, Entry]:
+    """Return the entries of one file, read again where it has changed."""
+    try:
+        stamp = file.stat()
+    except OSError as error:
+        raise CatalogueError(f"cannot read the catalogue {file}: {error.strerror}") from error
+    return _load(file, stamp.st_mtime_ns, stamp.st_size)
+
+
+@functools.lru_cache(maxsize=8)
+def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
+    try:
+        raw = read_yaml(path)
+    except UsageError as error:
+        raise CatalogueError(str(error)) from error
+    if not isinstance(raw, dict) or not raw:
+        raise CatalogueError(
+            f"{path}: expected a mapping of data set names to entries; `pucli new dataset` makes one for a table"
+        )
+    entries = {}
+    for name, body in raw.items():
+        if not isinstance(name, str):
+            raise CatalogueError(f"{path}: data set name {name!r} is not text; put it in quotes")
+        if not _NAME.fullmatch(name):
+            raise CatalogueError(f"{path}: data set name {name!r} may only have letters, digits, '-' and '_'")
+        try:
+            whole = _with_those_of_another(raw, name, body, path)
+            entries[name] = _with_near_files(Entry.model_validate(whole), path.parent)
+        except ValidationError as error:
+            raise CatalogueError(f"{path}: {explain(error, Entry, (name,))}") from error
+    return entries
+
+
+def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path) -> Any:
+    """Return what an entry declares, with what the entry that it is `like` declares beside it.
+
+    The name for tables, the counts, the prior and the hash of the content are never another's.
+    """
+    other = body.get("like") if isinstance(body, dict) else None
+    if other is None:
+        return body
+    if not isinstance(raw.get(other), dict) or "like" in raw[other]:
+        whole = [key for key, value in raw.items() if isinstance(value, dict) and "like" not in value]
+        raise CatalogueError(f"{path}: {name}.like: {unknown('data set', str(other), whole)}")
+    own = ("name", "content_sha256", "published", "prior")
+    shared = {key: value for key, value in raw[other].items() if key not in own}
+    return {"folder": f"uci/{other}", **shared, **body}
+
+
+def _with_near_files(entry: Entry, folder: Path) -> Entry:
+    """Return the entry with addresses that are relative paths taken from the folder of its catalogue."""
+
+    def found(mirror: Mirror) -> Mirror:
+        if "://" in mirror.url or Path(mirror.url).is_absolute():
+            return mirror
+        return mirror.model_copy(update={"url": str(folder / mirror.url)})
+
+    def near(file: File) -> File:
+        mirrors, others = [found(m) for m in file.mirrors], [near(other) for other in file.alternatives]
+        return file.model_copy(update={"mirrors": mirrors, "alternatives": others})
+
+    if all("://" in mirror.url for file in entry.files for one in file.packagings() for mirror in one.mirrors):
+        return entry
+    return entry.model_copy(update={"files": [near(file) for file in entry.files]})
+
+
+def catalogue_schema() -> dict[str, Any]:
+    """Return the JSON schema of the catalogue, for editors that check YAML."""
+    entry = Entry.model_json_schema()
+    definitions = entry.pop("$defs")
+    return {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Entry"},
+        "$defs": {**definitions, "Entry": entry},
+    }
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file; a duplicate key in a mapping is an error."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        pass
+
+    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
+        keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                line = node.value[position][0].start_mark.line + 1
+                raise UsageError(f"{path}: line {line}: key {key!r} is given twice; remove one")
+        content: dict[Any, Any] = loader.construct_mapping(node, deep=True)
+        return content
+
+    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"cannot read {path}: {reason}") from error
+    except (yaml.YAMLError, ValueError, RecursionError, AttributeError) as error:  # AttributeError: a !!timestamp
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise UsageError(f"{path} is not valid YAML{where}") from error
+
+
+def explain(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...] = ()) -> str:
+    """Describe the first validation error: the path of the key, the problem and the nearest valid key."""
+    first = error.errors()[0]
+    loc = first["loc"]
+    path = ".".join(str(part) for part in (*prefix, *_plain(loc)))
+    if first["type"] == "extra_forbidden":
+        known = _fields_at(model, loc[:-1])
+        near = difflib.get_close_matches(str(loc[-1]), known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return f"{path}: unknown key; {hint}"
+    if first["type"] == "missing":
+        return f"{path}: this key is required"
+    if first["type"] == "value_error":
+        return f"{path}: {first['ctx']['error']}"
+    given = repr(first["input"])
+    return f"{path}: {first['msg']}; found {given if len(given) < 60 else given[:57] + '...'}"
+
+
+_UNION_TAGS = {"int", "str", "constrained-int", "constrained-str", "[key]"}
+
+
+def _plain(loc: tuple[int | str, ...]) -> list[int | str]:
+    """Drop the parts of a pydantic location that name a branch of a union instead of a place in the file."""
+    return [part for part in loc if not (isinstance(part, str) and (part in _UNION_TAGS or "[" in part))]
+
+
+def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """Return the keys allowed at a place in the file, given as a pydantic location."""
+    current: Any = model
+    for part in loc:
+        if isinstance(part, int) or not isinstance(current, type) or not issubclass(current, BaseModel):
+            continue
+        field = current.model_fields.get(part)
+        if field is None:
+            break
+        current = _model_in(field.annotation) or current
+    return sorted(current.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = [_model_in(part) for part in getattr(annotation, "__args__", ())]
+    return next((model for model in found if model is not None), None)
+
+
+def dataset_names(catalogue: str | Path | None = None) -> list[str]:
+    """Return the names of all declared data sets, in the order of the catalogue."""
+    return list(load_catalogue(catalogue))
+
+
+def dataset_entry(name: str, catalogue: str | Path | None = None) -> Entry:
+    """Return the declared entry of one data set.
+
+    The name may also be the display name in the tables of a publication ("SSMCR"). The error for an unknown name
+    suggests the nearest names.
+    """
+    return load_catalogue(catalogue)[dataset_key(name, catalogue)]
+
+
+def dataset_key(name: str, catalogue: str | Path | None = None) -> str:
+    """Return the catalogue key of a data set given by key or by display name."""
+    entries = load_catalogue(catalogue)
+    if name in entries:
+        return name
+    for key, entry in entries.items():
+        if entry.name == name:
+            return key
+    raise unknown("data set", name, entries, listing="pucli list datasets")

@@ -1,0 +1,1 @@
+"""Columns of any kind as numeric features: kinds, encoders, drift, label leakage."""

@@ -1,0 +1,392 @@
+"""Encoders of single columns, one class per kind of column.
+
+Every class is a frozen record of strings, numbers and lists, which are its fitted state; ``features`` names the
+features and ``encode`` writes them. `pucli.data.encode.column_fitting` fits the encoder of a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pucli.data.encode.drift import Range, Tally
+from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGEST = 1e150  # the square of a larger value overflows in double precision
+IS_EMPTY = "is empty"
+OTHER = "(other values)"
+
+
+@dataclass(frozen=True)
+class Number:
+    """Unchanged numbers; an empty cell is filled with the training median and marked by an indicator feature.
+
+    Parameters
+    ----------
+    name, kind : str
+    fill : float
+        Value for an empty cell; NaN if empty cells are not allowed.
+    indicator : bool
+        Whether training had empty cells, so that there is a feature "NAME is empty".
+    low, high : float
+        Ends of the training numbers.
+    rows : int
+        Number of training numbers; 0 if the ends are not known.
+    """
+
+    name: str
+    kind: str
+    fill: float
+    indicator: bool
+    low: float = 0.0
+    high: float = 0.0
+    rows: int = 0
+    reads_text: ClassVar[bool] = False
+
+    @property
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        return [self.name] + [f"{self.name} {IS_EMPTY}"] * self.indicator
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        return f"unchanged{_filled(self.fill, self.indicator)}"
+
+    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
+        """Write the features of n cells into `out` (n, len(features))."""
+        values, wrong = numbers(cells)
+        if wrong.any():
+            tally.add(self.name, "not a number, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
+        self._refuse_large(values, tally)
+        if self.rows:
+            tally.add_range(self.name, values, Range(self.low, self.high, self.rows))
+            if self.indicator and self.rows > 1:
+                tally.add_lost(self.name, "are empty, unlike those of the training rows", np.isnan(values))
+        if np.isnan(self.fill) and np.isnan(values).any():
+            row = int(np.isnan(values).argmax())
+            what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"
+            place = tally.place(tally.offset + row)
+            raise TableError(f"column {self.name!r}, {place}: {what}; the model cannot fill such a cell, so correct it")
+        _write_filled(self.name, values, self.fill, self.indicator, out, tally)
+
+    def _refuse_large(self, values: np.ndarray, tally: Tally) -> None:
+        bad = np.abs(values) > LARGEST
+        if not bad.any():
+            return
+        row = int(bad.argmax())
+        what = "is infinite" if np.isinf(values[row]) else "is too large: its square overflows in double precision"
+        count = f" ({bad.sum()} such cells)" if bad.sum() > 1 else ""
+        place = tally.place(tally.offset + row)
+        raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}{count}; correct or clear the cell")
+
+
+@dataclass(frozen=True)
+class YesNo:
+    """One feature, 1 for yes and 0 for no; an empty or unknown cell has the more frequent value.
+
+    Parameters
+    ----------
+    name, kind : str
+    yes, no : str
+        The two values; `no` is "" if a cell is either filled or empty.
+    fill : float
+    indicator : bool
+        As for `Number`.
+    """
+
+    name: str
+    kind: str
+    yes: str
+    no: str
+    fill: float
+    indicator: bool
+    reads_text: ClassVar[bool] = True
+
+    @property
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        first = self.name if self.yes in {"True", "1"} else f"{self.name}={self.yes}"
+        return [first] + [f"{self.name} {IS_EMPTY}"] * self.indicator
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{_filled(self.fill, self.indicator)}"
+
+    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
+        """Write the features of n cells into `out` (n, len(features))."""
+        codes, texts = coded(cells)
+        meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
+        if meaning.keys() == {"true", "false"}:
+            meaning |= {"1": 1.0, "0": 0.0}
+        known = [meaning.get(text.casefold(), np.nan) for text in texts]
+        values = np.array([*known, np.nan if self.no else 0.0])[codes]
+        unknown = np.isnan(values) & (codes >= 0)
+        if unknown.any():
+            what = f"neither {self.yes!r} nor {self.no or 'empty'!r}, treated as empty"
+            tally.add(self.name, what, unknown, texts[codes[int(unknown.argmax())]])
+        _write_filled(self.name, values, self.fill if self.no else 0.0, self.indicator, out, tally)
+
+
+@dataclass(frozen=True)
+class Category:
+    """One 0/1 feature for each frequent value, one for all other values and one for an empty cell.
+
+    A value that did not occur in training is one of the other values; without that feature, all features are 0.
+
+    Parameters
+    ----------
+    name, kind : str
+    values : list of str
+    others : int
+        Number of training values that share the feature "(other values)".
+    indicator : bool
+        Whether training had empty cells.
+    """
+
+    name: str
+    kind: str
+    values: list[str]
+    others: int
+    indicator: bool
+    reads_text: ClassVar[bool] = True
+
+    @property
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        named = [f"{self.name}={value}" for value in self.values]
+        return named + [f"{self.name}={OTHER}"] * (self.others > 0) + [f"{self.name} {IS_EMPTY}"] * self.indicator
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        rest = f", {self.others} rare values grouped" if self.others else ""
+        return f"{len(self.values)} values one-hot{rest}" + ", empty is a value" * self.indicator
+
+    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
+        """Write the features of n cells into `out` (n, len(features))."""
+        codes, texts = coded(cells)
+        place = {value: position for position, value in enumerate(self.values)}
+        target = np.array([*(self._position(text, place) for text in texts), -1 - self.indicator])
+        target[:-1][target[:-1] < 0] = len(self.values) if self.others else -1
+        target[-1] = len(self.values) + (self.others > 0) if self.indicator else -1
+        columns = target[codes]
+        out[:] = 0.0
+        rows = np.flatnonzero(columns >= 0)
+        out[rows, columns[rows]] = 1.0
+        unseen = (columns < 0) & (codes >= 0)
+        if unseen.any():
+            what = "with a value not seen in training"
+            tally.add(self.name, what, unseen, texts[codes[int(unseen.argmax())]])
+        if not self.indicator:
+            tally.add(self.name, "empty, although none was in training", codes < 0)
+
+    @staticmethod
+    def _position(text: str, place: dict[str, int]) -> int:
+        """Return the position of a value; numbers may be written differently (3.0 and 3)."""
+        if text in place:
+            return place[text]
+        value = parsed_numbers([text])[0]
+        return place.get(cell_text(value), -1) if np.isfinite(value) else -1
+
+
+_PARTS = {"month": 12, "weekday": 7, "hour": 24}
+
+
+@dataclass(frozen=True)
+class Date:
+    """Days since 1970-01-01, and the sine and cosine of those of month, weekday and hour that vary in training.
+
+    Parameters
+    ----------
+    name, kind : str
+    written : str
+        Format of the dates.
+    parts : list of str
+        Any of "month", "weekday" and "hour".
+    fill : float
+    indicator : bool
+        As for `Number`; the sine and cosine of an empty cell are 0.
+    low, high, rows : float, float, int
+        As for `Number`, in days since 1970-01-01.
+    zoned : float
+        Share of the training dates with a time zone; -1 if it is not known.
+    """
+
+    name: str
+    kind: str
+    written: str
+    parts: list[str]
+    fill: float
+    indicator: bool
+    low: float = 0.0
+    high: float = 0.0
+    rows: int = 0
+    zoned: float = -1.0
+    reads_text: ClassVar[bool] = True
+
+    @property
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        turns = [f"{self.name} {part} {turn}" for part in self.parts for turn in ("sin", "cos")]
+        return [f"{self.name} days", *turns] + [f"{self.name} {IS_EMPTY}"] * self.indicator
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        written = "" if self.written == "ISO8601" else f" (format {self.written})"
+        return ", ".join(["days since 1970", *self.parts]) + written + _filled(None, self.indicator)
+
+    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
+        """Write the features of n cells into `out` (n, len(features))."""
+        days, wrong = dates(cells, self.written)
+        if wrong.any():
+            what = f"not a date of the format {self.written}, treated as empty"
+            tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
+        if self.rows:
+            tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
+        self._count_zones(cells, ~np.isnan(days), tally)
+        if "hour" in self.parts:
+            midnight = np.isnan(days) | (days == np.floor(days))
+            tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
+        found = date_parts(days)
+        for position, part in enumerate(self.parts):
+            angle = 2 * np.pi * found[part] / _PARTS[part]
+            out[:, 1 + 2 * position] = np.nan_to_num(np.sin(angle))
+            out[:, 2 + 2 * position] = np.nan_to_num(np.cos(angle))
+        _write_filled(self.name, days, self.fill, self.indicator, out, tally)
+
+    def _count_zones(self, cells: pd.Series, there: np.ndarray, tally: Tally) -> None:
+        """Count the dates with a time zone if none had one in training, and those without if all had one."""
+        if self.zoned not in (0.0, 1.0):
+            return
+        has = zoned(cells)
+        wrong = there & (has if self.zoned == 0.0 else ~has)
+        if wrong.any():
+            what = (
+                "with a time zone, although none had one in training; read in UTC, their hours may be shifted"
+                if self.zoned == 0.0
+                else "without a time zone, although all had one in training; read as UTC, their hours may be shifted"
+            )
+            tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
+
+
+def date_parts(days: np.ndarray) -> dict[str, np.ndarray]:
+    """Return month (0-11), weekday (0 is Monday) and hour (with fraction) of days since 1970-01-01; NaN stays NaN."""
+    missing = np.isnan(days)
+    whole = np.floor(np.where(missing, 0.0, days))
+    months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
+    # 1970-01-01 was a Thursday; times are rounded to the microsecond
+    found = {"month": months, "weekday": (whole + 3) % 7, "hour": np.round((days - whole) * 86_400e6) / 3_600e6}
+    return {part: np.where(missing, np.nan, values) for part, values in found.items()}
+
+
+@dataclass(frozen=True)
+class Text:
+    """The tf-idf of the most frequent words, each cell scaled to unit length.
+
+    It is computed as by scikit-learn's TfidfVectorizer, of which only the vocabulary and the weights are kept.
+
+    Parameters
+    ----------
+    name, kind : str
+    words : list of str
+    weights : list of float
+        Inverse document frequency of each word.
+    indicator : bool
+        As for `Number`.
+    """
+
+    name: str
+    kind: str
+    words: list[str]
+    weights: list[float]
+    indicator: bool
+    reads_text: ClassVar[bool] = True
+
+    @property
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        return [f"{self.name}: {word}" for word in self.words] + [f"{self.name} {IS_EMPTY}"] * self.indicator
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        return f"{len(self.words)} frequent words, tf-idf{_filled(None, self.indicator)}"
+
+    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
+        """Write the features of n cells into `out` (n, len(features))."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        codes, texts = coded(cells)
+        vectorizer = TfidfVectorizer(vocabulary=self.words)
+        vectorizer.idf_ = np.array(self.weights)
+        found = np.zeros((len(texts) + 1, len(self.words)))
+        if texts:
+            found[:-1] = vectorizer.transform(texts).toarray()
+        out[:, : len(self.words)] = found[codes]
+        without = np.abs(out[:, : len(self.words)]).sum(axis=1) == 0.0
+        tally.add_lost(self.name, "have no word known from the training rows", without)
+        if self.indicator:
+            out[:, -1] = codes < 0
+        else:
+            tally.add(self.name, "empty, although none was in training", codes < 0)
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A column without features: an identifier or a constant text."""
+
+    name: str
+    kind: str
+    features: ClassVar[list[str]] = []
+    reads_text: ClassVar[bool] = True
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        return "not used"
+
+    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
+        """Write nothing."""
+
+
+ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
+
+
+def encoder_state(encoder: ColumnEncoder) -> dict[str, Any]:
+    """Return the encoder of a column as JSON values."""
+    return {"encoder": type(encoder).__name__, **asdict(encoder)}
+
+
+def encoder_of_state(state: dict[str, Any]) -> ColumnEncoder:
+    """Return the encoder with this state, see `encoder_state`; raise KeyError or TypeError for any other dict."""
+    fields = dict(state)
+    return _ENCODERS[fields.pop("encoder")](**fields)
+
+
+_ENCODERS: dict[str, Callable[..., ColumnEncoder]] = {
+    "Number": Number,
+    "YesNo": YesNo,
+    "Category": Category,
+    "Date": Date,
+    "Text": Text,
+    "Unused": Unused,
+}
+
+
+def _write_filled(name: str, values: np.ndarray, fill: float, indicator: bool, out: np.ndarray, tally: Tally) -> None:
+    """Write the filled `values` into the first column of `out` and the indicator into the last."""
+    missing = np.isnan(values)
+    out[:, 0] = np.where(missing, fill, values) if missing.any() else values
+    if indicator:
+        out[:, -1] = missing
+    else:
+        tally.add(name, "empty, although none was in training; filled", missing)
+
+
+def _filled(fill: float | None, indicator: bool) -> str:
+    if not indicator:
+        return ""
+    return "; empty marked" if fill is None else f"; empty marked and filled with {fill:.6g}"

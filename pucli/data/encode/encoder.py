@@ -1,0 +1,265 @@
+"""The encoder of tables with columns of every kind into a numeric feature matrix.
+
+Unlike a ColumnTransformer, which can only be pickled, its fitted state is plain data. A model file therefore runs no
+code when it is opened and does not depend on the version of scikit-learn. Where the two overlap, they agree to the last
+bit (see the tests).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pucli.data.encode.column_encoders import ColumnEncoder, Number, Unused, encoder_of_state, encoder_state
+from pucli.data.encode.column_fitting import fit_column
+from pucli.data.encode.columns import Column, column_kinds
+from pucli.data.encode.drift import Tally, Usual
+from pucli.data.frames import TableError, as_frame
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Encode columns of numbers, categories, yes/no, dates and text as features.
+
+    Numbers are unchanged. Each frequent value of a category has a 0/1 feature. Dates become days and the sine and
+    cosine of month, weekday and hour. Text becomes the tf-idf of its frequent words. An empty cell is filled (with the
+    median of a number) and marked by an indicator feature. Identifiers and constants are left out.
+
+    Everything is learned from the rows given to `fit`; labels are never used. In new rows, columns are found by name,
+    so they may be in another order, among other columns, and of other types. Values not seen in training are counted
+    and reported in one warning. To combine the encoder with a method::
+
+        make_pipeline(TableEncoder(), StandardScaler(), GLPUAL())
+
+    Parameters
+    ----------
+    kinds : dict of column name to kind, default=None
+        Kinds that override the inferred ones: "number", "category", "yes/no", "date", "text", "identifier" or
+        "constant".
+    max_categories : int, default=40
+        Number of values of a category with their own feature; the rarer values share one.
+    max_words : int, default=100
+        Number of words of a text column with their own feature.
+
+    Attributes
+    ----------
+    columns_ : list of Column
+        Description of each column, with remarks and warnings. Not kept in a model file.
+    encoders_ : list of ColumnEncoder
+        Encoder of each column.
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) array of object
+        Names of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pucli.data.encode.encoder import TableEncoder
+    >>> table = pd.DataFrame({"age": [31, None, 52], "job": ["cook", "nurse", "cook"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age is empty', 'job=cook']
+    """
+
+    def __init__(
+        self, kinds: Mapping[str, str] | None = None, *, max_categories: int = 40, max_words: int = 100
+    ) -> None:
+        self.kinds = kinds
+        self.max_categories = max_categories
+        self.max_words = max_words
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Fit the encoding to training rows.
+
+        Parameters
+        ----------
+        X : table (n, m)
+            A pandas, polars or Arrow table, an array, or a sparse matrix, which is left unchanged.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TableError
+            There are no rows, or no column has features.
+        """
+        if scipy.sparse.issparse(X):
+            self._keep_sparse([f"x{i}" for i in range(X.shape[1])])
+            return self
+        frame = as_frame(X)
+        if len(frame) == 0:
+            raise TableError("Found array with 0 sample(s): there are no rows to learn the columns from")
+        if frame.shape[1] == 0:
+            raise TableError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+        self.columns_: list[Column] = column_kinds(frame, self.kinds)
+        limits = {"max_categories": self.max_categories, "max_words": self.max_words}
+        self.encoders_: list[ColumnEncoder] = [
+            fit_column(frame[column.name], column, **limits) for column in self.columns_
+        ]
+        self.sparse_ = False
+        self.n_features_in_ = frame.shape[1]
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        return self
+
+    def transform(self, X: Any, tally: Tally | None = None) -> Any:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : table (n, m), as for `fit`
+            Columns are found by name, or by position in an array. Columns unknown to `fit` are ignored.
+        tally : Tally, optional
+            Counter of cells not seen in training; without it, they are reported in a warning.
+
+        Returns
+        -------
+        Z : (n, k) float64 array, or the sparse matrix X
+
+        Raises
+        ------
+        TableError
+            A training column is missing, or a number is infinite.
+        """
+        check_is_fitted(self, "encoders_")
+        if self.sparse_ or scipy.sparse.issparse(X):
+            return self._same_sparse(X)
+        frame = self._found(X)
+        counted = Tally() if tally is None else tally
+        Z = np.empty((len(frame), sum(len(encoder.features) for encoder in self.encoders_)))
+        start = 0
+        for encoder in self.encoders_:
+            stop = start + len(encoder.features)
+            if stop > start:
+                encoder.encode(frame[encoder.name], Z[:, start:stop], counted)
+            start = stop
+        usual = getattr(self, "usual_", None)
+        if usual is not None:
+            named = [(encoder.name, feature) for encoder in self.encoders_ for feature in encoder.features]
+            counted.add_usual(named, Z, Usual(*usual))
+        if tally is None and (lines := counted.lines()):
+            warnings.warn("; ".join(lines), stacklevel=2)
+        return Z
+
+    def remember(self, Z: Any, unlabeled: np.ndarray) -> None:
+        """Remember how the features of the training rows are distributed; `transform` reports rows unlike them.
+
+        Parameters
+        ----------
+        Z : array of shape (n, k)
+            Encoded training rows.
+        unlabeled : array of bool, shape (n,)
+            Those that are not labelled positives.
+        """
+        self.usual_: tuple[np.ndarray, ...] | None = None if self.sparse_ else tuple(Usual.of(Z, unlabeled))
+
+    def _same_sparse(self, X: Any) -> Any:
+        if not (self.sparse_ and scipy.sparse.issparse(X)):
+            raise TableError("fit and transform must both be given a sparse matrix or both a table")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(self._other_width(X.shape[1]))
+        return X
+
+    def _found(self, X: Any) -> Any:
+        """Return the columns of X that are known from `fit`."""
+        named = hasattr(X, "columns") or hasattr(X, "__dataframe__")
+        if not named:
+            frame = as_frame(X)
+            if frame.shape[1] != self.n_features_in_:
+                raise ValueError(self._other_width(frame.shape[1]))
+            return frame.set_axis(list(self.feature_names_in_), axis=1)
+        frame = as_frame(X)
+        missing = [name for name in self.needed if name not in frame.columns]
+        if missing:
+            raise TableError(missing_columns(missing, list(frame.columns)))
+        return frame
+
+    def _other_width(self, width: int) -> str:
+        kind = type(self).__name__
+        return f"X has {width} features, but {kind} is expecting {self.n_features_in_} features as input"
+
+    @property
+    def needed(self) -> list[str]:
+        """Return the names of the columns with features; new rows need no other columns."""
+        return [encoder.name for encoder in self.encoders_ if not isinstance(encoder, Unused)]
+
+    @property
+    def read_as_text(self) -> list[str]:
+        """Return the names of the columns whose cells should be read as text ("007" is not 7)."""
+        return [encoder.name for encoder in self.encoders_ if encoder.reads_text]
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether every feature is an unchanged numeric column, so that `transform` only copies."""
+        return all(type(encoder).__name__ == "Number" and len(encoder.features) == 1 for encoder in self.encoders_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the k features, shape (k,)."""
+        check_is_fitted(self, "encoders_")
+        if self.sparse_:
+            return self.feature_names_in_
+        return np.array([name for encoder in self.encoders_ for name in encoder.features], dtype=object)
+
+    @classmethod
+    def of_sparse(cls, names: Sequence[str]) -> TableEncoder:
+        """Return an encoder that leaves sparse rows with these features unchanged."""
+        encoder = cls()
+        encoder._keep_sparse(names)
+        return encoder
+
+    def _keep_sparse(self, names: Sequence[str]) -> None:
+        self.columns_, self.encoders_, self.sparse_ = [], [], True
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str]) -> TableEncoder:
+        """Return the encoder of a numeric table without empty cells, for models saved without an encoder."""
+        encoder = cls()
+        encoder.columns_, encoder.sparse_ = [], False
+        encoder.encoders_ = [Number(name, "number", fill=float("nan"), indicator=False) for name in names]
+        encoder.n_features_in_ = len(names)
+        encoder.feature_names_in_ = np.array(names, dtype=object)
+        return encoder
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state that is kept in a model file, which consists of JSON values and arrays."""
+        state = dict(super().__getstate__())
+        state.pop("columns_", None)
+        if "encoders_" in state:
+            state["encoders_"] = [encoder_state(encoder) for encoder in state["encoders_"]]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the state returned by `__getstate__`."""
+        state = dict(state)
+        if "encoders_" in state:
+            state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
+        super().__setstate__(state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def missing_columns(missing: list[str], present: list[str]) -> str:
+    """Return the message for missing columns, with the nearest existing ones."""
+    import difflib
+
+    near = difflib.get_close_matches(missing[0].lower(), [name.lower() for name in present], n=3, cutoff=0.5)
+    names = [name for name in present if name.lower() in near and name not in missing]
+    shown = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
+    hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
+    more = ", ".join(map(repr, missing[1:6])) + (", ..." if len(missing) > 6 else "")
+    return f"no column {missing[0]!r}{f' (nor {more})' if more else ''}; {hint}"

@@ -1,0 +1,61 @@
+"""What damaged files and files that unpack beyond all bounds are told as."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zipfile
+from pathlib import Path
+
+from pucli.core.errors import UsageError
+from pucli.data.files.archives import FREE, RATIO
+
+# Deflate packs at most so many bytes into one.
+_DENSEST = 1032
+_CHUNK = 2**20
+# What a reader's library says -> what is wrong with the file.
+_FOUND = (
+    (r"EOF inside string starting at row (\d+)", "a quote that opens in data row {0} is never closed"),
+    (r"could not convert string to float: b?(.{1,40})", "it has {0} where a number belongs"),
+    (r"Object arrays", "it holds Python objects, which could run code, and is refused"),
+    (
+        r"Error -\d|CRC|Compressed file ended|zip file|end-of-stream|Bad magic|truncated|unexpected end|EOF",
+        "it is cut short, or bytes of it have changed",
+    ),
+)
+
+
+def damaged(path: Path, error: BaseException) -> UsageError:
+    """Return the error for a file that its reader does not understand."""
+    kind = path.suffix.lstrip(".").upper()
+    message, detail = " ".join(str(error).split()), ""
+    for pattern, words in _FOUND:
+        if found := re.search(pattern, message):
+            shown = [ascii(group) if not group.isdigit() else group for group in found.groups()]
+            detail = f" ({words.format(*shown)})"
+            break
+    return UsageError(f"{path} is damaged or not {kind}{detail}; save it again, or correct its extension")
+
+
+def check_unpacked(path: Path, free: int | None = None) -> None:
+    """Raise UsageError for a zip or gzip file that unpacks to more than `RATIO` times its size and `free` bytes.
+
+    The members of a zip state their sizes. A gzip file is unpacked once, which takes a fraction of the time of reading
+    it as a table.
+    """
+    packed = path.stat().st_size
+    most = max(RATIO * packed, FREE if free is None else free)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    elif path.suffix.lower() == ".gz" and packed * _DENSEST > most:
+        with gzip.open(path) as stream:
+            size = 0
+            while size <= most and (chunk := stream.read(_CHUNK)):
+                size += len(chunk)
+    else:
+        return
+    if size > most:
+        raise UsageError(
+            f"{path} unpacks to more than {RATIO} times its size, which no table does; save it again, unpacked"
+        )

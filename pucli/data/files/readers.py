@@ -1,0 +1,153 @@
+"""Reading of declared files and scikit-learn data sets as tables with a label column.
+
+Numbers are parsed to the nearest double, so that a spreadsheet and its text copy give the same bits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray
+from pucli.core.errors import RunError
+from pucli.data.labels import LABEL
+from pucli.data.schema import Column, Reader
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
+
+
+def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None = None) -> pd.DataFrame:
+    """Read a declared file as a table.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    reader : Reader
+        Its declared format.
+    columns : iterable of str or int, optional
+        The columns to read, by default all. A long text file is read faster with fewer columns.
+
+    Raises
+    ------
+    RunError
+        The file is not in the declared format.
+    """
+    read = {"table": _read_text, "excel": _read_excel, "arff": _read_arff, "mat": _read_mat, "idx": _read_idx}[
+        reader.kind
+    ]
+    try:
+        return read(path, reader, None if columns is None else set(columns))
+    except (ValueError, KeyError, TypeError, NotImplementedError) as error:  # parser errors of pandas are ValueErrors
+        raise RunError(f"{path} cannot be read as declared ({reader.kind}): {error}") from error
+
+
+def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    header = None if reader.header == "none" or reader.columns else 0
+    used: Any = None if columns is None else (lambda name: name in columns)
+    if columns is not None and header is None and not reader.columns:
+        used = sorted(columns)  # positions: pandas asks a function about names alone
+    return read_csv(
+        path,
+        sep=_SEPARATORS[reader.separator],
+        header=header,
+        names=reader.columns,
+        skiprows=reader.skip,
+        usecols=used,
+        keep_default_na=False,
+        na_values=[""],
+    )
+
+
+def read_csv(path: Path | IO[bytes], **options: Any) -> pd.DataFrame:
+    """Read a text table with every number rounded to the nearest double, as pandas does from 3.1."""
+    import pandas as pd
+
+    frame: pd.DataFrame = pd.read_csv(path, low_memory=False, index_col=False, skipinitialspace=True, **options)
+    return frame
+
+
+def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    header = None if reader.header == "none" else 0
+    frame = read_excel(path, 0 if reader.sheet is None else reader.sheet, header=header, skiprows=reader.skip)
+    return frame.dropna(how="all").dropna(axis=1, how="all")
+
+
+def excel_engine(path: Path) -> Literal["openpyxl", "xlrd"]:
+    """Return the reader of a workbook: the newer kind is a ZIP archive."""
+    with path.open("rb") as file:
+        return "openpyxl" if file.read(2) == b"PK" else "xlrd"
+
+
+def read_excel(
+    path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0, as_text: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Return a sheet of a .xlsx or .xls file, by name or position; only empty cells are missing values.
+
+    Cells of the columns in `as_text` are kept as text.
+    """
+    import pandas as pd
+
+    kept: dict[str, Any] = {"dtype": dict.fromkeys(as_text, str)} if as_text else {}
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
+        frame = pd.read_excel(
+            path,
+            engine=excel_engine(path),
+            sheet_name=sheet,
+            header=header,
+            skiprows=skiprows,
+            keep_default_na=False,
+            na_values=[""],
+            **kept,
+        )
+    return frame.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
+
+
+def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    from pucli.data.files.arff import read_arff
+
+    return read_arff(path)[0]
+
+
+def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    from scipy.io import loadmat
+
+    content = loadmat(path)
+    labels = np.asarray(content[reader.labels])
+    codes = labels.argmax(axis=1) if labels.ndim == 2 and labels.shape[1] > 1 else labels.ravel()
+    return label_frame(content[reader.features], codes)
+
+
+def _read_idx(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+    from pucli.data.files.idx import idx_table
+
+    return idx_table(path)
+
+
+def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = None) -> pd.DataFrame:
+    """Return a table of the features X (n, m) and a column "label" with the n labels."""
+    import pandas as pd
+
+    frame = pd.DataFrame(np.asarray(X, dtype=np.float64))
+    if names is not None:
+        frame.columns = list(names)
+    frame[LABEL] = np.asarray(labels)
+    return frame
+
+
+def read_sklearn(name: str) -> pd.DataFrame:
+    """Return a data set that comes with scikit-learn, with class names as labels."""
+    import sklearn.datasets
+
+    bunch = getattr(sklearn.datasets, f"load_{name}")()
+    classes = np.asarray(bunch.target_names)
+    return label_frame(bunch.data, classes[bunch.target], bunch.feature_names)

@@ -1,0 +1,132 @@
+"""Writing of rows in blocks, as CSV or Parquet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Writer(Protocol):
+    """Context manager that writes blocks of rows and closes the files it opened."""
+
+    def write(self, frame: pd.DataFrame) -> None:
+        """Write rows with the columns of the first block."""
+
+    def __enter__(self) -> Writer: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
+    """Return a writer of rows to a CSV or Parquet file, or as CSV to an open stream.
+
+    Raises
+    ------
+    UsageError
+        The file has another extension, or pyarrow is missing.
+    """
+    if stream is not None:
+        return _CsvWriter(stream)
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _ParquetWriter(path)
+    return _CsvWriter(path.open("w", newline="", encoding="utf-8"), own=True)
+
+
+def check_writable_format(path: Path) -> None:
+    """Raise UsageError if rows cannot be written in the format of the file extension."""
+    if path.suffix.lower() in {".xlsx", ".xls", ".arff", ".mat", ".npz", ".gz", ".tsv"}:
+        raise UsageError(f"{path}: rows are written as CSV or Parquet; use the extension .csv or .parquet")
+    if path.suffix.lower() == ".parquet":
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise UsageError(f"{path}: writing Parquet needs pyarrow: pip install 'pucli[parquet]'") from error
+
+
+# A spreadsheet takes a cell that begins so for a formula, and runs it.
+_BEGINNINGS = "=+-@\t\r"
+
+
+def inert(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    if not text or text[0] not in _BEGINNINGS:
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows for CSV, with an apostrophe before every text that a spreadsheet would take for a formula.
+
+    That is a text or a column name that begins with = + - @, tab or carriage return and is not a number. Numbers stay
+    as they are, and so does everything in Parquet, which has no formulas.
+    """
+    import pandas as pd
+
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
+            continue
+        suspect = column.astype(str).str.match(f"[{re.escape(_BEGINNINGS)}]") & column.notna()
+        if suspect.any():
+            changed[name] = column.astype(object).where(~suspect, column[suspect].astype(str).map(inert))
+    frame = frame.assign(**changed) if changed else frame
+    return frame.rename(columns=lambda name: inert(str(name)))
+
+
+class _CsvWriter:
+    def __init__(self, stream: IO[str], own: bool = False) -> None:
+        self._stream, self._own, self._begun = stream, own, False
+
+    def write(self, frame: pd.DataFrame) -> None:
+        without_formulas(frame).to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
+        self._begun = True
+
+    def __enter__(self) -> _CsvWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._own:
+            self._stream.close()
+        elif error is None:
+            self._stream.flush()
+
+
+class _ParquetWriter:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: Any = None
+
+    def write(self, frame: pd.DataFrame) -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        if self._file is None:
+            self._file = pyarrow.parquet.ParquetWriter(self._path, table.schema)
+        self._file.write_table(table.cast(self._file.schema))
+
+    def __enter__(self) -> _ParquetWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()

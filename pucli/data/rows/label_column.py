@@ -1,0 +1,226 @@
+"""The label column of a user's file, with classes as written in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Ints
+from pucli.core.errors import UsageError
+from pucli.data.catalogue.selection import class_text
+from pucli.data.labels import NOT_LABELLED, YES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """Labels as text.
+
+    Parameters
+    ----------
+    where : str
+        File and column, for messages.
+    text : array of shape (n,)
+        The classes, "" where a cell is empty.
+    empty : array of shape (n,)
+        Mask of the empty cells.
+    place : callable
+        Function from the row number to its place in the file ("line 17").
+    """
+
+    where: str
+    text: AnyArray
+    empty: Bools
+    place: Callable[[int], str]
+
+    @classmethod
+    def of(cls, where: str, column: pd.Series, place: Callable[[int], str]) -> LabelColumn:
+        """Return the labels in a column of a table."""
+        empty = column.isna().to_numpy()
+        filled = column[~empty]
+        if column.dtype == object and len(filled) and all(isinstance(cell, bool | np.bool_) for cell in filled):
+            filled = filled.astype(str)  # a column of True, False and empty cells
+        text = np.full(len(column), "", dtype=object)
+        text[~empty] = filled.astype(str).to_numpy() if filled.dtype.kind == "b" else class_text(filled)
+        return cls(where, text, empty, place)
+
+    @property
+    def present(self) -> list[str]:
+        """Return the classes that occur, sorted as numbers if all are numbers, otherwise as text."""
+        return in_order(set(self.text[~self.empty].tolist()))
+
+    @property
+    def counts(self) -> str:
+        """Return the classes with their numbers of rows, for messages."""
+        present = self.present
+        shown = ", ".join(f"{value!r} ({np.sum(self.text == value)} rows)" for value in present[:6])
+        return shown + (", ..." if len(present) > 6 else "")
+
+    def positive_class(self, positive: str | None) -> str:
+        """Return the class that marks positives, as written in the file.
+
+        Parameters
+        ----------
+        positive : str or None
+            Class given by the user. Rows of other classes and rows with an empty cell are then not positive. With None,
+            the column must hold two classes and no empty cell; the larger class is positive.
+
+        Raises
+        ------
+        UsageError
+            No row has this class, every row has it, or `positive` is None and the class is ambiguous.
+        """
+        present, counts = self.present, self.counts
+        if positive is not None:
+            wanted = _as_written(positive, present)
+            if wanted is None and not present:
+                raise UsageError(f"{self.where} is empty in every row; write {positive!r} in the labelled ones")
+            if wanted is None:
+                raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts}")
+            if len(present) == 1 and not self.empty.any():
+                raise UsageError(
+                    f"{self.where} has only one class, {counts}; rows of other classes (or empty) are needed too"
+                )
+            return wanted
+        if not present:
+            raise UsageError(f"{self.where} is empty in every row; write a class in the labelled ones")
+        if self.empty.any():
+            raise UsageError(
+                f"{self.where} is empty in {self.empty.sum()} of {len(self.empty)} rows, first at "
+                f"{self.place(int(self.empty.argmax()))}; name the positive class with --positive to treat these rows "
+                "as unlabeled, or fill them in"
+            )
+        if len(present) == 1:
+            raise UsageError(
+                f"{self.where} has only one class, {counts}; rows of a second class (or unlabeled) are needed too"
+            )
+        if len(present) > 2:
+            raise UsageError(
+                f"{self.where} has {len(present)} classes: {counts}; name the positive one with --positive"
+            )
+        return present[1]
+
+    def marked_class(self) -> str:
+        """Return the default class of positives: the larger of two numbers, or the word for yes.
+
+        Raises
+        ------
+        UsageError
+            There are not two classes, or not exactly one of the two words means yes.
+        """
+        greater = self.positive_class(None)
+        present = self.present
+        if all(_is_number(value) for value in present) or set(present) == {"False", "True"}:
+            return greater
+        yes = [value for value in present if value.lower() in YES]
+        if len(yes) == 1:
+            return yes[0]
+        raise UsageError(
+            f"{self.where} has the classes {present[0]!r} and {present[1]!r}; name the one that marks positives with "
+            "--positive"
+        )
+
+    def spellings(self, marked: str) -> list[str]:
+        """Return the classes that are `marked` in other letters ("Yes", "YES"), which mean the same."""
+        return [value for value in self.present if value != marked and value.casefold() == marked.casefold()]
+
+    def is_class(self, marked: str) -> Bools:
+        """Return which rows (n,) have the class `marked`, in any spelling."""
+        return np.isin(self.text, [marked, *self.spellings(marked)]) & ~self.empty
+
+    def doubts(self, marked: str) -> list[str]:
+        """Return what a user may not expect of the classes, if `marked` marks the labelled positives."""
+        found = []
+        other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
+        if other:
+            found.append(f"{self.where}: {', '.join(other)} counted as {marked!r} too; write them alike")
+        rest = [value for value in self.present if value.casefold() != marked.casefold()]
+        known = sum(int(np.sum(self.text == value)) for value in rest if value.casefold() not in NOT_LABELLED)
+        if known and (self.empty.any() or len(rest) > 1):
+            shown = ", ".join(map(repr, rest[:3])) + (", ..." if len(rest) > 3 else "")
+            found.append(
+                f"{self.where}: {known} rows with another class ({shown}) count as unlabeled too; nothing is learned "
+                "from their class"
+            )
+        return found
+
+    def plus_minus(self, positive: str | None) -> Ints:
+        """Return +1 for rows of the positive class and -1 for all others; see `positive_class`."""
+        return np.where(self.text == self.positive_class(positive), 1, -1).astype(np.int64)
+
+    def classes(self, unlabeled: int | None) -> AnyArray:
+        """Return the classes, as integers if all are integers, otherwise as text; empty cells become `unlabeled`.
+
+        Raises UsageError if a cell is empty and `unlabeled` is None.
+        """
+        if self.empty.any() and unlabeled is None:
+            first = self.place(int(self.empty.argmax()))
+            raise UsageError(f"{self.where} is empty in {self.empty.sum()} rows, first at {first}")
+        text = np.where(self.empty, str(unlabeled), self.text)
+        try:
+            return np.array([int(value) for value in text], dtype=np.int64)
+        except ValueError:
+            return text.astype(str)
+
+
+def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
+    """Return 1 for positives and 0 for the rest, and the names of the two in the file.
+
+    Without `positive`, the column must hold two classes: the larger of two numbers is positive, or the one of two words
+    that means yes.
+    """
+    marked = labels.marked_class() if positive is None else labels.positive_class(positive)
+    others = [value for value in labels.present if value.casefold() != marked.casefold()]
+    rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
+    return labels.is_class(marked).astype(np.int64), {"1": marked, "0": rest}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """Return class names sorted as numbers if all are numbers, otherwise as text."""
+    values = list(values)
+    try:
+        return sorted(values, key=float)
+    except ValueError:
+        return sorted(values)
+
+
+def _as_written(value: str, present: Sequence[str]) -> str | None:
+    """Return the class equal to `value` as text, as a number or as a truth value."""
+    if value.strip() in present:
+        return value.strip()
+    for candidate in present:
+        try:
+            if float(candidate) == float(value):
+                return candidate
+        except ValueError:
+            if {candidate, value.capitalize()} in ({"True"}, {"False"}):
+                return candidate
+    return None
+
+
+def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
+    """Return integer classes with -1 for unlabeled rows, and the names of the classes in the file.
+
+    An empty cell and the label -1 both mark an unlabeled row.
+    """
+    classes = labels.classes(UNLABELED)
+    present = in_order({str(value) for value in classes.tolist()} - {str(UNLABELED)})
+    numbers = {value: int(value) if classes.dtype.kind in "iu" else code for code, value in enumerate(present)}
+    numbers[str(UNLABELED)] = UNLABELED
+    y = np.array([numbers[str(value)] for value in classes.tolist()], dtype=np.int64)
+    return y, {str(numbers[value]): value for value in present}

@@ -1,0 +1,171 @@
+"""Reading of (X, y) from a user's file, with errors that name the file, column, row and remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Floats
+from pucli.core.errors import UsageError
+from pucli.data.files.formats import Table, open_table
+from pucli.data.rows.label_column import LabelColumn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Larger values overflow when they are squared and summed.
+LARGEST = 1e150
+
+
+def read_table(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    positive: str | int | None = None,
+    features: Sequence[str] | None = None,
+    sheet: str | None = None,
+    multiclass: bool = False,
+    unlabeled: int | None = None,
+    allow_missing: bool = False,
+) -> tuple[Floats, AnyArray | None, list[str]]:
+    """Read features and labels from a CSV, TSV, Parquet, XLSX, ARFF, MAT, LIBSVM or NPZ file.
+
+    Parameters
+    ----------
+    path : the file; its format follows from its extension. Text may be separated by comma, semicolon, tab or blanks,
+        with or without a header line, plain or .gz. Columns without names are numbered from 1.
+    label : the column of the labels (MAT, NPZ: variable; LIBSVM: "label"); None if the file has no labels.
+    positive : the class that counts as positive; all others, including empty label cells, are negative. By default, the
+        column must hold two classes, of which the larger is positive.
+    features : the feature columns, in order; by default all but the label.
+    sheet : sheet of a spreadsheet, by default the first.
+    multiclass : whether to return the classes themselves, of any number.
+    unlabeled : with multiclass, the label of rows with an empty label cell; without it, such a cell is an error.
+    allow_missing : whether feature cells may be empty; they are NaN in X.
+
+    Returns
+    -------
+    X : (n, m) float64, finite, or NaN if a cell is empty.
+    y : (n,) int64, +1 positive and -1 negative (or the classes, integer or text); None without `label`.
+    feature_names : m names.
+
+    Raises
+    ------
+    UsageError
+        The file, a column, a class or a cell is missing or invalid.
+    """
+    X, labels, names = read_labelled(path, label=label, features=features, sheet=sheet, allow_missing=allow_missing)
+    if labels is None:
+        return X, None, names
+    wanted = None if positive is None else str(positive)
+    return X, labels.classes(unlabeled) if multiclass else labels.plus_minus(wanted), names
+
+
+def read_labelled(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    sheet: str | None = None,
+    allow_missing: bool = False,
+) -> tuple[Floats, LabelColumn | None, list[str]]:
+    """Return X, the label column and the feature names; parameters as in `read_table`."""
+    path = Path(path)
+    table = open_table(path, label, sheet)
+    frame = table.frame
+    frame.columns = frame.columns.map(str)
+    if len(frame) == 0:
+        raise UsageError(f"{path} has no data rows")
+    labels = None
+    if label is not None:
+        label = str(label)
+        column = frame[existing_column(path, table, label)]
+        labels = LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
+    if features is not None:
+        names = [existing_column(path, table, str(name)) for name in features]
+    else:
+        names = [name for name in frame.columns if name != label]
+    if not names:
+        raise UsageError(f"{path} has no columns besides the label {label!r}")
+    return _matrix(path, table, names, allow_missing), labels, names
+
+
+def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
+    """Return remarks about X (n, m): constant features and duplicate rows, which are both allowed."""
+    notes = []
+    constant = [name for name, same in zip(feature_names, (X[:1] == X).all(axis=0), strict=True) if same]
+    if constant:
+        shown = ", ".join(constant[:5]) + (", ..." if len(constant) > 5 else "")
+        notes.append(f"{len(constant)} constant feature{'s' * (len(constant) > 1)}: {shown}")
+    rows = np.ascontiguousarray(X + 0.0)  # -0.0 and 0.0 are equal
+    duplicates = len(rows) - len({row.tobytes() for row in rows})
+    if duplicates:
+        notes.append(f"{duplicates} duplicate row{'s' * (duplicates > 1)}")
+    return notes
+
+
+class MissingColumn(UsageError):
+    """A file has no column of a name."""
+
+    def __init__(self, message: str, path: Path, column: str) -> None:
+        super().__init__(message)
+        self.path, self.column = path, column
+
+
+def existing_column(path: Path, table: Table, name: str) -> str:
+    """Return `name` if the table has such a column; otherwise raise MissingColumn with the nearest names."""
+    columns = [str(column) for column in table.frame.columns]
+    if name in columns:
+        return name
+    near = difflib.get_close_matches(name.lower(), [column.lower() for column in columns], n=3, cutoff=0.5)
+    names = [column for column in columns if column.lower() in near]
+    shown = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
+    hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
+    raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
+
+
+def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> Floats:
+    X = np.empty((len(table.frame), len(names)))
+    for position, name in enumerate(names):
+        X[:, position] = _numbers(path, table, table.frame[name])
+    finite = ~np.isinf(X) if allow_missing else np.isfinite(X)
+    if not finite.all():
+        row, position = np.argwhere(~finite)[0]
+        missing, infinite = 0 if allow_missing else int(np.isnan(X).sum()), int(np.isinf(X).sum())
+        kinds = [f"{missing} missing (empty or NaN)"] * (missing > 0) + [f"{infinite} infinite"] * (infinite > 0)
+        raise UsageError(
+            f"{path}: {' and '.join(kinds)} value{'s' * (missing + infinite > 1)}, first in column "
+            f"{names[position]!r}, {table.place(int(row))}; fill them in, or leave out these rows or columns"
+        )
+    large = np.abs(X) > LARGEST
+    if large.any():
+        row, position = np.argwhere(large)[0]
+        raise UsageError(
+            f"{path}: column {names[position]!r}, {table.place(int(row))}: {X[row, position]:g} is too large, its "
+            "square overflows in double precision; correct it or change the unit of the column"
+        )
+    return X
+
+
+def _numbers(path: Path, table: Table, column: pd.Series) -> Floats:
+    import pandas as pd
+
+    if column.dtype.kind in "iufb":
+        return column.to_numpy(dtype=np.float64)
+    numbers = (
+        pd.to_numeric(column, errors="coerce") if column.dtype.kind not in "mMc" else pd.Series(np.nan, column.index)
+    )
+    values = np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
+    wrong = np.isnan(values) & column.notna().to_numpy()
+    if wrong.any():
+        row = int(wrong.argmax())
+        more = f" ({wrong.sum()} such cells in this column)" if wrong.sum() > 1 else ""
+        raise UsageError(
+            f"{path}: column {column.name!r}, {table.place(row)}: {str(column.iloc[row])!r} is not a number{more}; "
+            "encode the column as numbers or leave it out"
+        )
+    return values

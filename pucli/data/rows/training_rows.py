@@ -1,0 +1,403 @@
+"""The training rows of a model, from a split of a declared data set or from the user's file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import UsageError, unknown
+from pucli.core.memory import return_memory_of_reader
+from pucli.core.seeding import stream
+from pucli.data.rows.label_column import UNLABELED, labelled_positives, partly_labelled
+from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
+from pucli.data.rows.tables import read_labelled
+from pucli.data.rows.user_file import ColumnChoice, fit_file, leak_warnings
+from pucli.data.splits.saved_splits import load_splits
+from pucli.data.splits.scenarios import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.data.catalogue.datasets import Dataset
+    from pucli.data.encode.encoder import TableEncoder
+
+# With fewer labelled rows, fits and estimates are unreliable.
+FEW_LABELLED = 10
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Source of rows: a declared data set whose labels are hidden, or a file with a label column.
+
+    Parameters
+    ----------
+    dataset : str or None
+        Name of a declared data set. Either this or `data` is given.
+    data : Path or None
+        A file.
+    label : str or None
+        Label column of `data`.
+    positive : str or None
+        Class in that column that marks labelled positives; None to infer it from the column.
+    scenario : str
+        "case-control" or "single-training-set". For a file, it only sets the denominator of PUF.
+    label_frequency : float
+        Share of the training positives (or of the training rows of each class) that are labelled.
+    seed : int
+        Seed of the split.
+    split : Path or None
+        File of splits that replaces `scenario`, `label_frequency` and `seed`.
+    repeat : int
+        Number of the split in `split`, from 0.
+    rows : int or None
+        Maximum number of training rows, drawn at random; None for all.
+    mirror, offline : str or None, bool
+        See `pucli.data.fetch`.
+    choice : ColumnChoice
+        The user's choice of columns of `data`.
+    """
+
+    dataset: str | None = None
+    data: Path | None = None
+    label: str | None = None
+    positive: str | None = None
+    scenario: str = "case-control"
+    label_frequency: float = 0.5
+    seed: int = 0
+    split: Path | None = None
+    repeat: int = 0
+    rows: int | None = None
+    mirror: str | None = None
+    offline: bool = False
+    choice: ColumnChoice = field(default_factory=ColumnChoice)
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Training rows, and held-out rows with true labels if there are any.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Features. NaN if a cell is empty and the method accepts missing cells.
+    y : array of shape (n,) or None
+        Labels for `fit`: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows. None
+        for a density model, which needs no labels.
+    feature_names : list of str
+        Names of the m features.
+    X_test, y_test : arrays or None
+        Held-out rows and their true labels (PU: 1 and 0), if any.
+    denominator : str
+        Rows in the denominator of PUF: "unlabeled" (case-control, and files) or "all" (single training set).
+    about : dict
+        JSON values that describe the source of the rows.
+    title : str
+        The same as text.
+    label_column : str
+        Label column of the file, "" for a declared data set.
+    words : dict
+        Map from each label to its name in the file.
+    notes : tuple of str
+        Remarks about the data.
+    unlabeled : int
+        The label of unlabeled rows in `y`.
+    encoder : TableEncoder or None
+        The encoder of the columns of a file.
+    id_columns : sequence of str
+        Columns of the file that identify a row.
+    warnings : tuple of str
+        Problems that the user should look at, each about one column of the file.
+    leaks : tuple of str
+        Those of the warnings that name a column which probably leaks the label.
+    repeated : str
+        That labelled rows seem to be the same cases several times, "" if not.
+    marks : DataFrame or None
+        The number of each row in its source, from 1, and its cells in `id_columns`.
+    """
+
+    X: Floats
+    y: AnyArray | None
+    feature_names: list[str]
+    X_test: Floats | None
+    y_test: AnyArray | None
+    denominator: str
+    about: dict[str, Any]
+    title: str
+    label_column: str = ""
+    words: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    unlabeled: int = 0
+    encoder: TableEncoder | None = None
+    id_columns: Sequence[str] = ()
+    warnings: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
+    repeated: str = ""
+    marks: pd.DataFrame | None = None
+
+    @property
+    def labelled(self) -> Bools:
+        """Return the mask (n,) of the labelled rows: the labelled positives, or the rows with a class."""
+        return np.zeros(len(self.X), dtype=bool) if self.y is None else self.y != self.unlabeled
+
+    @property
+    def n_labelled(self) -> int:
+        """Return the number of labelled rows."""
+        return int(np.count_nonzero(self.labelled))
+
+
+def training_rows(kind: str, source: RowSource) -> TrainingRows:
+    """Return the training rows for a method of a `kind`, at most `source.rows` of them.
+
+    Parameters
+    ----------
+    kind : str
+        "pu" or "semi-supervised", the kind of the method (`pucli.methods.Method`).
+    source : RowSource
+        Source of the rows.
+
+    Raises
+    ------
+    UsageError
+        The source is ambiguous, or the rows cannot be used.
+    """
+    _one_source(source, "--data FILE --label COLUMN")
+    if source.scenario not in SCENARIOS:
+        raise unknown("scenario", source.scenario, SCENARIOS)
+    if source.dataset is not None:
+        if source.label is not None or source.positive is not None:
+            raise UsageError("--label and --positive need --data; a declared data set has its own labels.")
+        _no_choice(source, "need --data; the columns of a declared data set are fixed")
+        return _drawn(_declared(kind, source), source)
+    if source.split is not None:
+        raise UsageError("--split needs --dataset; the label column of a file marks its labelled rows.")
+    for option, value, default in (
+        ("--label-frequency", source.label_frequency, RowSource.label_frequency),
+        ("--repeat", source.repeat, RowSource.repeat),
+    ):
+        if value != default:
+            raise UsageError(f"{option} needs --dataset; the label column of a file marks its labelled rows.")
+    if source.label is None:
+        raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labelled rows.")
+    rows = _own_file(kind, source)
+    return_memory_of_reader()
+    return _drawn(rows, source)
+
+
+def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
+    """Return at most `source.rows` training rows, in their order, and all test rows.
+
+    Labelled rows, which are often few, are kept up to a quarter of the rows drawn; in a single training set, they are
+    drawn in proportion.
+    """
+    n, most = rows.X.shape[0], source.rows
+    if most is None or n <= most:
+        return rows
+    order = stream(source.seed, "rows").permutation(n)
+    labelled, unlabeled = order[rows.labelled[order]], order[~rows.labelled[order]]
+    in_proportion = round(most * len(labelled) / n)
+    wanted = in_proportion if rows.denominator == "all" else max(in_proportion, most // 4)
+    labelled = labelled[: max(wanted, most - len(unlabeled))]
+    kept = np.sort(np.concatenate([labelled, unlabeled[: most - len(labelled)]]))
+    return replace(
+        rows,
+        X=rows.X[kept],
+        y=None if rows.y is None else rows.y[kept],
+        marks=None if rows.marks is None else rows.marks.iloc[kept],
+        about={**rows.about, "rows_drawn": len(kept)},
+        title=f"{rows.title}, {len(kept)} of {n} rows",
+    )
+
+
+def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> TrainingRows:
+    """Return rows without labels, and the held-out rows of a declared data set.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method, for messages.
+    source : RowSource
+        Source of the rows, without label column and split file.
+    allow_missing : bool
+        Whether cells of a file may be empty.
+    """
+    if source.label is not None or source.positive is not None or source.split is not None:
+        raise UsageError(
+            f"{method} models a density without labels; leave out --label, --positive and --split. "
+            "The file must only have feature columns."
+        )
+    _one_source(source, "--data FILE")
+    _no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
+    if source.data is not None:
+        X, _, names = read_labelled(source.data, allow_missing=allow_missing)
+        about: dict[str, Any] = {"file": str(source.data)}
+        return _drawn(TrainingRows(X, None, names, None, None, "all", about, title=str(source.data)), source)
+    dataset = _loaded(source, multiclass=False)
+    train, test = held_out_rows(len(dataset.X), source.seed, source.repeat)
+    about = {"dataset": dataset.name, "content_sha256": dataset.content_sha256}
+    about |= {"seed": source.seed, "repeat": source.repeat}
+    names = list(dataset.feature_names)
+    X, X_test = dataset.X[train], dataset.X[test]
+    found = TrainingRows(X, None, names, X_test, None, "all", about, title=dataset.name, notes=dataset.notes)
+    return _drawn(found, source)
+
+
+def training_split(kind: str, about: dict[str, Any], source: RowSource) -> TrainingRows:
+    """Return the rows of the split on which a saved model was trained.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of the method.
+    about : dict
+        The stored description of its rows (`TrainingRows.about`).
+    source : RowSource
+        The data set, and optionally another split file.
+
+    Raises
+    ------
+    UsageError
+        The model was trained on other data, or the data set has changed since.
+    """
+    from pucli.data.catalogue.entries import dataset_key
+
+    name = str(source.dataset)
+    if about.get("dataset") != dataset_key(name):
+        raise UsageError(
+            f"the model was trained on {about.get('dataset') or about.get('file')} without held-out rows in {name}; "
+            "give rows of your own with --data FILE --label COLUMN."
+        )
+    known = {key: about[key] for key in ("scenario", "label_frequency", "seed") if key in about}
+    split = source.split or (Path(about["split_file"]) if "split_file" in about else None)
+    rows = training_rows(kind, replace(source, split=split, **known))
+    if about.get("content_sha256") != rows.about["content_sha256"]:
+        raise UsageError(f"{name} has changed since the model was trained; train it again.")
+    return rows
+
+
+def check_one_source(declared: bool, own: bool, ways: str) -> None:
+    """Raise UsageError, with the `ways` to name rows, unless they are either of a declared data set or the user's."""
+    if declared == own:
+        which = "--dataset and --data both name rows" if own else "no rows given"
+        raise UsageError(f"{which}; use either {ways}.")
+
+
+def _one_source(source: RowSource, file_options: str) -> None:
+    ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
+    check_one_source(source.dataset is not None, source.data is not None, ways)
+
+
+def _no_choice(source: RowSource, why: str) -> None:
+    if source.choice != ColumnChoice():
+        raise UsageError(f"--as, --drop, --only and --id {why}.")
+
+
+def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
+    from pucli.data.catalogue.datasets import load_dataset
+
+    return load_dataset(
+        str(source.dataset), multiclass=multiclass, mirror=source.mirror, offline=source.offline or None
+    )
+
+
+def _declared(kind: str, source: RowSource) -> TrainingRows:
+    """Hide labels of a declared data set according to the split; the held-out rows keep their true labels."""
+    dataset = _loaded(source, multiclass=kind != "pu")
+    if kind == "pu":
+        train, test, y, about = _pu_labels(dataset, source)
+        truth = (dataset.y == np.unique(dataset.y)[-1]).astype(int)
+        words = {"1": "positive", "0": "negative"}
+    else:
+        if source.split is not None:
+            raise UsageError(
+                "--split has labelled positives, but this method learns from classes; use --seed and --repeat."
+            )
+        classes, truth = np.unique(dataset.y, return_inverse=True)
+        words = {str(code): str(name) for code, name in enumerate(classes.tolist())}
+        train, test, y = hidden_classes(
+            truth, source.label_frequency, seed=source.seed, repeat=source.repeat, unlabeled=UNLABELED
+        )
+        about = {"label_frequency": source.label_frequency, "seed": source.seed, "repeat": source.repeat}
+    settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in about.items())
+    return TrainingRows(
+        X=dataset.X[train],
+        y=y,
+        feature_names=list(dataset.feature_names),
+        X_test=dataset.X[test],
+        y_test=truth[test],
+        denominator="all" if about.get("scenario") == "single-training-set" else "unlabeled",
+        about={"dataset": dataset.name, "content_sha256": dataset.content_sha256, **about},
+        title=f"{dataset.name} ({settings})",
+        words=words,
+        notes=tuple(dataset.notes),
+        unlabeled=0 if kind == "pu" else UNLABELED,
+        marks=_marks(train),
+    )
+
+
+def _marks(rows: Ints, ids: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the numbers from 1 of `rows`, and the identifiers `ids` of the same rows."""
+    import pandas as pd
+
+    numbers = pd.DataFrame({"row": rows + 1})
+    return numbers if ids is None else pd.concat([numbers, ids.reset_index(drop=True)], axis=1)
+
+
+def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, dict[str, Any]]:
+    """Return the training and test row numbers, s (1 labelled, 0 unlabeled), and a description of the split."""
+    if source.split is not None:
+        saved = load_splits(source.split, content_sha256=dataset.content_sha256, rows=len(dataset.y))
+        if not 0 <= source.repeat < len(saved.splits):
+            raise UsageError(f"--repeat {source.repeat}: {source.split} has repeats 0 to {len(saved.splits) - 1}.")
+        split = saved.splits[source.repeat]
+        about = {**saved.settings, "repeat": source.repeat, "split_file": str(source.split)}
+    else:
+        about = {
+            "scenario": source.scenario,
+            "label_frequency": source.label_frequency,
+            "seed": source.seed,
+            "repeat": source.repeat,
+        }
+        rng = split_stream(source.seed, dataset.name, source.scenario, source.label_frequency, source.repeat)
+        split = make_split(source.scenario, dataset.y, source.label_frequency, rng=rng)
+    return split.train, split.test, split.s.astype(np.int64), about
+
+
+def _own_file(kind: str, source: RowSource) -> TrainingRows:
+    """Read the user's file; its label column marks the labelled rows."""
+    if kind != "pu" and source.positive is not None:
+        raise UsageError("--positive marks labelled positives, but this method learns from classes; leave it out.")
+    file = fit_file(Path(str(source.data)), str(source.label), source.choice)
+    assert file.labels is not None
+    y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
+    doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
+    repeated = repeated_labels(file.X, y == 1) if kind == "pu" else ""
+    ids = file.table.frame[list(dict.fromkeys(source.choice.ids))]
+    again = [f"{repeated}."] if repeated else repeated_ids(ids, y == 1 if kind == "pu" else y != UNLABELED)
+    # the last class if the class of every row is known
+    labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
+    about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
+    telling = tuple(leak_warnings(file, labelled, kind == "pu"))
+    return TrainingRows(
+        X=file.X,
+        y=y,
+        feature_names=[str(name) for name in file.encoder.get_feature_names_out()],
+        X_test=None,
+        y_test=None,
+        denominator="all" if source.scenario == "single-training-set" else "unlabeled",
+        about={**about, "positive": words["1"] if kind == "pu" else None},
+        title=f"{source.data}, label column {source.label!r}",
+        label_column=str(source.label),
+        words=words,
+        unlabeled=0 if kind == "pu" else UNLABELED,
+        encoder=file.encoder,
+        id_columns=source.choice.ids,
+        warnings=(*doubts, *file.warnings, *telling, *again),
+        leaks=telling,
+        repeated=repeated,
+        marks=_marks(np.arange(len(y)), ids),
+    )

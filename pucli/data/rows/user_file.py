@@ -1,0 +1,209 @@
+"""Reading of a user's file with any columns: encoded features, labels and warnings about the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import UsageError
+from pucli.data.encode.columns import Column
+from pucli.data.encode.drift import Tally
+from pucli.data.encode.encoder import TableEncoder
+from pucli.data.encode.label_leakage import leaks
+from pucli.data.files.decimal_comma import NOTE
+from pucli.data.files.formats import Table, WideTable, open_table, open_wide
+from pucli.data.frames import TableError
+from pucli.data.labels import LABEL
+from pucli.data.rows.label_column import LabelColumn
+from pucli.data.rows.tables import existing_column
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """The user's choice of columns of a file.
+
+    Parameters
+    ----------
+    kinds : dict of column name to kind
+        Kinds that override the inferred ones.
+    drop : sequence of str
+        Columns to leave out.
+    only : sequence of str
+        If not empty, the feature columns, in this order.
+    ids : sequence of str
+        Columns that identify a row: not features, but copied to the predictions.
+    """
+
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    drop: Sequence[str] = ()
+    only: Sequence[str] = ()
+    ids: Sequence[str] = ()
+
+    @property
+    def as_text(self) -> set[str]:
+        """Return the columns whose cells are read as text."""
+        return {name for name, kind in self.kinds.items() if kind != "number"} | set(self.ids)
+
+    @property
+    def as_number(self) -> set[str]:
+        """Return the columns that are declared as numbers."""
+        return {name for name, kind in self.kinds.items() if kind == "number"}
+
+    @property
+    def named(self) -> set[str]:
+        """Return all columns that are named."""
+        return {*self.kinds, *self.drop, *self.only, *self.ids}
+
+    def features(self, path: Path, table: Table, label: str | None) -> list[str]:
+        """Return the feature columns of a table, in order; raise UsageError for unknown names."""
+        for name in sorted(self.named):
+            existing_column(path, table, name)
+        if label is not None and label in self.only:
+            raise UsageError(f"{path}: {label!r} is the label column and cannot be a feature")
+        out = {*self.drop, *self.ids, label}
+        names = [name for name in self.only or table.frame.columns if name not in out]
+        if not names:
+            left_out = sorted({*self.drop, *self.ids} - {label})
+            why = f"; --drop and --id leave out {', '.join(map(repr, left_out))}" if left_out else ""
+            raise UsageError(f"{path} has no columns besides the label {label!r} to learn from{why}")
+        return names
+
+
+class EncodedFile(NamedTuple):
+    """The encoded rows of a user's file.
+
+    X : array or sparse array of shape (n, k)
+        Encoded features.
+    labels : LabelColumn or None
+    encoder : TableEncoder
+        Fitted on these rows, or given.
+    table : Table
+        The content of the file.
+    warnings : list of str
+        Problems that the user should look at, each about one column.
+    """
+
+    X: Floats
+    labels: LabelColumn | None
+    encoder: TableEncoder
+    table: Table
+    warnings: list[str]
+
+
+def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) -> EncodedFile:
+    """Read a training file and fit the encoder on all of its rows.
+
+    Parameters
+    ----------
+    path, label : Path, str or None
+        The file and its label column, if any.
+    choice : ColumnChoice, optional
+        The user's choice of columns.
+
+    Raises
+    ------
+    UsageError
+        The file, a column, the label or a cell is missing or invalid, or no column has features.
+    """
+    choice = choice or ColumnChoice()
+    wide = open_wide(path)
+    if wide is not None:
+        if choice != ColumnChoice():
+            raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
+        return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label)
+    table = _opened(path, label, choice.named, choice.as_text, choice.as_number)
+    labels = None if label is None else label_column(path, table, label)
+    frame = table.frame[choice.features(path, table, label)]
+    kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
+    try:
+        encoder = TableEncoder(kinds).fit(frame)
+        tally = Tally(table.place)
+        X = encoder.transform(frame, tally)
+    except TableError as error:
+        raise UsageError(f"{path}: {error}") from error
+    encoder.columns_ = [_noted(column, table) for column in encoder.columns_]
+    warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
+    warnings += tally.lines()
+    if X.shape[1] == 0:
+        why = "; ".join(warnings) or "all are constant or empty"
+        raise UsageError(f"{path}: no column can be used as a feature: {why}")
+    return EncodedFile(X, labels, encoder, table, warnings)
+
+
+def _noted(column: Column, table: Table) -> Column:
+    """Return the description of a column with what its text tells: decimal commas, and zeros in front of numbers."""
+    if column.kind == "number" and column.name in table.zero_padded and not column.warning:
+        return replace(
+            column,
+            warning=f"is read as a number, but has cells like {table.zero_padded[column.name]}: if they are codes, as "
+            "of a post office, --as COLUMN=category keeps them apart",
+        )
+    if column.name not in table.decimal_commas:
+        return column
+    return replace(column, remark="; ".join(text for text in (NOTE, column.remark) if text))
+
+
+def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> EncodedFile:
+    """Read a file with the encoder of a model; the warnings name cells not seen in training.
+
+    Raises UsageError if a column of the model, the label or a cell is missing or invalid.
+    """
+    if encoder.sparse_:
+        wide = open_wide(path, always=True)
+        assert wide is not None
+        return _wide_file(path, wide, encoder, label)
+    table = _opened(path, label, encoder.needed, encoder.read_as_text, encoder.needed)
+    labels = None if label is None else label_column(path, table, label)
+    for name in encoder.needed:
+        existing_column(path, table, name)
+    tally = Tally(table.place)
+    try:
+        X = encoder.transform(table.frame, tally)
+    except TableError as error:
+        raise UsageError(f"{path}: {error}") from error
+    return EncodedFile(X, labels, encoder, table, tally.lines())
+
+
+def _wide_file(path: Path, wide: WideTable, encoder: TableEncoder, label: str | None) -> EncodedFile:
+    import pandas as pd
+
+    table = Table(pd.DataFrame({LABEL: wide.y}), lambda row: f"row {row + 1}", "; the rows are sparse")
+    labels = None if label is None else label_column(path, table, label)
+    return EncodedFile(fitted_width(wide.X, encoder.n_features_in_), labels, encoder, table, [])
+
+
+def fitted_width(X: csr_array, width: int) -> csr_array:
+    """Return sparse rows with `width` columns: missing columns at the end are zero, additional ones are ignored."""
+    if X.shape[1] >= width:
+        return X if X.shape[1] == width else X[:, :width]
+    wider = X.copy()
+    wider.resize(X.shape[0], width)
+    return wider
+
+
+def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[str]:
+    """Return a warning for each column of a training file that probably leaks the label; see `leaks`."""
+    warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
+    return [f"column {name!r} {text}" for name, text in warnings.items()]
+
+
+def label_column(path: Path, table: Table, label: str) -> LabelColumn:
+    """Return the label column of a table."""
+    column = table.frame[existing_column(path, table, label)]
+    return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
+
+
+def _opened(
+    path: Path, label: str | None, known: Collection[str], as_text: Collection[str], as_number: Collection[str]
+) -> Table:
+    table = open_table(path, label, known=known, as_text=as_text, as_number=as_number)
+    table.frame.columns = table.frame.columns.map(str)
+    if len(table.frame) == 0:
+        raise UsageError(f"{path} has no data rows")
+    return table

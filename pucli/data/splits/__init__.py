@@ -1,0 +1,1 @@
+"""Splits into labelled, unlabeled and test rows, and the labelling of positives."""

@@ -1,0 +1,303 @@
+"""Splits of (X, y) into labelled positives, unlabeled rows and a test set.
+
+Labels are selected completely at random (SCAR), or positives with a larger `tilt` are selected more often (SAR,
+`pucli.data.splits.labelling`). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
+
+* case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
+  unlabeled rows.
+* single training set: all rows are one sample, and some positives of its training part are labelled.
+
+In both, the label frequency is the share of the training positives that are labelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.errors import UsageError, unknown
+from pucli.core.seeding import stream
+from pucli.data.splits.labelling import labelling_tilt
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of n rows.
+
+    Attributes
+    ----------
+    train : ndarray of int
+        Row numbers of the training set, from 0, in random order.
+    test : ndarray of int
+        Row numbers of the test set, in random order.
+    s : ndarray of int8
+        1 for each row of `train` that is a labelled positive, 0 for an unlabeled row.
+    """
+
+    train: Ints
+    test: Ints
+    s: NDArray[np.int8]
+
+
+def case_control(
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    unlabeled_train: float = 0.7,
+    rng: np.random.Generator,
+    tilt: Floats | None = None,
+) -> Split:
+    """Split in the case-control scenario.
+
+    With the label frequency g and the share t of unlabeled rows in the training set, a share
+    gamma' = t g / (1 - (1 - t) g) of the positives is labelled, so that a share g of the training positives is labelled
+    (Wang 2024, 3.6.2: 7/17 for g = 0.5 and 7/37 for g = 0.25). The other unlabeled rows are the test set.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Two labels, of which the larger is positive.
+    label_frequency : float
+        g, between 0 and 1, both excluded.
+    unlabeled_train : float
+        t, between 0 and 1, both excluded.
+    rng : numpy.random.Generator
+        Source of randomness.
+    tilt : array of shape (n,), optional
+        Log of the relative chance of each row to be the next one labelled; None for equal chances.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    UsageError
+        y does not have two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+    """
+    positive = _positives(y)
+    _check_share("label_frequency", label_frequency)
+    _check_share("unlabeled_train", unlabeled_train)
+    share = unlabeled_train * label_frequency / (1.0 - (1.0 - unlabeled_train) * label_frequency)
+    order = _drawn(positive, tilt, rng)
+    count = _nearest(share * len(positive))
+    unlabeled = rng.permutation(np.setdiff1d(np.arange(len(y)), order[:count]))
+    kept = _nearest(unlabeled_train * len(unlabeled))
+    return _split(order[:count], unlabeled[:kept], unlabeled[kept:], len(positive), label_frequency, rng)
+
+
+def single_training_set(
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    train: float = 0.7,
+    rng: np.random.Generator,
+    tilt: Floats | None = None,
+) -> Split:
+    """Split in the single-training-set scenario.
+
+    The training set is a random share `train` of all rows; a share g of its positives is labelled.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Two labels, of which the larger is positive.
+    label_frequency : float
+        g, above 0 and at most 1.
+    train : float
+        Share of the rows in the training set, between 0 and 1, both excluded.
+    rng : numpy.random.Generator
+        Source of randomness.
+    tilt : array of shape (n,), optional
+        Log of the relative chance of each row to be the next one labelled; None for equal chances.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    UsageError
+        y does not have two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+    """
+    positive = _positives(y)
+    _check_share("label_frequency", label_frequency, top=True)
+    _check_share("train", train)
+    order = rng.permutation(len(y))
+    kept = _nearest(train * len(y))
+    is_positive = np.zeros(len(y), dtype=bool)
+    is_positive[positive] = True
+    candidates = order[:kept][is_positive[order[:kept]]]
+    count = _nearest(label_frequency * len(candidates))
+    labelled = _drawn(candidates, tilt, rng)[:count]
+    rest = order[:kept][~np.isin(order[:kept], labelled)]
+    return _split(labelled, rest, order[kept:], len(candidates), label_frequency, rng)
+
+
+SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "single-training-set": single_training_set}
+
+
+def make_split(
+    scenario: str,
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    rng: np.random.Generator,
+    tilt: Floats | None = None,
+    **options: float,
+) -> Split:
+    """Split in the scenario "case-control" or "single-training-set"; the parameters are those of its function.
+
+    Examples
+    --------
+    >>> made = make_split("case-control", np.repeat([1, -1], 50), 0.5, rng=np.random.default_rng(0))
+    >>> len(made.train), len(made.test), int(made.s.sum())
+    (76, 24, 21)
+    """
+    if scenario not in SCENARIOS:
+        raise unknown("scenario", scenario, SCENARIOS)
+    return SCENARIOS[scenario](y, label_frequency, rng=rng, tilt=tilt, **options)
+
+
+def repeated_splits(
+    scenario: str,
+    y: AnyArray,
+    label_frequency: float,
+    *,
+    repeats: int,
+    seed: int,
+    name: str = "",
+    labelling: str = "scar",
+    X: Floats | None = None,
+    **options: float,
+) -> list[Split]:
+    """Return `repeats` splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
+
+    `name` is the name of the data set. A split does not depend on the number of splits. A labelling of
+    `pucli.data.splits.labelling` other than "scar" needs the rows X.
+    """
+    if repeats < 1:
+        raise UsageError(f"repeats must be at least 1, not {repeats}")
+    return [
+        make_split(
+            scenario,
+            y,
+            label_frequency,
+            rng=split_stream(seed, name, scenario, label_frequency, repeat),
+            tilt=None if X is None else labelling_tilt(labelling, X, y, stream(seed, "labelling", name, repeat)),
+            **options,
+        )
+        for repeat in range(repeats)
+    ]
+
+
+def split_stream(seed: int, name: str, scenario: str, label_frequency: float, repeat: int) -> np.random.Generator:
+    """Return the random number generator of a split."""
+    return stream(seed, "split", name, scenario, float(label_frequency), int(repeat))
+
+
+def _split(
+    labelled: Ints,
+    unlabeled: Ints,
+    test: Ints,
+    n_positive: int,
+    label_frequency: float,
+    rng: np.random.Generator,
+) -> Split:
+    if not len(labelled):
+        raise UsageError(
+            f"no labelled row: label frequency {label_frequency:g} of {n_positive} positives rounds to none; "
+            "increase the label frequency or use more rows"
+        )
+    for rows, what in ((unlabeled, "no unlabeled row in the training set"), (test, "no row in the test set")):
+        if not len(rows):
+            raise UsageError(f"{what}: use more rows or another share for training")
+    s = np.repeat(np.array([1, 0], dtype=np.int8), [len(labelled), len(unlabeled)])
+    order = rng.permutation(len(s))
+    return Split(np.concatenate([labelled, unlabeled])[order].astype(np.int64), test.astype(np.int64), s[order])
+
+
+def _drawn(rows: Ints, tilt: Floats | None, rng: np.random.Generator) -> Ints:
+    """Return rows in the order in which they are drawn without replacement, with chances in proportion to exp(tilt)."""
+    if tilt is None:
+        return rng.permutation(rows)
+    # the order of Gumbel variables with these locations has this distribution
+    return rows[np.argsort(-(tilt[rows] + rng.gumbel(size=len(rows))), kind="stable")]
+
+
+def _positives(y: AnyArray) -> Ints:
+    """Return the numbers of the rows with the larger of two labels."""
+    labels = np.unique(y)
+    if len(labels) != 2:
+        shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
+        raise UsageError(
+            f"a split needs two classes, found: {shown or 'none'}; name the positive class (--positive) or its data set"
+        )
+    return np.flatnonzero(np.asarray(y) == labels[1])
+
+
+def _check_share(name: str, value: float, *, top: bool = False) -> None:
+    if not (0 < value < 1 or (top and value == 1)):
+        raise UsageError(f"{name} must be above 0 and {'at most' if top else 'below'} 1, not {value}")
+
+
+def _nearest(value: float) -> int:
+    """Return the nearest integer; halves, up to rounding errors, are rounded up."""
+    return int(np.floor(value + 0.5 + 1e-9))
+
+
+def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tuple[Ints, Ints]:
+    """Return the numbers of a random share `train` of n rows and those of the other rows, both sorted."""
+    order = np.random.default_rng([seed, repeat]).permutation(n)
+    held = order[round(train * n) :]
+    return np.sort(order[: n - len(held)]), np.sort(held)
+
+
+def hidden_classes(
+    classes: Ints, label_frequency: float, *, seed: int, repeat: int, unlabeled: int, train: float = 0.7
+) -> tuple[Ints, Ints, Ints]:
+    """Split rows of several classes and hide the class of most training rows; both draws are stratified.
+
+    Parameters
+    ----------
+    classes : array of shape (n,)
+        Class of each row.
+    label_frequency : float
+        Share of the training rows whose class is kept, between 0 and 1, both excluded.
+    seed, repeat : int
+        Seeds of the draws.
+    unlabeled : int
+        Class number of rows whose class is hidden.
+    train : float
+        Share of the rows in the training set.
+
+    Returns
+    -------
+    train, test : arrays of row numbers
+    y : array
+        Classes of the training rows, with `unlabeled` for hidden ones.
+
+    Raises
+    ------
+    UsageError
+        The share is out of range, or a class is too small for it.
+    """
+    from sklearn.model_selection import train_test_split
+
+    if not 0 < label_frequency < 1:
+        raise UsageError(f"--label-frequency must be above 0 and below 1, not {label_frequency}.")
+    random = np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
+    try:
+        kept, test = train_test_split(np.arange(len(classes)), train_size=train, stratify=classes, random_state=random)
+        labelled, _ = train_test_split(
+            np.arange(len(kept)), train_size=label_frequency, stratify=classes[kept], random_state=random
+        )
+    except ValueError as error:
+        raise UsageError(f"--label-frequency {label_frequency}: {error}") from error
+    y = np.full(len(kept), unlabeled)
+    y[labelled] = classes[kept][labelled]
+    return kept, test, y

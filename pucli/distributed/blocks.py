@@ -1,0 +1,261 @@
+"""Parquet files as blocks of rows, and what is computed from one block alone: moments, sums, counts, histograms.
+
+Everything here takes a block's name and returns something small, so that it can run wherever the file can be read.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import UsageError
+from pucli.solvers.glpual.sums import RowSums
+from pucli.solvers.kernels.intercept import with_intercept
+from pucli.solvers.kernels.low_rank import rbf_features
+
+# Bins of scores between these ends; scores beyond them fall into the outer bins.
+SCORE_BINS, LOWEST_SCORE, HIGHEST_SCORE = 8000, -4.0, 4.0
+
+
+class Block(NamedTuple):
+    """A row group of a Parquet file, and the number of its first row among all rows."""
+
+    path: str
+    group: int
+    first: int
+    rows: int
+
+
+class Columns(NamedTuple):
+    """The columns of features, the label column, and the label of positives as text; "" takes the greater number."""
+
+    features: tuple[str, ...]
+    label: str
+    positive: str
+
+
+def find_blocks(pattern: str) -> list[Block]:
+    """Return the row groups of the files that match, in order; raise UsageError where there are none."""
+    import pyarrow.parquet as pq
+
+    paths = sorted(glob.glob(pattern))  # noqa: PTH207 - the pattern may be absolute
+    if not paths or any(Path(path).suffix != ".parquet" for path in paths):
+        found = "no file matches" if not paths else "only Parquet files are read in blocks"
+        raise UsageError(f"--data {pattern}: {found}; give a pattern such as 'folder/*.parquet', in quotes.")
+    blocks: list[Block] = []
+    first = 0
+    for path in paths:
+        about = pq.ParquetFile(path).metadata
+        for group in range(about.num_row_groups):
+            rows = about.row_group(group).num_rows
+            if rows:
+                blocks.append(Block(path, group, first, rows))
+                first += rows
+    if not blocks:
+        raise UsageError(f"--data {pattern}: there are no rows.")
+    return blocks
+
+
+def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:
+    """Return the feature columns; raise UsageError where one is no number, or the label is missing."""
+    import pyarrow.parquet as pq
+    import pyarrow.types as kinds
+
+    schema = pq.ParquetFile(block.path).schema_arrow
+    for name in (label, *drop, *only):
+        if name not in schema.names:
+            raise UsageError(f"{block.path} has no column {name!r}; it has {', '.join(schema.names[:8])}.")
+    names = [name for name in (only or schema.names) if name != label and name not in drop]
+    for name in names:
+        kind = schema.field(name).type
+        if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
+            raise UsageError(
+                f"{block.path}: column {name!r} holds {kind}, no numbers; blocks take numbers: --drop {name}."
+            )
+    if not names:
+        raise UsageError(f"{block.path} has no feature column beside the label {label!r}.")
+    return tuple(names)
+
+
+def read_rows(block: Block, columns: Columns) -> tuple[Floats, Bools]:
+    """Return features (n, m) and the labelling indicator (n,) of a block."""
+    X, labels = read_with_labels(block, columns)
+    return X, labels == columns.positive
+
+
+def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
+    """Return features (n, m) and labels (n,) as text."""
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(block.path).read_row_group(block.group, columns=[*columns.features, columns.label])
+    X = np.empty((table.num_rows, len(columns.features)))
+    for k, name in enumerate(columns.features):
+        X[:, k] = table.column(name).to_numpy().astype(np.float64)
+    bad = ~np.isfinite(X).all(axis=0)
+    if bad.any():
+        name = columns.features[int(np.argmax(bad))]
+        raise UsageError(
+            f"{block.path}: column {name!r} has cells that are empty or infinite; fill them, or --drop {name}."
+        )
+    values = table.column(columns.label).to_pandas().astype(object)
+    return X, np.array(["" if value is None else _word(value) for value in values.tolist()], dtype=object)
+
+
+def _word(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float | bool) and float(value).is_integer() else str(value)
+
+
+class Moments(NamedTuple):
+    """Of some rows: how many, means, sums of squared deviations, ends; how often each label occurs."""
+
+    n: int
+    mean: Floats
+    squares: Floats
+    low: Floats
+    high: Floats
+    labels: dict[str, int]
+
+    def plus(self, other: Moments) -> Moments:
+        """Return the moments of both (Chan, Golub and LeVeque 1979)."""
+        n = self.n + other.n
+        step = other.mean - self.mean
+        labels = dict(self.labels)
+        for label, count in other.labels.items():
+            labels[label] = labels.get(label, 0) + count
+        return Moments(
+            n,
+            self.mean + step * (other.n / n),
+            self.squares + other.squares + step**2 * (self.n * other.n / n),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            labels,
+        )
+
+
+def moments(block: Block, columns: Columns) -> Moments:
+    """Return the moments of a block."""
+    X, labels = read_with_labels(block, columns)
+    words, counts = np.unique(labels.astype(str), return_counts=True)
+    mean = X.mean(axis=0)
+    squares = ((X - mean) ** 2).sum(axis=0)
+    return Moments(
+        len(X), mean, squares, X.min(axis=0), X.max(axis=0), dict(zip(words.tolist(), counts.tolist(), strict=True))
+    )
+
+
+class RowMap(NamedTuple):
+    """From raw features to the columns of a linear model: standardised, or kernel features of that; then a one."""
+
+    mean: Floats
+    scale: Floats
+    constant: Bools
+    landmarks: Floats | None = None
+    factor: Floats | None = None
+    width: float = 1.0
+
+    def standardised(self, X: Floats) -> Floats:
+        """Return rows (n, m) as `pucli.data.encode.standardise.Standardiser` does."""
+        scaled: Floats = (X - self.mean) / self.scale
+        scaled[:, self.constant] = 0.0
+        return scaled
+
+    def __call__(self, X: Floats) -> Floats:
+        """Return the columns (n, r) of the model, the last of them one."""
+        rows = self.standardised(X)
+        if self.landmarks is not None and self.factor is not None:
+            rows = rbf_features(rows, self.landmarks, self.factor, self.width)
+        return with_intercept(rows)
+
+
+class Rows(NamedTuple):
+    """Some rows by their numbers among all."""
+
+    numbers: Ints
+    X: Floats
+
+    def plus(self, other: Rows) -> Rows:
+        """Return both."""
+        return Rows(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.X, other.X]))
+
+
+def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
+    """Return the rows of a block that are among `numbers`."""
+    here = numbers[(numbers >= block.first) & (numbers < block.first + block.rows)]
+    if not len(here):
+        return Rows(here, np.empty((0, len(columns.features))))
+    return Rows(here, read_rows(block, columns)[0][here - block.first])
+
+
+def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
+    """Return the sums of a block."""
+    X, labelled = read_rows(block, columns)
+    return RowSums.of(features(X), labelled)
+
+
+class ScoreHistogram(NamedTuple):
+    """How many labelled and unlabeled rows have their score in each bin, (SCORE_BINS,) or (k, SCORE_BINS)."""
+
+    labelled: Ints
+    unlabeled: Ints
+
+    def plus(self, other: ScoreHistogram) -> ScoreHistogram:
+        """Return the histogram of both."""
+        return ScoreHistogram(self.labelled + other.labelled, self.unlabeled + other.unlabeled)
+
+
+def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> ScoreHistogram:
+    """Return the histogram of the scores of a block for coefficients (r,), or one for each row of (k, r)."""
+    X, labelled = read_rows(block, columns)
+    width = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
+    bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // width, 0, SCORE_BINS - 1).astype(np.int64)
+    shape = (*coef.shape[:-1], SCORE_BINS)
+    found = [
+        np.array([np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)])
+        for kind in (labelled, ~labelled)
+    ]
+    return ScoreHistogram(found[0].reshape(shape), found[1].reshape(shape))
+
+
+class OfRows(Protocol):
+    """A trained model."""
+
+    def of_rows(self, X: Floats) -> dict[str, Floats]:
+        """Return the "score" of each row, above zero for positives, and what else is known of it."""
+        ...
+
+
+def write_predictions(
+    item: tuple[str, list[Block]], model: OfRows, columns: Columns, folder: str, words: list[str]
+) -> str:
+    """Write the predictions of one file, given with its blocks, to a Parquet file of its name; return the path."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path, blocks = item
+    out = Path(folder) / Path(path).name
+    partial = out.with_name(f".{out.name}.{np.random.default_rng().integers(2**48):x}")
+    writer = None
+    try:
+        start = 1
+        for block in blocks:
+            found = model.of_rows(read_rows(block, columns)[0])
+            named = np.array(words, dtype=object)[(found["score"] > 0).astype(int)]
+            numbers = np.arange(start, start + block.rows)
+            table = pa.Table.from_pandas(
+                pd.DataFrame({"row": numbers, "prediction": named, **found}), preserve_index=False
+            )
+            writer = writer or pq.ParquetWriter(partial, table.schema)
+            writer.write_table(table)
+            start += block.rows
+        if writer is not None:
+            writer.close()
+            partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
+    return str(out)

@@ -1,0 +1,74 @@
+"""Blocks computed by the workers of a Dask cluster.
+
+A task is a function of a block's name, so a task that is lost with its worker is computed again by another one, and
+nothing else is. Results are added up in groups, in the order of the blocks: the bits do not depend on the workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pucli.core.errors import UsageError
+from pucli.distributed.blocks import Block
+from pucli.distributed.training import Mergeable
+
+M = TypeVar("M", bound=Mergeable)
+# Results that one task adds up, and how often a task may fail because its worker went away.
+GROUP, RETRIES = 16, 5
+
+
+class DaskRunner:
+    """Computes blocks on the workers of a client."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
+        """Return the sum of the results."""
+        level = self.client.map(function, list(blocks), pure=False, retries=RETRIES)
+        while len(level) > 1:
+            groups = [level[a : a + GROUP] for a in range(0, len(level), GROUP)]
+            level = [self.client.submit(_added, group, pure=False, retries=RETRIES) for group in groups]
+        found: M = level[0].result()
+        return found
+
+    def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return the result for each item."""
+        found: list[Any] = self.client.gather(self.client.map(function, list(items), pure=False, retries=RETRIES))
+        return found
+
+
+def _added(parts: list[Any]) -> Any:
+    found = parts[0]
+    for part in parts[1:]:
+        found = found.plus(part)
+    return found
+
+
+@contextmanager
+def dask_runner(scheduler: str | None, n_workers: int | None = None) -> Iterator[DaskRunner]:
+    """Connect to a scheduler, or start workers on this machine for as long as the block lasts.
+
+    Raises UsageError where Dask is not installed or the scheduler does not answer.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise UsageError("--backend dask needs Dask, which is not installed; `pip install 'pucli[dask]'`.") from error
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--scheduler {scheduler}: no Dask scheduler answers there ({error}).") from error
+        with client:
+            yield DaskRunner(client)
+        return
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output
+        yield DaskRunner(client)

@@ -1,0 +1,133 @@
+"""A sample of the rows of blocks, and what it tells of the columns: label leaks, identifiers, ends.
+
+The training of one file sees all rows of a column at once (`pucli.data.rows.user_file`); here, a sample must do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.data.encode.column_encoders import Number
+from pucli.data.encode.encoder import TableEncoder
+from pucli.data.rows.row_hashes import MOST_HASHES, row_hashes, row_marks
+from pucli.distributed.blocks import Block, Columns, Moments, read_rows
+
+# Expected number of rows of each kind in the sample.
+SAMPLE_LABELLED, SAMPLE_UNLABELED = 4000, 20_000
+_MASK = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Sample(NamedTuple):
+    """Rows X (n, m), which of them are labelled (n,), and the least hashes of all rows, sorted."""
+
+    X: Floats
+    labelled: Bools
+    hashes: AnyArray
+
+    def plus(self, other: Sample) -> Sample:
+        """Return both."""
+        hashes = np.concatenate([self.hashes, other.hashes])
+        return Sample(
+            np.concatenate([self.X, other.X]), np.concatenate([self.labelled, other.labelled]), _least(hashes)
+        )
+
+
+class Shares(NamedTuple):
+    """Shares of the labelled and of the unlabeled rows that a sample takes, and of the hashes, more than are kept."""
+
+    labelled: float
+    unlabeled: float
+    hashes: float
+
+
+def sample_shares(n_p: int, n_u: int) -> Shares:
+    """Return the shares for these numbers of labelled and unlabeled rows."""
+    return Shares(
+        min(1.0, SAMPLE_LABELLED / n_p), min(1.0, SAMPLE_UNLABELED / n_u), min(1.0, 2.0 * MOST_HASHES / (n_p + n_u))
+    )
+
+
+def sample(block: Block, columns: Columns, shares: Shares, seed: int) -> Sample:
+    """Return a sample of the rows of a block."""
+    X, labelled = read_rows(block, columns)
+    kept = uniform(block, seed) < np.where(labelled, shares.labelled, shares.unlabeled)
+    hashes = row_hashes(X, labelled)
+    return Sample(X[kept], labelled[kept], _least(hashes[hashes <= shares.hashes * 2.0**32]))
+
+
+def uniform(block: Block, seed: int) -> Floats:
+    """Return a number from [0, 1) for each row of a block (n,), which depends on the row's number and the seed alone.
+
+    The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    """
+    z = (np.arange(block.first, block.first + block.rows, dtype=np.uint64) + np.uint64(seed + 1)) * _MASK
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    result: Floats = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return result
+
+
+def _least(hashes: AnyArray) -> AnyArray:
+    return np.sort(hashes)[:MOST_HASHES]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is known of the columns of all rows.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Problems that the user should look at, each about one column.
+    leaks : tuple of str
+        Those of the warnings that name a column which probably leaks the label.
+    marks : dict
+        By which training rows are known again, see `pucli.data.rows.row_hashes.row_marks`.
+    low, high : arrays of shape (m,)
+        Ends of the columns.
+    n : int
+        Number of rows.
+    some : Sample
+    """
+
+    warnings: tuple[str, ...]
+    leaks: tuple[str, ...]
+    marks: dict[str, Any] = field(repr=False)
+    low: Floats
+    high: Floats
+    n: int
+    some: Sample = field(repr=False)
+
+    def encoder(self, names: Sequence[str]) -> TableEncoder:
+        """Return the encoder of these numeric columns, which knows their ends."""
+        found = TableEncoder.of_numbers(names)
+        ends = zip(names, self.low.tolist(), self.high.tolist(), strict=True)
+        found.encoders_ = [Number(name, "number", float("nan"), False, low, high, self.n) for name, low, high in ends]
+        found.remember(self.some.X, ~self.some.labelled)
+        return found
+
+
+def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
+    """Return what the sample and the moments tell of the columns."""
+    import pandas as pd
+
+    from pucli.data.encode.columns import column_kinds
+    from pucli.data.encode.label_leakage import leaks
+
+    frame = pd.DataFrame(some.X, columns=list(columns.features))
+    kinds = column_kinds(frame)
+    identifiers = [
+        f"column {one.name!r} looks like an identifier and is used all the same; if it is one, --drop {one.name}"
+        for one in kinds
+        if one.kind == "identifier"
+    ]
+    others = [f"column {one.name!r} {one.warning}" for one in kinds if one.warning and one.kind != "identifier"]
+    used = [replace(one, kind="number") if one.kind == "identifier" else one for one in kinds]
+    telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labelled, used, hidden=True).items())
+    marks = row_marks(some.hashes, complete=known.n <= MOST_HASHES)
+    return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n, some)

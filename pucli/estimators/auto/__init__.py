@@ -1,0 +1,1 @@
+"""AutoPU, the automatic PU classifier."""

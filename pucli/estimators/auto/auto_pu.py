@@ -1,0 +1,362 @@
+"""`AutoPU`, the automatic PU classifier, with its prior, its cut and its estimates."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import DegenerateModelWarning
+from pucli.core.seeding import stream
+from pucli.estimators.auto.leaderboard import leaderboard
+from pucli.estimators.base.parameters import Constraints, Label, one_of
+from pucli.estimators.base.pu import PUClassifier
+from pucli.solvers.ensemble import baseline
+from pucli.solvers.ensemble.calibration import least_end, make_calibration
+from pucli.solvers.ensemble.class_prior import hidden_share_of
+from pucli.solvers.ensemble.estimates import Estimate, estimates
+from pucli.solvers.ensemble.first_fit import first_fit
+from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.solvers.ensemble.member_list import SavedTypes, all_members
+from pucli.solvers.ensemble.members import Member
+from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
+from pucli.solvers.ensemble.refit import refit
+from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
+from pucli.solvers.ensemble.threshold import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_curve
+
+SCENARIOS = ("case-control", "single-training-set")
+LABELLINGS = ("scar", "sar")
+
+
+class AutoPU(PUClassifier):
+    """Automatic PU classifier: an ensemble tuned, calibrated and cut on labelled positives and unlabeled rows alone.
+
+    Class-balanced kernel ridge regressions and forests of trees rank the rows. Their parameters are chosen by the AUC
+    of labelled against unlabeled held-out rows, which needs no prior. The same held-out scores give the prior, the
+    cut, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
+    rows are assumed to be a random sample of the positives.
+
+    Parameters
+    ----------
+    scenario : {"case-control", "single-training-set"}, default="case-control"
+        "case-control": the unlabeled rows are a sample of the population, and the labelled rows a second sample, of
+        the positives. "single-training-set": all rows are one sample of the population, and some of its positives are
+        labelled.
+    labelling : {"scar", "sar"}, default="scar"
+        "scar": the labelled rows are a random sample of the positives. "sar": which positives are labelled depends on
+        their features: a clearer positive is labelled more readily (`pucli.solvers.ensemble.sar`).
+    goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
+        What the cut is chosen for; `with_cut` moves it after training.
+    wanted : float, default=None
+        Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
+        unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence if
+        the labelled rows are a random sample of the positives.
+    members : sequence of Member, default=None
+        Members of the ensemble; None means `pucli.solvers.ensemble.member_list.all_members`.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
+        words the one that means yes.
+    n_jobs : int, default=None
+        Number of threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=0
+        Seed of folds, landmarks, trees and bootstrap samples.
+    callback : callable, default=None
+        Called as ``callback(name, done, total)`` after each fitted member.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    prior_ : float
+        Estimated share of positives in the population.
+    prior_interval_ : tuple of two floats
+        Its 90 % interval.
+    cut_ : float
+        Rows with a larger score are predicted positive; `decision_function` is the score minus the cut.
+    estimates_ : dict of str to Estimate
+        Prior, share predicted positive, recall, precision, F1 and AUC, with 90 % intervals.
+    leaderboard_ : list of dict
+        The ensemble, its members and a naive SVC, sorted by PU-AUC, with the AUC and the F1 that follow from the prior.
+        The F1 of the SVC is at its own cut, that of the others at the share that the ensemble predicts positive.
+    held_out_ : ndarray of shape (n,)
+        Score of each training row by models that were trained without it.
+    ranks_ : bool
+        Whether labelled rows rank above unlabeled ones, where neither was trained on, by more than chance.
+    propensity_ : ndarray of shape (n,)
+        How readily each training row would be labelled if it were positive, relative to the clearest positive; ones
+        unless `labelling` is "sar".
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two labelled or two unlabeled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive, negative = rng.normal(2, 1, (200, 2)), rng.normal(-2, 1, (200, 2))
+    >>> X = np.vstack([positive, negative])
+    >>> y = np.arange(400) < 50
+    >>> model = AutoPU().fit(X, y)
+    >>> bool(model.predict([[2.0, 2.0]])[0])
+    True
+    """
+
+    # the share of positives in unlabeled rows, for methods whose prior is not given (`pucli.estimators.base.class_prior`)
+    hidden_share = staticmethod(hidden_share_of)
+
+    saved_types = SavedTypes(
+        "pucli.solvers.ensemble.calibration.Calibration",
+        "pucli.solvers.ensemble.threshold.Cut",
+        "pucli.solvers.ensemble.ensemble.Ensemble",
+        "pucli.solvers.ensemble.ensemble.FittedMember",
+        "pucli.solvers.ensemble.estimates.Estimate",
+        "pucli.solvers.ensemble.forests.TreeSum",
+        "pucli.solvers.ensemble.members.Views",
+        "pucli.solvers.ensemble.hidden_share.PriorEstimate",
+        "pucli.solvers.ensemble.refit.QuantileMap",
+        "pucli.solvers.ensemble.refit.Refitted",
+        "pucli.solvers.ensemble.ridge.KernelRidge",
+        "pucli.solvers.ensemble.rows.GaussianRanks",
+        "pucli.solvers.ensemble.rows.Standardise",
+        "pucli.solvers.ensemble.trees.Bins",
+        "pucli.solvers.ensemble.trees.Forest",
+    )
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "scenario": [one_of(*SCENARIOS)],
+        "labelling": [one_of(*LABELLINGS)],
+        "goal": [one_of(*GOALS)],
+        "wanted": [Real, None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        scenario: str = "case-control",
+        labelling: str = "scar",
+        goal: str = "f1",
+        wanted: float | None = None,
+        members: Sequence[Member] | None = None,
+        pos_label: Label | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        callback: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.labelling = labelling
+        self.goal = goal
+        self.wanted = wanted
+        self.members = members
+        self.pos_label = pos_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives."""
+        for what, count in (("labelled", np.count_nonzero(labelled)), ("unlabeled", np.count_nonzero(~labelled))):
+            if count < 2:
+                raise ValueError(
+                    f"there is {count} {what} row; at least 2 are needed, so that one can be held out while the "
+                    "others train."
+                )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        unlabeled = int(np.count_nonzero(~labelled))
+        check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(X))
+        members = all_members() if self.members is None else tuple(self.members)
+        with threadpool_limits(1):
+            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback)
+            _, X, labelled, population, folds, ensemble, scores = first
+            held_out, grouped = first.held_out, first.grouped
+            share = float(labelled[population].mean())
+            self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
+            if self.labelling == "sar":
+                self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
+            soft = self.calibration_.of(held_out)
+            again = refit(members, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
+            self.ensemble_ = ensemble if again is None else again
+            raw = ensemble.views.one("raw", X)
+            naive = baseline.naive_svc(raw, labelled, folds[0], population, stream(seed, "naive"))
+        self.leaderboard_ = leaderboard(self, ensemble, scores, labelled, population, naive)
+        self.held_out_ = np.empty(len(X))
+        self.held_out_[first.order] = held_out
+        self.propensity_ = np.ones(len(X))
+        if self.labelling == "sar":
+            self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
+        ranking, limit = self._ranking()
+        if ranking <= limit:
+            warnings.warn(
+                "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
+                f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
+                DegenerateModelWarning,
+                stacklevel=4,
+            )
+
+    def _ranking(self) -> tuple[float, float]:
+        """Return the PU-AUC on held-out rows, and the largest that may be chance."""
+        (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
+        labelled, unlabeled = len(self._positive), len(self._population)
+        return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
+
+    @property
+    def ranks_(self) -> bool:
+        """Whether labelled rows rank above unlabeled ones, where neither was trained on, by more than chance."""
+        ranking, limit = self._ranking()
+        return ranking > limit
+
+    @property
+    def _way_out(self) -> str:
+        return "Move the cut, e.g. with --share or --top, or check the columns and the labels."
+
+    def _warn_unless_converged(self) -> None:
+        """Do nothing: no member has a convergence tolerance."""
+
+    def _conclude(
+        self,
+        positive: np.ndarray,
+        population: np.ndarray,
+        grouped: np.ndarray | None,
+        seed: int,
+        share: float,
+        if_random: np.ndarray | None = None,
+    ) -> None:
+        """Set the prior, the cut, the probabilities and the estimates.
+
+        positive, population : (p,) and (n,) held-out scores. grouped : as in `estimate_prior`. share : that of labelled
+        rows in the population. if_random : (n,) probabilities under random labelling, if the labelling is not random.
+        """
+        self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
+        found = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
+        if if_random is not None:
+            found = widened(found, if_random, stream(seed, "labelling"))
+        self._prior_of_cut = found.value
+        self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
+        found = replace(found, labelled=share)
+        if self.labelling == "scar":  # if clear positives are labelled first, the estimate is not too high
+            found = found.less_overlap(float(auc(self._positive, self._population)))
+        self.prior_estimate_, self.prior_ = found, found.value
+        self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
+        self._curve = recall_curve(self.calibration_.of(self._population))
+        self._cut_for(self.goal, self.wanted)
+
+    def _conclude_if_biased(
+        self, population: np.ndarray, grouped: np.ndarray | None, count: int, seed: int, share: float
+    ) -> None:
+        """Conclude again, with `count` scores of positives as they would be if labelled at random."""
+        if_random = self.calibration_.of(population)
+        positive = positive_scores(population, probabilities_if_biased(if_random), count)
+        self._conclude(positive, population, grouped, seed, share, if_random)
+
+    def _cut_for(self, goal: str, wanted: float | None) -> None:
+        """Set the cut and its estimates.
+
+        The cut for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1 than one
+        that is as much too large.
+        """
+        even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
+        ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
+        self.chosen_cut_: Cut = make_cut(
+            goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
+        )
+        self.cut_ = self.chosen_cut_.value
+        self.estimates_: dict[str, Estimate] = estimates(
+            self._positive,
+            self._population,
+            self.cut_,
+            self.prior_estimate_,
+            stream(self._seed, "estimates"),
+            self._curve,
+        )
+        self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
+
+    def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
+        """Return the same fitted classifier with another cut, without training again.
+
+        Parameters
+        ----------
+        goal : str
+            As in the constructor.
+        wanted : float, default=None
+            As in the constructor.
+
+        Returns
+        -------
+        AutoPU
+            A copy that shares the ensemble.
+
+        Raises
+        ------
+        UsageError
+            If the goal is unknown, or its value is missing, out of range, or cannot be reached.
+        """
+        check_is_fitted(self)
+        moved = copy.copy(self)
+        moved.goal, moved.wanted = goal, wanted
+        moved._cut_for(goal, wanted)
+        return moved
+
+    def score_rows(self, X: Any) -> Floats:
+        """Return the ensemble's score of each row of X (n, m), shape (n,), without the cut."""
+        check_is_fitted(self)  # before a cut is set, after which it would seem so
+        plain = copy.copy(self)
+        plain.cut_ = 0.0
+        return plain.decision_function(X)
+
+    def _score(self, X: Floats) -> Floats:
+        """Return the score minus the cut, shape (n,), for validated rows X (n, m)."""
+        with threadpool_limits(1):
+            return self.ensemble_.score(X) - self.cut_
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""
+        p = self.probability_of(self.score_rows(X))
+        return np.column_stack([1.0 - p, p])
+
+    def probability_of(self, scores: Floats) -> Floats:
+        """Return the calibrated probability of a positive at each score (n,) of `score_rows`, shape (n,).
+
+        It is never zero: below the lowest labelled row it is at least the expected probability there, or that of the
+        lowest labelled row, if less.
+        """
+        check_is_fitted(self)
+        result: Floats = np.maximum(self.calibration_.of(scores), self._least())
+        return result
+
+    def _least(self) -> float:
+        return self.calibration_.least(self._positive, self._population, self.prior_)
+
+    def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
+        """Return what probabilities of a positive would be with the prior at each end of its interval.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n,)
+            The second column of `predict_proba`.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n,)
+            Where the rows do not determine the prior, these are far apart, and only the order of the rows is known.
+            `high` is never zero: that no labelled row has such a score does not show that no positive has.
+        """
+        check_is_fitted(self)
+        p = np.asarray(probabilities, dtype=np.float64)
+        low, high = self.calibration_.scaled(p, self._population, self.prior_, self.prior_interval_, self._least())
+        least = least_end(self._positive, self._population, self.prior_interval_[1])
+        return np.minimum(low, p), np.maximum(np.maximum(high, p), least)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "callback": None}

@@ -1,0 +1,70 @@
+"""The leaderboard of a fitted `AutoPU`: the ensemble, its members and a naive SVC, by PU-AUC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.solvers.ensemble import baseline
+from pucli.solvers.ensemble.ensemble import Ensemble
+from pucli.solvers.ensemble.estimates import f1_of
+from pucli.solvers.ensemble.hidden_share import hidden_share
+from pucli.solvers.ensemble.ranking import pu_auc, true_auc
+from pucli.solvers.ensemble.sar import auc_and_recall
+from pucli.solvers.ensemble.threshold import recall_above
+
+if TYPE_CHECKING:
+    from pucli.estimators.auto.auto_pu import AutoPU
+
+
+def leaderboard(
+    model: AutoPU,
+    first: Ensemble,
+    scores: np.ndarray,
+    labelled: np.ndarray,
+    population: np.ndarray,
+    naive: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own cut.
+
+    Parameters
+    ----------
+    model : AutoPU
+        With prior, cut and estimates; the ensemble's line has its estimates.
+    first, scores : Ensemble and ndarray of shape (members, n)
+        The members, and their held-out scores.
+    labelled, population : ndarray of bool, shape (n,)
+        As in `pucli.solvers.ensemble.first_fit.FirstFit`.
+    naive : dict
+        From `pucli.solvers.ensemble.baseline.naive_svc`.
+    """
+    share = model.chosen_cut_.share
+    held_out = {"ensemble": scores.mean(axis=0)}
+    held_out |= {member.name: row for member, row in zip(first.members, scores, strict=True)}
+    parameters = {member.name: member.parameters for member in first.members}
+    found = []
+    hidden = hidden_share(model.prior_, labelled, model.scenario)
+    chance = model.calibration_.of(held_out["ensemble"])
+    for name, row in held_out.items():
+        cut = float(np.quantile(row[population], 1.0 - share))
+        ranking, recall = pu_auc(row, labelled), recall_above(row[labelled], share, cut, model._curve)
+        auc = float(true_auc(ranking, hidden))
+        if model.labelling == "sar":
+            auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)
+        f1 = f1_of(recall, share, model.prior_)
+        if name == "ensemble":
+            auc, f1 = (model.estimates_[estimate].value for estimate in ("auc", "f1"))
+        found.append(_line(name, ranking, auc, f1, parameters.get(name, {})))
+    ranking, share, auc = naive["pu_auc"], naive["share"], float(true_auc(naive["pu_auc"], hidden))
+    recall = recall_above(naive["scores"][labelled[naive["rows"]]], share, 0.0, model._curve)
+    if model.labelling == "sar":
+        seen = population[naive["rows"]]
+        s = naive["scores"][seen]
+        auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)
+    found.append(_line(baseline.NAME, ranking, auc, f1_of(recall, share, model.prior_), {}))
+    return sorted(found, key=lambda line: -line["pu_auc"])
+
+
+def _line(name: str, ranking: float, auc: float, f1: float, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "pu_auc": ranking, "auc": auc, "f1": f1, "parameters": parameters}

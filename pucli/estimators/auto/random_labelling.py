@@ -1,0 +1,126 @@
+"""Test whether the labelled rows are a random sample of the positives (random labelling).
+
+If they are, labelled rows and positives have the same density, and the mean of every feature over the labelled rows
+equals its mean over the unlabeled rows weighted by their probability of being positive. The statistic is the largest
+difference of the two means, in standard errors. Its distribution under random labelling is simulated: positives are
+drawn with their probabilities, as many of them labelled at random as in the data, and the statistic is computed again
+(the idea of Teisseyre et al. 2024, arXiv 2404.00145). If labelling depends on a feature that separates the classes, no
+test on these rows can detect it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+from threadpoolctl import threadpool_limits
+
+from pucli.core.seeding import stream
+from pucli.solvers.ensemble.hidden_share import hidden_share, isotonic_ratio
+from pucli.solvers.ensemble.ridge import LANDMARKS, kernel_matrix, pick_landmarks
+from pucli.solvers.ensemble.rows import make_gaussian_ranks, number_of_folds, stratified_folds
+
+if TYPE_CHECKING:
+    from pucli.estimators.auto.auto_pu import AutoPU
+
+REPLICATES = 199
+LEVEL = 0.01
+RIDGE = 1.0
+
+
+@dataclass
+class RandomLabelling:
+    """Result of the test. p_value : of random labelling. feature : number of the feature that differs most."""
+
+    p_value: float
+    feature: int
+    difference: float
+
+    @property
+    def random(self) -> bool:
+        """Whether nothing speaks against random labelling; biased labelling may still go unnoticed."""
+        return self.p_value > LEVEL
+
+    @property
+    def doubt(self) -> str:
+        """What those who apply the model should know of it, "" if nothing."""
+        return "" if self.random else f"random labelling is {self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """The result in words."""
+        if self.random:
+            limit = f"above the limit of {LEVEL:g}"
+            return f"not contradicted by these rows (p = {self.p_value:.3g}, {limit}), which is no proof of it"
+        return (
+            f"unlikely (p = {self.p_value:.3g}, the limit is {LEVEL:g}): all estimates but the share may be wrong; if "
+            "clear positives were labelled first, train again with --labelling sar"
+        )
+
+
+def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:
+    """Test whether labelled rows are a random sample of the positives.
+
+    X : (n, m) features; at most `LANDMARKS` rows are used. labelled : (n,) bool. prior : share of positives among the
+    unlabeled rows. rng : draws rows and labels.
+    """
+    rows = pick_landmarks(labelled, LANDMARKS, rng)
+    X, s = make_gaussian_ranks(X[rows]).of(X[rows]), labelled[rows]
+    smoother = _held_out_smoother(X, stratified_folds(s, number_of_folds(s), rng))
+    chance = _probabilities(smoother @ s.astype(float), s, prior)
+    observed = _differences(X, s, chance)
+    largest = float(np.abs(observed).max())
+    count = int(s.sum())
+    above = 0
+    for _ in range(REPLICATES):
+        positive = np.flatnonzero(s | (rng.random(len(s)) < chance))
+        again = np.zeros(len(s), bool)
+        again[rng.choice(positive, count, replace=False)] = True
+        p = _probabilities(smoother @ again.astype(float), again, prior)
+        above += float(np.abs(_differences(X, again, p)).max()) >= largest
+    worst = int(np.argmax(np.abs(observed)))
+    return RandomLabelling((1 + above) / (1 + REPLICATES), worst, float(observed[worst]))
+
+
+def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
+    """Test the labelling of the training rows of a fitted model, with its estimate of the prior."""
+    share = hidden_share(model.prior_, labelled, model.scenario)
+    with threadpool_limits(1):
+        return random_labelling(X, labelled, share, stream(seed, "random labelling"))
+
+
+def _held_out_smoother(X: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """Return the matrix (n, n) that turns targets into held-out scores of a kernel ridge regression."""
+    n = len(X)
+    width = float(np.sqrt(X.shape[1]))
+    values, axes = eigh(kernel_matrix("gaussian", width, X, X) + 1.0, check_finite=False)
+    hat = (axes * (np.maximum(values, 0.0) / (np.maximum(values, 0.0) + RIDGE))) @ axes.T
+    smoother = np.eye(n)
+    for b in np.unique(fold):
+        out = np.flatnonzero(fold == b)
+        left = np.eye(len(out)) - hat[np.ix_(out, out)]
+        residual = -hat[out]
+        residual[np.arange(len(out)), out] += 1.0
+        smoother[out] -= cho_solve(cho_factor(left, check_finite=False), residual)
+    return smoother
+
+
+def _probabilities(scores: np.ndarray, labelled: np.ndarray, prior: float) -> np.ndarray:
+    """Return the probability (n,) of a positive; zero for labelled rows."""
+    found = np.zeros(len(scores))
+    ratio = isotonic_ratio(scores[labelled], scores[~labelled], scores[~labelled])
+    found[~labelled] = np.minimum(1.0, prior * ratio)
+    return found
+
+
+def _differences(X: np.ndarray, labelled: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """Return the differences (m,) of the features' means, in standard errors."""
+    total = max(chance.sum(), 1e-12)
+    weighted = (chance @ X) / total
+    mean = X[labelled].mean(axis=0)
+    size = 1.0 / labelled.sum() + (chance**2).sum() / total**2
+    deviation = np.sqrt(np.maximum(X[labelled].var(axis=0), 0.05) * size)
+    result: np.ndarray = (mean - weighted) / deviation
+    return result

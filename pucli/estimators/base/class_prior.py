@@ -1,0 +1,111 @@
+"""The class prior in the objective of an estimator: the parameter, and the estimate if it is not given."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import EstimatedPriorWarning
+from pucli.core.memory import check_memory
+from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
+from pucli.estimators.base.pu import PUClassifier
+from pucli.methods import estimator_class, get_method
+from pucli.solvers.prior.estimate import estimate_prior
+
+PRIOR = [PROPORTION, None]
+PRIOR_ESTIMATOR = [one_of("auto", "bbe", "km2")]
+# An estimate is kept this far from 0 and 1, at which the methods that use it are not defined.
+MARGIN = 0.01
+# The most sparse rows of each kind that are made dense for an estimate.
+SPARSE_ROWS = 800
+
+
+class PriorInObjective(PUClassifier):
+    """Base of PU classifiers with the class prior of the unlabeled rows in their objective.
+
+    Attributes
+    ----------
+    prior_ : float
+        The prior used.
+    """
+
+    prior_: float
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Such a model does not fit labels taken as classes (no positive among the unlabeled rows), so the accuracy
+        # that scikit-learn's checks require does not apply.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _some_dense(X: Any, labelled: Bools) -> tuple[Floats, Bools]:
+    """Return some of the sparse rows X (n, m) of each kind as an array, as many as an estimate draws."""
+    kinds = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+    rows = np.concatenate(
+        [kind[np.linspace(0, len(kind) - 1, min(len(kind), SPARSE_ROWS)).astype(int)] for kind in kinds]
+    )
+    check_memory(8.0 * len(rows) * X.shape[1], f"estimating the prior from {len(rows)} rows", "give prior")
+    return X[rows].toarray(), labelled[rows]
+
+
+def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState, estimator: str) -> float:
+    """Return the share of positives among the unlabeled rows, as given or estimated.
+
+    Parameters
+    ----------
+    prior : float or None
+        None estimates it, with a warning (EstimatedPriorWarning) that tells how exact the estimate is.
+    X : ndarray of shape (n, m)
+    labelled : ndarray of bool, shape (n,)
+        Which rows are labelled positives.
+    random_state : int, RandomState or None
+        Seed of the folds, and of the rows of the estimate if there are many of a kind.
+    estimator : {"auto", "bbe", "km2"}
+        The estimate of `pucli.auto.AutoPU`, best bin estimation, or kernel mean embedding. With a single row of a kind,
+        which an ensemble cannot hold out, or more than 1,000 features, "auto" is "bbe".
+
+    Returns
+    -------
+    float
+        Strictly between 0 and 1; an estimate is kept 0.01 away from them.
+    """
+    if prior is not None:
+        return float(prior)
+    if issparse(X):
+        X, labelled = _some_dense(X, labelled)
+    of = _of_auto if estimator == "auto" else partial(_of_one_method, name=estimator)
+    found, how = of(X, labelled, random_state)
+    found = float(np.clip(found, MARGIN, 1.0 - MARGIN))
+    warnings.warn(
+        f"no class prior is given: the estimate {found:.2g} of {how}. Set prior if the share is known.",
+        EstimatedPriorWarning,
+        stacklevel=5,
+    )
+    return found
+
+
+def _of_auto(X: Floats, labelled: Bools, random_state: RandomState) -> tuple[float, str]:
+    """Return the estimate of `AutoPU`, and words on it."""
+    # the room of the automatic classifier is above this one, so that it is found by its name
+    auto = estimator_class(get_method("auto"))
+    found = auto.hidden_share(X, labelled, random_state)
+    share = f"`pucli prior --estimator {found.method}` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
+    return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
+
+
+def _of_one_method(X: Floats, labelled: Bools, random_state: RandomState, *, name: str) -> tuple[float, str]:
+    """Return the estimate of a method, and words on it with that of another."""
+    found = estimate_prior(X, labelled, name, random_state=random_state).prior
+    # a separate seed, so that the second estimate does not change later draws
+    second = "km2" if name == "bbe" else "bbe"
+    other = estimate_prior(X, labelled, second, random_state=0).prior
+    return found, (
+        f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
+        f"{other:.2g}, and both are rough; `pucli prior` gives an interval"
+    )

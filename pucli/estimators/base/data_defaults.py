@@ -1,0 +1,194 @@
+"""Defaults that depend on the data: the meaning of "median", "balanced" and "scale".
+
+No number suits every data set: a kernel width has the units of the features, and a ridge is weighed against a sum of
+losses that grows with the number of rows. Three words stand for numbers that are computed from the rows and from the
+numbers of labelled and unlabeled rows:
+
+* a width of "median" is the median distance between two rows, which grows with the root of the number of features;
+* a weight c_u of "balanced" makes zero the best constant f, so that both kinds of rows have the same influence;
+* a ridge of "scale" is that of a support vector machine with C = 1 and balanced class weights, and an L1 penalty of
+  "scale" is a twentieth of the smallest one that removes all features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.quadratic_surface import surface_features
+from pucli.solvers.surface.problem import shared
+
+# (estimator, X, labelled) -> number
+Rule: TypeAlias = Callable[[Any, Floats, Bools], float]
+# Number of rows between which distances are measured, evenly spaced over the training rows.
+MEASURED_ROWS = 1000
+# Share of the smallest L1 penalty that removes all features.
+L1_SHARE = 0.05
+
+
+class Scaled:
+    """Base of estimators with parameters that may be a number or a word.
+
+    For each parameter `name` in `_rules`, `_set_scales` sets ``name_``: the given number, or the number for the word.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def _set_scales(self, X: Floats, labelled: Bools) -> None:
+        for name, value in self.scales(X, labelled).items():
+            setattr(self, f"{name}_", value)
+
+    def scales(self, X: Floats, labelled: Bools, names: Collection[str] | None = None) -> dict[str, float]:
+        """Return the number of each parameter that may be a word.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Training rows.
+        labelled : ndarray of bool, shape (n,)
+            Which rows are labelled positives.
+        names : collection of str or None, default=None
+            Parameters to return; None means all.
+
+        Returns
+        -------
+        dict of str to float
+            The given number or the number for the word, by parameter.
+        """
+        found: dict[str, float] = {}
+        for name, rule in self._rules.items():
+            if names is not None and name not in names:
+                continue
+            value = getattr(self, name)
+            found[name] = rule(self, X, labelled) if isinstance(value, str) else float(value)
+        return found
+
+
+def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width."""
+    if estimator.kernel != "rbf":
+        return np.nan
+    chosen = np.arange(X.shape[0])
+    if X.shape[0] > MEASURED_ROWS:
+        chosen = np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)
+    distances = pdist(X[chosen])
+    weights = getattr(estimator, "_row_weights", None)
+    if weights is not None:
+        median = _weighted_median(distances, weights[chosen])
+    else:
+        median = float(np.median(distances)) if len(distances) else 0.0
+    return median if 0.0 < median < np.inf else 1.0
+
+
+def _weighted_median(distances: Floats, weights: Floats) -> float:
+    """Return the median distance of pairs where each row is there `weights` (n,) times, itself included."""
+    i, j = np.triu_indices(len(weights), 1)
+    same = float(np.maximum(weights * (weights - 1.0), 0.0).sum()) / 2.0
+    order = np.argsort(distances)
+    values = np.append(0.0, distances[order])
+    reached = np.cumsum(np.append(same, (weights[i] * weights[j])[order]))
+    middle = np.floor(np.array([reached[-1] - 1.0, reached[-1]]) / 2.0)
+    places = np.minimum(np.searchsorted(reached, middle, side="right"), len(values) - 1)
+    return float(values[places].mean())
+
+
+def counts(estimator: Any, labelled: Bools) -> tuple[float, float]:
+    """Return the numbers of labelled and of unlabeled rows, or their weights where rows have such."""
+    weights = getattr(estimator, "_row_weights", None)
+    if weights is None:
+        n_p = int(np.count_nonzero(labelled))
+        return n_p, len(labelled) - n_p
+    return float(weights[labelled].sum()), float(weights[~labelled].sum())
+
+
+def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss."""
+    n_p, n_u = counts(estimator, labelled)
+    return float(estimator.c_p * n_p / n_u)
+
+
+def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square."""
+    return 0.5 * balanced(estimator, X, labelled)
+
+
+def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n."""
+    n_p, n_u = counts(estimator, labelled)
+    return float(2.0 * estimator.c_p * n_p / (n_p + n_u))
+
+
+def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n."""
+    result: float = 1.0 / X.shape[0]
+    return result
+
+
+def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of |g|^2 if losses are averaged: 1 / (2 n)."""
+    result: float = 0.5 / X.shape[0]
+    return result
+
+
+def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n."""
+    result: float = ridge_of_sums(estimator, X, labelled) / X.shape[0]
+    return result
+
+
+def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return a twentieth of the smallest lam1 at which all coefficients are zero."""
+    gradient = _gradient_at_constant(estimator, X, labelled)
+    return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
+
+
+def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
+    """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero."""
+    gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
+    return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
+
+
+def _gradient_at_constant(estimator: Any, Z: Floats, labelled: Bools) -> Floats:
+    """Return the gradient (m,) of hinges on labelled and squares on unlabeled rows Z (n, m) at the best constant f."""
+    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
+    c_u = balanced_hinge_and_square(estimator, Z, labelled) if isinstance(estimator.c_u, str) else estimator.c_u
+    constant = min(1.0, estimator.c_p * n_p / (2.0 * c_u * n_u) - 1.0)
+    gradient: Floats = 2.0 * c_u * (1.0 + constant) * n_u * (Z[~labelled].mean(axis=0) - Z[labelled].mean(axis=0))
+    return gradient
+
+
+def _share(largest: float) -> float:
+    return L1_SHARE * largest if largest > 0.0 else 1.0
+
+
+def in_numbers(
+    estimator: type[Any], params: Mapping[str, Any], tuned: Collection[str], X: Floats, labelled: Bools
+) -> dict[str, Any]:
+    """Return `params` with each word, given or default, replaced by its number.
+
+    Parameters
+    ----------
+    estimator : type
+        Class of the estimator.
+    params : mapping
+        Given constructor parameters.
+    tuned : collection of str
+        Parameters that are tuned, which are not changed.
+    X : ndarray of shape (n, m)
+    labelled : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    dict
+        `params` itself for estimators without such parameters.
+    """
+    if not issubclass(estimator, Scaled):
+        return dict(params)
+    unfitted: Any = estimator(**params)
+    words = [name for name in unfitted._rules if name not in tuned and isinstance(getattr(unfitted, name), str)]
+    numbers = unfitted.scales(X, labelled, words)
+    return {**params, **{name: number for name, number in numbers.items() if not np.isnan(number)}}

@@ -1,0 +1,200 @@
+"""Class-prior-based GLPUAL (Wang 2024, chapter 5): the class prior takes the place of the two row weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_random_state
+
+from pucli.core.arrays import Bools, Floats
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, RandomState, one_of
+from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
+from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
+from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.kernels.graph import mutual_knn, squared_distances
+from pucli.solvers.kernels.low_rank import rbf_from_distances
+from pucli.solvers.result import Certificate
+
+DC_STEPS = 100
+ADMM_ITERATIONS = 5000
+
+
+class CPBGLPUAL(PriorInObjective, FeatureModel):
+    """GLPUAL with an unbiased estimate of the PN risk in place of weighted losses (CPB-GLPUAL).
+
+    Minimises over f = g + beta_0, with pi the class prior,
+
+        lam/2 |g|^2 + pi/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf
+
+    with p the n_p labelled and u the n_u unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see
+    `GLPUAL`). The objective is not convex: the result is a stationary point, the best of a few starts.
+
+    Parameters
+    ----------
+    prior : float in (0, 1) or None, default=None
+        Share of positives among the unlabeled rows; None estimates it.
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 1 / n. Not used by ``form="thesis"``.
+    sigma : float, default=1.0
+        Scale of the similarity, in squared units of X. Not used by ``form="thesis"``.
+    n_neighbors : int, default=5
+        K of the graph.
+    kernel : {"linear", "rbf"}, default="rbf"
+        "rbf" is exp(-d^2 / (2 width^2)).
+    width : float or "median", default="median"
+        Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
+    form : {"rkhs", "thesis"}, default="rkhs"
+        "rkhs" minimises the objective above. "thesis" (RBF only) runs the printed kernel updates (5.33), (5.39)-(5.43)
+        `max_iter` times; they minimise no fixed objective.
+    solver : {"dc", "admm"}, default="dc"
+        Difference-of-convex steps, or the printed ADMM (5.13)-(5.30).
+    mu : float or None, default=None
+        Penalty (mu_1 = mu_2); None is 1/n for the ADMM and, as in `GLPUAL`, 0.01 for the thesis form. Not used by
+        the difference-of-convex steps.
+    max_rank : int or None, default=None
+        Largest rank of the kernel features; None is no limit up to 4000 rows, and 2000 above.
+    tol : float, default=1e-6
+        Relative residual to reach (dc), or largest violation of a constraint (admm).
+    max_iter : int or None, default=None
+        Convex problems per start (dc, None is 100), iterations (admm, 5000), or updates (thesis form, 150: there the
+        count is part of the method, since f grows without bound while its direction settles).
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+    random_state : int, RandomState or None, default=None
+        Seed of the estimate of the prior.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
+
+    Attributes
+    ----------
+    coef_ : ndarray
+        Coefficients of the features (linear), of the low-rank kernel features (RBF), or of the kernel at `landmarks_`
+        (thesis form).
+    intercept_ : float
+    prior_ : float
+        The prior used.
+    lam_, width_ : float
+        The values used, computed from the data if the parameter is a word.
+    objective_ : float
+        Value of the objective above; NaN for the thesis form.
+    dual_gap_ : float
+        NaN: the problem is not convex.
+    residual_ : float
+        Bound on the decrease of the convex majorant from the result (dc), or the largest violation of a constraint
+        (admm, thesis form).
+    n_iter_ : int
+    converged_ : bool
+        Whether the residual is within the tolerance. A thesis-form fit counts as converged when it is finite.
+    classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    References
+    ----------
+    Wang (2024), eq. (5.8)-(5.43). Slips in print are corrected as derived: the thresholds of (5.23), (5.27), (5.39),
+    (5.40), and the sign in (5.33).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import CPBGLPUAL
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = CPBGLPUAL(prior=1 / 3).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
+    """
+
+    lam_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureModel._parameter_constraints,
+        "prior": PRIOR,
+        "lam": [POSITIVE, one_of("scale")],
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "form": [one_of("rkhs", "thesis")],
+        "solver": [one_of("dc", "admm")],
+        "mu": [POSITIVE, None],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE, None],
+        "prior_estimator": PRIOR_ESTIMATOR,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        prior: float | None = None,
+        lam: float | str = "scale",
+        sigma: float = 1.0,
+        n_neighbors: int = 5,
+        kernel: str = "rbf",
+        width: float | str = "median",
+        form: str = "rkhs",
+        solver: str = "dc",
+        mu: float | None = None,
+        max_rank: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        prior_estimator: str = "auto",
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+        cut: float | None = None,
+    ) -> None:
+        self.prior = prior
+        self.lam = lam
+        self.sigma = sigma
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.width = width
+        self.form = form
+        self.solver = solver
+        self.mu = mu
+        self.max_rank = max_rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prior_estimator = prior_estimator
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.cut = cut
+
+    def _prior(self, X: Floats, labelled: Bools) -> float:
+        return resolve_prior(self.prior, X, labelled, check_random_state(self.random_state), self.prior_estimator)
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        check_form(self.form, self.kernel)
+        if self.form == "thesis":
+            mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
+            self.prior_ = self._prior(X, labelled)
+            self._fit_thesis(X, labelled)
+            return
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        edges = graph.edges(self.sigma)
+        self.prior_ = self._prior(X, labelled)
+        Z = self._rows(X)
+        if self.solver == "admm":
+            result = solve_cpb_admm(
+                Z, labelled, edges, self.prior_, self.lam_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS
+            )
+        else:
+            result = solve_cpb(Z, labelled, edges, self.prior_, self.lam_, self.tol, self.max_iter or DC_STEPS)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)
+
+    def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
+        K = rbf_from_distances(squared_distances(X), self.width_)
+        result = solve_cpb_thesis(K, labelled, self.prior_, self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS)
+        self.landmarks_ = X
+        self.coef_, self.intercept_ = result.coef, float(result.intercept)
+        self._keep_certificate(
+            Certificate(objective=np.nan, residual=result.residual, n_iter=result.n_iter, converged=result.converged)
+        )

@@ -1,0 +1,379 @@
+"""Biased SVM and biased least-squares SVM: unlabeled rows are negatives with a separate weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.svm import SVC
+
+from pucli.core.arrays import Bools, Floats
+from pucli.estimators.base.certificate import OF_SCORES
+from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
+from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.sample_weight import WeightedPU
+from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.sparse import solve_blssvm_sparse
+from pucli.solvers.glpual.sums import solve_squares_from_sums
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.kernels.graph import NO_EDGES
+from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
+from pucli.solvers.row_losses.linear import keeps_w
+from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap
+from pucli.solvers.svm.biased import best_intercept, svm_gap
+from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
+from pucli.solvers.svm.squares import solve_weighted_squares
+
+# libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
+FIRST_TOLERANCE = 1e-3
+LAST_TOLERANCE = 1e-9
+# A solver that stops above our tolerance continues at this share of the smaller of the two tolerances.
+TIGHTER = 0.1
+# After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
+PAIRS_BEFORE_FEATURES = 20
+NO_DIGITS = np.finfo(float).eps  # a gap below this share of the objective is rounding
+# With more features than this, and than rows, least squares take conjugate gradients and form no matrix of features.
+WIDE = 5000
+
+_RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
+
+
+class BSVM(WeightedPU):
+    """Biased SVM: hinge loss, with unlabeled rows as negatives of a separate weight.
+
+    Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
+    and at least two rows per column, w is found by semismooth Newton steps, for any number of rows. Otherwise, up to
+    4000 rows, the kernel matrix is computed, and steps on pairs of rows alternate with Newton steps on the free rows.
+    More rows are fitted by libsvm, which may stop early if row weights are ten times `lam` or more.
+
+    Parameters
+    ----------
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n.
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
+    kernel : {"linear", "rbf"}, default="linear"
+    width : float or "median", default="median"
+        Width of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two
+        rows.
+    tol : float, default=1e-4
+        Relative duality gap to reach.
+    max_iter : int, default=1_000_000
+        Largest number of steps: Newton steps if w is kept, otherwise steps on pairs of rows.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray of shape (s, m)
+        Rows with a weight in g.
+    dual_coef_ : ndarray of shape (s,)
+        Weights of the support vectors.
+    coef_ : ndarray of shape (m,)
+        Linear kernel only.
+    intercept_, objective_ : float
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum.
+    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    References
+    ----------
+    Liu, Dai, Li, Lee, Yu (2003); Wang (2024), eq. (2.2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BSVM
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = BSVM().fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.95)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "lam": [POSITIVE, one_of("scale")],
+        "c_p": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
+        "kernel": [one_of("linear", "rbf")],
+        "width": [POSITIVE, one_of("median")],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE],
+        "cut": CUT,
+    }
+
+    def __init__(
+        self,
+        lam: float | str = "scale",
+        c_p: float = 1.0,
+        c_u: float | str = "balanced",
+        kernel: str = "linear",
+        width: float | str = "median",
+        tol: float = 1e-4,
+        max_iter: int = 1_000_000,
+        pos_label: Label | None = None,
+        cut: float | None = None,
+    ) -> None:
+        self.lam = lam
+        self.c_p = c_p
+        self.c_u = c_u
+        self.kernel = kernel
+        self.width = width
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pos_label = pos_label
+        self.cut = cut
+
+    lam_: float
+    c_u_: float
+    width_: float
+    coef_: Floats
+    intercept_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = _RULES
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        weights = np.where(labelled, self.c_p, self.c_u_) * self._weights(labelled)
+        signs = np.where(labelled, 1.0, -1.0)
+        # shifting all rows only changes the intercept of a linear model, and rounding is smallest about their mean
+        centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
+        rows = X - centre if self.kernel == "linear" else X
+        if self.kernel == "linear" and keeps_w(*X.shape):
+            pull = self._fit_w(rows, signs, weights)
+        elif len(X) <= DENSE_ROWS:
+            pull = self._fit_rows(rows, signs, weights, np.zeros(len(X)), 0)
+        else:
+            pull = self._fit_libsvm(rows, signs, weights)
+        self.support_vectors_, self.dual_coef_ = X[pull != 0.0], pull[pull != 0.0]
+        if self.kernel == "linear":
+            self.coef_ = rows.T @ pull
+            bias = abs(self.intercept_)
+            self._move_intercept(rows, signs, weights, centre)
+            sizes = np.abs(rows)
+            # weights of rows may multiply the rounding of w in a score by 1e12
+            reach = np.abs(self.coef_) if self._row_weights is None else sizes.T @ np.abs(pull)
+            rounding = OF_SCORES * (sizes @ reach + bias)
+            self._add_cost(float(weights @ rounding), self.tol, known=False)
+        else:
+            scores = OF_SCORES * float(np.abs(pull).sum()) * float(weights.sum())
+            self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
+        self._prefer_constant(weights, labelled)
+
+    def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
+        """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
+        bias = self.intercept_
+        self.intercept_ = bias - float(centre @ self.coef_)
+        shift = float(np.longdouble(self.intercept_) - bias + centre.astype(np.longdouble) @ self.coef_)
+        f = X @ self.coef_ + (bias + shift)
+        loss = float((weights * np.maximum(1.0 - signs * f, 0.0)).sum())
+        cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
+        self._add_cost(cost, self.tol)
+
+    def _prefer_constant(self, weights: Floats, labelled: Bools) -> None:
+        """Keep the best constant f if it is better, as where features are too large for the solver."""
+        losses = weights[~labelled].sum(), weights[labelled].sum()
+        if self.converged_ or self.objective_ <= 2.0 * min(losses):
+            return
+        self.intercept_ = 1.0 if losses[0] < losses[1] else -1.0
+        self.support_vectors_, self.dual_coef_ = self.support_vectors_[:0], self.dual_coef_[:0]
+        self.objective_ = self.dual_gap_ = 2.0 * float(min(losses))
+        if self.kernel == "linear":
+            self.coef_ = np.zeros(self.n_features_in_)
+        self.converged_ = False
+
+    def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
+        """Fit the linear kernel by Newton steps on w; return each row's weight in g (n,)."""
+        losses, aim, n_iter, dual = hinge_losses(signs, weights / self.lam_), self.tol, 0, np.zeros(len(X))
+        while True:
+            near, steps, reached = by_newton(X, losses, dual, aim, self.max_iter - n_iter)
+            n_iter += steps
+            dual = feasible(near, losses)
+            self._certify(losses, dual, X @ -(X.T @ dual), n_iter)
+            if self.converged_ or not reached or n_iter >= self.max_iter or aim < NO_DIGITS:
+                break
+            # the solver's objective leaves out sum_p c_p, so that its relative gap may be far smaller
+            aim *= TIGHTER * min(1.0, self.tol * self.objective_ / self.dual_gap_)
+        if not self.converged_ and len(X) <= DENSE_ROWS and n_iter < self.max_iter:
+            return self._fit_rows(X, signs, weights, dual, n_iter)
+        return -dual
+
+    def _fit_rows(self, X: Floats, signs: Floats, weights: Floats, dual: Floats, n_iter: int) -> Floats:
+        """Fit with the kernel matrix from `dual` (n,), reached after `n_iter` steps; return the same as `_fit_w`."""
+        losses = hinge_losses(signs, weights / self.lam_)
+        K = Kernel(self.kernel, self.width_).matrix(X, X)
+        # twice the lesser weight is the value of the best constant f
+        aim = self.tol * 2.0 * min(losses.upper.sum(), -losses.lower.sum())
+        most = min(PAIRS_BEFORE_FEATURES * len(X), self.max_iter)
+        while True:
+            found = solve_kernel_rows(K, losses, dual, aim, min(most, self.max_iter - n_iter))
+            n_iter += found.n_iter
+            # for the certificate, without the rounding of pair steps, nor that of the kernel matrix of long rows
+            dual = feasible(found.dual, losses)
+            g = X @ -(X.T @ dual) if self.kernel == "linear" else K @ -dual
+            self._certify(losses, dual, g, n_iter)
+            if self.converged_ or n_iter >= self.max_iter or aim < NO_DIGITS * self.objective_ / self.lam_:
+                return -dual
+            if found.gap <= aim:
+                aim = TIGHTER * min(aim, self.tol * self.objective_ / self.lam_)
+            elif most < self.max_iter:
+                most = self.max_iter
+                dual, steps = by_features(K, losses, dual, self.tol, self.max_iter - n_iter)
+                n_iter += steps
+            else:
+                return -dual
+
+    def _certify(self, losses: RowLosses, dual: Floats, g: Floats, n_iter: int) -> None:
+        """Keep the model of the dual variables (n,), each the slope of a row's loss over lam, and its certificate."""
+        bias, gap = bias_and_gap(losses, 0.0, dual, -g)
+        distance = g + bias - losses.left
+        loss = np.maximum(losses.lower * distance, losses.upper * distance).sum()
+        self.intercept_ = bias
+        self.objective_, self.dual_gap_ = self.lam_ * float(loss - 0.5 * (dual @ g)), self.lam_ * gap
+        self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
+        self.n_iter_ = max(n_iter, 1)
+        self.residual_ = np.nan
+
+    def _fit_libsvm(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
+        """Fit by libsvm, which keeps few kernel rows at a time; return the same as `_fit_w`."""
+        tolerance = FIRST_TOLERANCE
+        while True:
+            svc = SVC(kernel=self.kernel, gamma=rbf_gamma(self.width_), tol=tolerance, max_iter=self.max_iter, C=1.0)
+            svc.fit(X, signs, sample_weight=weights / self.lam_)
+            g = svc.decision_function(X) - svc.intercept_[0]
+            # libsvm's intercept is the mean over free rows, which is inexact unless all of them are on a margin
+            self.intercept_ = best_intercept(g, signs, weights)
+            dual = np.zeros(len(X))
+            dual[svc.support_] = np.abs(svc.dual_coef_[0])
+            norm2 = float((dual * signs) @ g)
+            self.objective_, self.dual_gap_ = svm_gap(g + self.intercept_, norm2, dual, signs, weights, self.lam_)
+            self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
+            if self.converged_ or tolerance <= LAST_TOLERANCE or svc.fit_status_ != 0:
+                break
+            tolerance *= 0.1
+        self.n_iter_, self.residual_ = int(np.max(svc.n_iter_)), np.nan
+        return dual * signs
+
+    def _score(self, X: Floats) -> Floats:
+        if self.kernel == "linear":
+            return X @ self.coef_ + self.intercept_
+        result: Floats = Kernel("rbf", self.width_).combination(X, self.support_vectors_, self.dual_coef_)
+        result += self.intercept_
+        return result
+
+
+def rbf_gamma(width: float) -> float:
+    """Return gamma of exp(-gamma d^2) for a width."""
+    return 0.5 / width**2
+
+
+class BLSSVM(WeightedPU, FeatureModel):
+    """Biased least-squares SVM: the squared loss on labelled and on unlabeled rows, in closed form.
+
+    Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0, which is GLLC without the
+    graph. With the linear kernel, rows may be sparse; the memory is then proportional to the number of non-zeros.
+
+    Parameters
+    ----------
+    lam : float or "scale", default="scale"
+        Ridge; "scale" is 2 c_p n_p / n.
+    c_p : float, default=1.0
+        Weight of each labelled row.
+    c_u : float or "balanced", default="balanced"
+        Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
+    kernel : {"linear", "rbf"}, default="linear"
+    width : float or "median", default="median"
+        Width of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; "median" is the median distance between two
+        rows.
+    max_rank : int or None, default=None
+        Largest rank of the kernel features. None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500 above.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (r,)
+        Coefficients of X (linear) or of the low-rank kernel features.
+    intercept_, objective_ : float
+    dual_gap_ : float
+        Half the squared gradient in the metric of the inverse Hessian: `objective_` minus the optimum.
+    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    References
+    ----------
+    Ke, Jing, Lv, Xu, Zhou (2018); Wang (2024), eq. (2.4).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BLSSVM
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = BLSSVM().fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.95)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureModel._parameter_constraints,
+        "lam": [POSITIVE, one_of("scale")],
+        "c_p": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
+    }
+
+    def __init__(
+        self,
+        lam: float | str = "scale",
+        c_p: float = 1.0,
+        c_u: float | str = "balanced",
+        kernel: str = "linear",
+        width: float | str = "median",
+        max_rank: int | None = None,
+        pos_label: Label | None = None,
+        cut: float | None = None,
+    ) -> None:
+        self.lam = lam
+        self.c_p = c_p
+        self.c_u = c_u
+        self.kernel = kernel
+        self.width = width
+        self.max_rank = max_rank
+        self.pos_label = pos_label
+        self.cut = cut
+
+    lam_: float
+    c_u_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = _RULES
+
+    @property
+    def _sparse_format(self) -> str | bool:
+        return "csr" if self.kernel == "linear" else False
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        given = self._row_weights
+        if issparse(X) or (self.kernel == "linear" and X.shape[1] > max(WIDE, len(X))):
+            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
+        elif given is not None:
+            if self._in_blocks(X):
+                raise ValueError("sample_weight with the RBF kernel takes at most 10,000 rows; use the linear kernel.")
+            weights = given * np.where(labelled, self.c_p, self.c_u_)
+            result = solve_weighted_squares(self._rows(X), np.where(labelled, 1.0, -1.0), weights, self.lam_)
+        elif self._in_blocks(X):
+            result = solve_squares_from_sums(self._block_sums(X, labelled)[0], self.lam_, self.c_p, self.c_u_)
+        else:
+            result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)

@@ -1,0 +1,294 @@
+"""Least squares classification with 0/1 coded labels: supervised, ICLS and the never-worse CPLS (Bertazzi 2018, 3)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
+from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.solvers.result import CLOSED_FORM, Certificate
+from pucli.solvers.safe.least_squares import (
+    contrast,
+    excess_risk,
+    fitted_values,
+    least_squares,
+    risk,
+    rounding_of_values,
+    safe_least_squares,
+)
+
+
+class _LeastSquaresClassifier(SemiSupervisedClassifier):
+    """Base: f(x) = x.coef_ + intercept_ is fitted to labels 0 and 1; the greater label is predicted if f(x) > 1/2."""
+
+    _unit = "squared error, summed over all rows,"
+    lam: float
+    fit_intercept: bool
+    coef_: Floats
+    intercept_: float
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "lam": [NOT_NEGATIVE],
+        "fit_intercept": ["boolean"],
+    }
+
+    def _fit_supervised(self, X: Floats, y: Floats) -> Floats:
+        """Keep the fit to labelled rows X (N, D) with codes y (N,); return its coefficients, the intercept last."""
+        w = least_squares(X, y, lam=self.lam, fit_intercept=self.fit_intercept)
+        self.coef_, self.intercept_ = w[:-1], float(w[-1])
+        residual = X @ w[:-1] + w[-1] - y
+        objective = float(residual @ residual + self.lam * (w[:-1] @ w[:-1]))
+        gap = 0.0
+        if rounding_of_values(X, w) > 0.0:
+            objective = risk(X, y, w, self.lam)
+            gap = excess_risk(X, y, w, lam=self.lam, fit_intercept=self.fit_intercept)
+        converged = gap <= CLOSED_FORM * len(y)
+        self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=converged))
+        return w
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return f(x) - 1/2 for each row of X (n, D), shape (n,); above zero for the greater label."""
+        return self._validate_predict(X) @ self.coef_ + self.intercept_ - 0.5
+
+    def predict(self, X: ArrayLike) -> AnyArray:
+        """Return the label of each row of X (n, D), shape (n,)."""
+        positive = self.decision_function(X) > 0
+        result: AnyArray = self.classes_[positive.astype(int)]
+        return result
+
+    def squared_error(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the sum over rows of (code - f(x))^2, the measure in which CPLS is safe; y (n,) has no -1.
+
+        With `lam` > 0 the guarantee holds for this sum plus lam ||coef_||^2.
+        """
+        f = self._validate_predict(X) @ self.coef_ + self.intercept_
+        return float(np.sum((self._codes_of(y, len(f)) - f) ** 2))
+
+    def own_loss(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return `squared_error` plus lam ||coef_||^2: the measure of the guarantee on the training rows."""
+        return self.squared_error(X, y) + self.lam * float(self.coef_ @ self.coef_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class LeastSquares(_LeastSquaresClassifier):
+    """Supervised least squares classifier: minimise sum_i (y_i - x_i.coef_ - intercept_)^2 + lam ||coef_||^2, (3.6).
+
+    Parameters
+    ----------
+    lam : float, default=0.0
+        Ridge on the slopes, in squared label units per squared slope.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (D,)
+        Coefficients; of least norm in standardised features if they are not determined (N <= D, lam = 0).
+    intercept_ : float
+    classes_ : ndarray of shape (2,)
+        The labels; the smaller one is coded 0, the greater one 1.
+    objective_ : float
+        The minimised sum over the labelled rows.
+    dual_gap_ : float
+        0: the solution is in closed form. Where features are so large that rounding shows, what it costs.
+    supervised_only_ : bool
+        Whether y had no unlabeled row. Unlabeled rows are ignored.
+    improvement_ : float
+        0 by definition.
+    n_iter_, converged_
+        1 and True.
+
+    References
+    ----------
+    Bertazzi 2018, section 3.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import LeastSquares
+    >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> bool(LeastSquares().fit(X[:10], y[:10]).score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+
+    def _fit(self, X: Floats, codes: Ints) -> None:
+        labelled = codes >= 0
+        self._fit_supervised(X[labelled], codes[labelled].astype(float))
+        self.improvement_ = 0.0
+
+
+class _SafeLeastSquares(_LeastSquaresClassifier):
+    """Base of CPLS and ICLS, which find labels of the unlabeled rows together with the coefficients."""
+
+    _metric = ""
+    _parameter_constraints: ClassVar[Constraints] = {
+        **_LeastSquaresClassifier._parameter_constraints,
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE],
+    }
+
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, X: Floats, codes: Ints) -> None:
+        labelled = codes >= 0
+        X_labelled, y_labelled = X[labelled], codes[labelled].astype(float)
+        w = self._fit_supervised(X_labelled, y_labelled)
+        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
+        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
+        if not self.supervised_only_:
+            fit = safe_least_squares(
+                X_labelled,
+                y_labelled,
+                X[~labelled],
+                metric=self._metric,
+                lam=self.lam,
+                fit_intercept=self.fit_intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
+            self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
+            self._keep_certificate(fit)
+            self._tell_rounding(X, labelled, y_labelled, w, fit.coef)
+        self.gap_ = self.dual_gap_
+
+    def _tell_rounding(self, X: Floats, labelled: Bools, y: Floats, w_supervised: Floats, w: Floats) -> None:
+        """State the objective of the rounded coefficients, and add to the gap what rounding them changes."""
+        error = rounding_of_values(X, np.maximum(np.abs(w), np.abs(w_supervised)))
+        if error == 0.0:
+            return
+        if self._metric == "all":
+            rows, labels = np.vstack([X[labelled], X[~labelled]]), np.append(y, self.soft_labels_)
+            objective = contrast(rows, labels, w, w_supervised, self.lam)
+        else:
+            objective = risk(X[labelled], y, w, self.lam)
+        # what moves a value by `error` changes the risk by twice that times the residual
+        reach = float(np.abs(fitted_values(X, w)).sum()) + len(X)
+        self.dual_gap_ += abs(objective - self.objective_) + 2.0 * error * reach + len(X) * error**2
+        self.objective_ = objective
+        self.converged_ = bool(self.converged_ and self.dual_gap_ <= self.tol * len(X))
+
+
+class CPLS(_SafeLeastSquares):
+    """Contrastive pessimistic least squares: never worse than supervised, for any labels of the unlabeled rows.
+
+    Solves min over w, max over soft labels y_u in [0, 1]^M of risk(w) - risk(w_sup), with the risk ||y_e - X_e w||^2
+    (+ lam ||slopes||^2) over all N + M rows, (3.15). It is equivalent to projecting w_sup onto the solutions of all
+    labellings in the metric of all rows (Prop. 3.4), and to the quadratic programme of Prop. 3.12.
+
+    Parameters
+    ----------
+    lam : float, default=0.0
+        Ridge on the slopes, in both the supervised and the semi-supervised risk.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+    tol : float, default=1e-8
+        Duality gap per row at which to stop, in squared label units.
+    max_iter : int, default=2000
+        Largest number of coordinate sweeps.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (D,)
+    intercept_ : float
+    supervised_coef_, supervised_intercept_ : ndarray of shape (D,), float
+        The supervised solution.
+    soft_labels_ : ndarray of shape (M,)
+        The most adversarial labels of the unlabeled rows, in their order.
+    improvement_ : float
+        risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6). It is not negative
+        and holds for the returned coefficients, converged or not. A bound on the rounding error is subtracted, which
+        lowers it if features are large compared with their spread; it is 0 if rounding could explain the gain.
+    dual_gap_ : float
+        Proven distance of the contrastive risk from its saddle value; `gap_` is the same.
+    objective_ : float
+        The contrastive risk at (coef_, soft_labels_), at most 0. If no improvement is guaranteed, the supervised
+        coefficients are returned, with improvement_ = objective_ = 0: their contrastive risk is 0 for all labels, so
+        that any soft labels are equally adversarial, and the gap bounds its distance from the saddle value.
+    n_iter_, converged_, classes_, supervised_only_
+        As in `LeastSquares`.
+
+    References
+    ----------
+    Bertazzi 2018, section 3.4; Krijthe & Loog 2017, Projected estimators for robust semi-supervised classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import CPLS
+    >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> model = CPLS().fit(X, np.where(np.arange(100) < 10, y, -1))
+    >>> bool(model.improvement_ >= 0)
+    True
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _metric = "all"
+
+    def _fell_back(self) -> bool:
+        return self.improvement_ == 0.0 and not self.supervised_only_
+
+
+class ICLS(_SafeLeastSquares):
+    """Implicitly constrained least squares: the best labelled risk among the solutions of all labellings, (3.11).
+
+    Minimises ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
+    without its guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative (0 within
+    rounding).
+
+    Parameters
+    ----------
+    lam : float, default=0.0
+        Ridge on the slopes.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; otherwise it is 0.
+    tol : float, default=1e-8
+        Duality gap per row at which to stop, in squared label units.
+    max_iter : int, default=2000
+        Largest number of coordinate sweeps.
+
+    Attributes
+    ----------
+    objective_ : float
+        The labelled risk.
+    soft_labels_ : ndarray of shape (M,)
+        Labels of the unlabeled rows whose least squares solution is (coef_, intercept_). If the labelled rows do not
+        determine it, several solutions attain the minimum, and the one reached from the supervised predictions is
+        returned.
+    coef_, intercept_, supervised_coef_, supervised_intercept_, improvement_, dual_gap_, n_iter_, converged_, classes_
+        As in `CPLS`.
+
+    References
+    ----------
+    Bertazzi 2018, section 3.3.2; Krijthe & Loog 2015, Implicitly constrained semi-supervised least squares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import ICLS
+    >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> model = ICLS().fit(X, np.where(np.arange(100) < 10, y, -1))
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _metric = "labelled"

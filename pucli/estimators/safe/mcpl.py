@@ -1,0 +1,324 @@
+"""Generative classifiers that are never worse than supervised in likelihood: MCPL, MCPL-LDA, MCPL-QDA.
+
+Bertazzi 2018, chapters 4 and 5; Loog 2016, Contrastive pessimistic likelihood estimation for semi-supervised
+classification, for the LDA case.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods
+
+from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, one_of
+from pucli.estimators.safe.generative import GenerativeClassifier, Model, spread
+from pucli.solvers.result import Certificate
+from pucli.solvers.safe.mcpl import contrastive_pessimistic
+from pucli.solvers.safe.models import Parameters
+
+_LARGEST = 4000  # largest (K-1)(p+1) for which the Newton equations are solved densely
+# Rounding of stored means, in standardised features, from which the guarantee allows for it.
+_SHIFTED = 1e-10
+# The same for the condition number of stored correlations times the mean absolute log-likelihood of a row.
+_DEPENDENT = 1e11
+FAMILIES = ("gaussian-shared", "gaussian-full", "gaussian-diagonal", "gaussian-fixed", "bernoulli", "poisson")
+
+
+def _check_positive_definite(given: Floats) -> None:
+    """Raise ValueError unless `given` (..., d, d) is finite, symmetric and positive definite."""
+    wanted = "the covariance of 'gaussian-fixed' must be symmetric and positive definite, in squared units of the data"
+    if not np.isfinite(given).all():
+        raise ValueError(f"{wanted}; the given one has NaN or infinite entries")
+    if np.abs(given - np.swapaxes(given, -1, -2)).max() > 1e-10 * np.abs(given).max():
+        raise ValueError(f"{wanted}; the given one is not symmetric: use (S + S') / 2")
+    smallest = np.linalg.eigvalsh(given)[..., 0].min()
+    try:
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"{wanted}; the given one has the eigenvalue {smallest:.3g}") from error
+
+
+def _condition(covariance: Floats) -> float:
+    """Return the largest condition number of the correlations of covariances (..., d, d)."""
+    deviation = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    return float(np.linalg.cond(covariance / (deviation[..., None] * deviation[..., None, :])).max())
+
+
+class MCPL(GenerativeClassifier):
+    """Maximum contrastive pessimistic likelihood for class-conditional exponential families.
+
+    Solves max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q), (4.8): the log-likelihood of all rows is
+    never below that of the supervised fit, whatever the labels of the unlabeled rows (Theorem 4.5).
+
+    Parameters
+    ----------
+    family : str or object, default="gaussian-shared"
+        "gaussian-shared" (LDA), "gaussian-full" (QDA), "gaussian-diagonal", "gaussian-fixed", "bernoulli" (features
+        0 or 1), "poisson" (counts), or an object with the methods of
+        `pucli.solvers.safe.families.ExponentialFamily`.
+    covariance : {"identity", "supervised"} or array of shape (d, d) or (K, d, d), default="identity"
+        Covariance of "gaussian-fixed", symmetric and positive definite; "supervised" is each class's supervised
+        estimate.
+    ridge : float, default=0.0
+        Variance added to every feature in every covariance, in squared units of the features. The likelihood of the fit
+        and of the guarantee is then averaged over noise of that variance.
+    pseudo_rows : float, default=0.0
+        For "bernoulli" and "poisson": weight of a conjugate prior on each class's means, centred at 1/2 or at the
+        mean count of the labelled rows. Its log-density is added to the likelihood.
+    tol : float, default=1e-7
+        Saddle gap per row at which to stop, in nats.
+    max_iter : int, default=200
+        Largest number of Newton steps.
+
+    Attributes
+    ----------
+    priors_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, d)
+    covariance_ : ndarray
+        For Gaussian families: (d, d) if shared, (K, d, d), or (K, d) if diagonal.
+    soft_labels_ : ndarray of shape (M, K)
+        The most adversarial posteriors of the unlabeled rows, in their order.
+    improvement_ : float
+        In nats. L(this) - L(supervised) on all rows is at least this for every labelling. It is not negative and holds
+        for the returned parameters, converged or not. A bound on the rounding error of the sums is subtracted; it is 0
+        if rounding could explain the gain.
+    dual_gap_ : float
+        CL(Psi(Q), Q) - min over Q' of CL(Psi(Q), Q') >= 0; CL is within it of the saddle value. `gap_` is the same.
+    objective_ : float
+        CL(Psi, Q) in nats, with Psi = Psi(Q). If no improvement is guaranteed, the supervised parameters are returned
+        instead, with improvement_ = objective_ = 0: CL is then 0 for all labels, so that any soft labels are equally
+        adversarial, and the gap bounds its distance from the saddle value.
+    n_iter_, converged_, classes_, supervised_only_
+        As in `LeastSquares`.
+
+    References
+    ----------
+    Bertazzi 2018, chapters 4 and 5; Loog 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import MCPL
+    >>> X, y = make_blobs(150, centers=3, random_state=1)
+    >>> model = MCPL("gaussian-diagonal").fit(X, np.where(np.arange(150) < 30, y, -1))
+    >>> bool(model.improvement_ >= 0)
+    True
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    soft_labels_: Floats
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **GenerativeClassifier._parameter_constraints,
+        "family": [one_of(*FAMILIES), HasMethods(["statistics", "natural", "inverse_root", "log_carrier"])],
+        "covariance": [one_of("identity", "supervised"), "array-like"],
+        "pseudo_rows": [NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        family: Any = "gaussian-shared",
+        covariance: str | AnyArray = "identity",
+        ridge: float = 0.0,
+        pseudo_rows: float = 0.0,
+        tol: float = 1e-7,
+        max_iter: int = 200,
+    ) -> None:
+        self.family = family
+        self.covariance = covariance
+        self.ridge = ridge
+        self.pseudo_rows = pseudo_rows
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, X: Floats, codes: Ints) -> None:
+        self._check_range(X)
+        labelled = codes >= 0
+        K = len(self.classes_)
+        X, supervised_model, parameters = self._fit_supervised(X, codes)
+        self.soft_labels_ = np.empty((0, K))
+        self.improvement_ = 0.0
+        certificate: Any = Certificate(objective=0.0, gap=0.0, n_iter=1, converged=True)
+        if not self.supervised_only_:
+            size = (K - 1) * supervised_model.features(X[:1]).shape[1]
+            if size > _LARGEST:
+                raise ValueError(
+                    f"{K} classes with {size // (K - 1)} parameters each are too many for the Newton equations "
+                    f"({size} > {_LARGEST}): use family='gaussian-shared' or 'gaussian-diagonal', or fewer features."
+                )
+            fit = contrastive_pessimistic(
+                supervised_model,
+                self._model(K, self._second_moment(X)),
+                X[labelled],
+                codes[labelled],
+                X[~labelled],
+                tol=self.tol,
+                max_iter=self.max_iter,
+            )
+            parameters = fit.parameters
+            self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
+            certificate = fit
+        self._keep_certificate(certificate)
+        self._keep(parameters, supervised_model)
+        if self.improvement_ > 0.0 and str(self.family).startswith("gaussian"):
+            self._allow_for_storing(X, parameters, supervised_model, certificate.supervised)
+        self.gap_ = self.dual_gap_
+
+    def _allow_for_storing(self, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
+        """Lower the guarantee by what rounding `means_` and `covariance_` may cost.
+
+        X (n, d) and `parameters` are standardised. Means that are many deviations from zero are stored with few digits:
+        a class with a shifted mean has the density that it has without the shift at rows that are shifted back. Of a
+        covariance of nearly dependent features, the inverse has few digits.
+        """
+        (n, d), lost = X.shape, 0.0
+        own = model.log_joint(parameters, X)
+        shift = (self.means_ - self.centre_) @ self.transform_ - parameters.mean[:, :d]
+        if np.abs(shift).max() >= _SHIFTED:
+            shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
+            lost += float(np.abs(own - shifted).max(axis=1).sum())
+        sizes = float(np.abs(own).max(axis=1).sum())
+        condition = 1.0 if self.family == "gaussian-diagonal" else _condition(self.covariance_)
+        if condition * sizes >= _DEPENDENT * n:
+            lost += float(np.finfo(float).eps) * condition * (sizes + n * d)
+        if lost == 0.0:
+            return
+        self.improvement_ -= lost
+        self.dual_gap_ += lost
+        if self.improvement_ <= 0.0:
+            self.improvement_, self.dual_gap_, self.objective_ = 0.0, max(self.objective_, 0.0) + lost, 0.0
+            self._keep(supervised, model)
+
+    def _fell_back(self) -> bool:
+        return self.improvement_ == 0.0 and not self.supervised_only_
+
+    def _check_range(self, X: Floats) -> None:
+        if self.family == "bernoulli" and not np.all((X == 0) | (X == 1)):
+            raise ValueError("family='bernoulli' needs features that are 0 or 1; X has other values")
+        if self.family == "poisson" and not np.all((X >= 0) & (np.floor(X) == X)):
+            raise ValueError("family='poisson' needs counts 0, 1, 2, ...; X has negative or fractional values")
+
+    def _prepare(self, X: Floats, codes: Ints) -> None:
+        """Set `pseudo_mean_` (d,), and `fixed_covariance_` (K, d, d) for "gaussian-fixed"."""
+        mean = X.mean(axis=0) if self.family == "poisson" else 0.5
+        self.pseudo_mean_ = np.maximum(mean, 1.0 / len(X)) * np.ones(X.shape[1])
+        if self.family != "gaussian-fixed":
+            return
+        K, d = len(self.classes_), X.shape[1]
+        if isinstance(self.covariance, str) and self.covariance == "supervised":
+            covariances = np.array([np.cov(X[codes == k].T, bias=True).reshape(d, d) for k in range(K)])
+            covariances = covariances + self.jitter_
+            scale = spread(X + self.centre_, self.ridge)[1]
+            for k in range(K):
+                self._check_regular(
+                    covariances[k] / np.outer(scale, scale),
+                    f"class {self.classes_[k].item()!r}",
+                    int(np.sum(codes == k)),
+                )
+        else:
+            given = np.eye(d) if isinstance(self.covariance, str) else np.asarray(self.covariance, dtype=float)
+            if given.shape not in ((d, d), (K, d, d)):
+                raise ValueError(f"covariance has shape {given.shape}; it must be {(d, d)} or {(K, d, d)}")
+            _check_positive_definite(given)
+            covariances = np.broadcast_to(given, (K, d, d))
+        self.fixed_covariance_ = np.array(covariances)
+
+
+class MCPLLDA(MCPL):
+    """Contrastive pessimistic linear discriminant analysis: `MCPL` with one covariance for all classes (5.2.2).
+
+    Solves (4.8) with ``family="gaussian-shared"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
+
+    Parameters
+    ----------
+    ridge : float, default=0.0
+        Variance added to every feature, in squared units of the features.
+    tol : float, default=1e-7
+        Saddle gap per row at which to stop, in nats.
+    max_iter : int, default=200
+        Largest number of Newton steps.
+
+    Attributes
+    ----------
+    priors_, means_, covariance_, soft_labels_, improvement_, objective_, dual_gap_, n_iter_, converged_, classes_
+        As in `MCPL`.
+
+    References
+    ----------
+    Bertazzi 2018, section 5.2.2; Loog 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import MCPLLDA
+    >>> X, y = make_blobs(150, centers=3, random_state=1)
+    >>> model = MCPLLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
+    >>> bool(model.improvement_ >= 0)
+    True
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = GenerativeClassifier._parameter_constraints
+    family = "gaussian-shared"
+    covariance = "identity"
+    pseudo_rows = 0.0
+
+    def __init__(self, ridge: float = 0.0, tol: float = 1e-7, max_iter: int = 200) -> None:
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter
+
+
+class MCPLQDA(MCPL):
+    """Contrastive pessimistic quadratic discriminant analysis: `MCPL` with a covariance per class (5.2.1).
+
+    Solves (4.8) with ``family="gaussian-full"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
+
+    Every class needs more labelled rows than features, or `ridge` > 0.
+
+    Parameters
+    ----------
+    ridge : float, default=0.0
+        Variance added to every feature, in squared units of the features.
+    tol : float, default=1e-7
+        Saddle gap per row at which to stop, in nats.
+    max_iter : int, default=200
+        Largest number of Newton steps.
+
+    Attributes
+    ----------
+    priors_, means_, covariance_, soft_labels_, improvement_, objective_, dual_gap_, n_iter_, converged_, classes_
+        As in `MCPL`.
+
+    References
+    ----------
+    Bertazzi 2018, eq. (5.4)-(5.5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import MCPLQDA
+    >>> X, y = make_blobs(150, centers=3, random_state=1)
+    >>> model = MCPLQDA().fit(X, np.where(np.arange(150) < 30, y, -1))
+    >>> bool(model.improvement_ >= 0)
+    True
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = GenerativeClassifier._parameter_constraints
+    family = "gaussian-full"
+    covariance = "identity"
+    pseudo_rows = 0.0
+
+    def __init__(self, ridge: float = 0.0, tol: float = 1e-7, max_iter: int = 200) -> None:
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter

@@ -1,0 +1,142 @@
+"""Base of USMO and RampPU: the class prior, the kernel, and f = sum of kernels + bias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
+from pucli.estimators.base.data_defaults import Rule, half_ridge_of_means, median_distance
+from pucli.estimators.base.parameters import (
+    CUT,
+    FROM_ONE,
+    FROM_ZERO,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Constraints,
+    RandomState,
+    one_of,
+)
+from pucli.solvers.kernels.functions import Kernel
+
+# Terms of the objective above this may overflow during the solution.
+LARGEST = 1e200
+# With the linear kernel, rows are centred if their mean is farther from the origin than this many times their spread.
+FAR = 1e3
+# Number of rows on which this is decided.
+_CENTRE_ROWS = 1000
+
+
+class KernelPU(PriorInObjective):
+    """Base of the PU classifiers with a prior and any kernel, f = sum_i weights_i k(x_i, .) + bias.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (m,)
+        Linear kernel only.
+    support_vectors_ : ndarray of shape (s, m)
+        Rows with a weight; not with the linear kernel.
+    dual_coef_ : ndarray of shape (s,)
+        Weights of the support vectors.
+    intercept_ : float
+    prior_, lam_, width_ : float
+        The values used.
+    """
+
+    prior: float | None
+    lam: float | str
+    kernel: str
+    width: float | str
+    random_state: RandomState
+    prior_: float
+    lam_: float
+    width_: float
+    degree: int
+    coef0: float
+    cache_size: float
+    tol: float
+    max_iter: int
+    intercept_: float
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "prior": PRIOR,
+        "lam": [POSITIVE, one_of("scale")],
+        "kernel": [one_of("rbf", "linear", "polynomial")],
+        "width": [POSITIVE, one_of("median")],
+        "degree": [FROM_ONE],
+        "coef0": [NOT_NEGATIVE],
+        "cache_size": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ZERO],
+        "prior_estimator": PRIOR_ESTIMATOR,
+        "random_state": ["random_state"],
+        "cut": CUT,
+    }
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
+
+    def _kernel(self, X: Floats) -> Kernel:
+        """Return the kernel; raise ValueError if its values times dual variables of 1 / (2 lam) nearly overflow."""
+        kernel = Kernel(self.kernel, self.width_, self.degree, self.coef0).check()
+        with np.errstate(over="ignore"):
+            if kernel.name == "rbf":
+                largest = float(Kernel("linear").diagonal(X).max()) / kernel.width / kernel.width
+            else:
+                largest = float(kernel.diagonal(X).max())
+            dual = max(1.0, 0.5 / self.lam_)
+            largest *= dual * dual
+        if not largest < LARGEST:
+            raise ValueError(
+                f"the numbers of this fit overflow ({largest:.3g}): scale the features (for example to unit variance), "
+                "or choose a lower degree, a larger width or a larger lam."
+            )
+        return kernel
+
+    def _advice(self) -> str:
+        if self.n_iter_ >= self.max_iter:
+            return super()._advice()
+        return (
+            "more would not help: rounding, or features of very different size. Scale the features (each to unit "
+            "variance, say), or loosen tol"
+        )
+
+    def _centre(self, X: Floats) -> Floats | None:
+        """Return the mean (m,) to subtract from rows (n, m) that are far from the origin; None for other rows.
+
+        With the linear kernel an offset only changes the bias, but it costs inner products digits.
+        """
+        if self.kernel != "linear":
+            return None
+        some = X[:: max(1, len(X) // _CENTRE_ROWS)]
+        centre: Floats = some.mean(axis=0)
+        spread = float(np.sqrt(((some - centre) ** 2).sum(axis=1).mean()))
+        return centre if float(np.linalg.norm(centre)) > FAR * spread else None
+
+    def _keep(
+        self, X: Floats, weights: Floats, bias: float, centre: Floats | None = None, coef: Floats | None = None
+    ) -> float:
+        """Keep f = sum_i weights_i k(x_i, .) + bias, as coefficients if linear, else as the rows with a weight.
+
+        `centre` (m,) was subtracted from the rows, and `coef` (m,) is weights'X if that is known. Returns the shift of
+        f by rounding of the intercept.
+        """
+        self.intercept_ = float(bias)
+        if self.kernel == "linear":
+            self.coef_ = weights @ X if coef is None else coef
+            if centre is None:
+                return 0.0
+            self.intercept_ -= float(centre @ self.coef_)
+            exact = np.longdouble(bias) - centre.astype(np.longdouble) @ self.coef_
+            return float(np.longdouble(self.intercept_) - exact)
+        support = np.flatnonzero(weights)
+        self.support_vectors_, self.dual_coef_ = X[support], weights[support]
+        return 0.0
+
+    def _score(self, X: Floats) -> Floats:
+        if self.kernel == "linear":
+            return X @ self.coef_ + self.intercept_
+        kernel = Kernel(self.kernel, self.width_, self.degree, self.coef0)
+        values: Floats = kernel.combination(X, self.support_vectors_, self.dual_coef_)
+        return values + self.intercept_

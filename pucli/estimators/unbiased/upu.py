@@ -1,0 +1,389 @@
+"""Unbiased and non-negative PU learning: a network, or a model that is linear in its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_random_state
+
+from pucli.core.arrays import Bools, Floats
+from pucli.estimators.base.certificate import ROUNDING
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
+from pucli.estimators.base.parameters import (
+    CUT,
+    FROM_ONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Constraints,
+    Label,
+    RandomState,
+    one_of,
+)
+from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.solvers.row_losses.linear import solve_linear
+from pucli.solvers.upu.network import Network, network_score, train_network
+from pucli.solvers.upu.squared import solve_squared_upu
+from pucli.solvers.usmo.problem import double_hinge_losses
+
+# Steps of Adam if the number of epochs is not given.
+STEPS = 500
+
+
+class _NetworkPU(PriorInObjective):
+    """Base of UPU and NNPU: a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam."""
+
+    prior: float | None
+    hidden: int
+    n_epochs: int | None
+    learning_rate: float
+    weight_decay: float
+    batch_size: int
+    prior_estimator: str
+    random_state: RandomState
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "prior": PRIOR,
+        "hidden": [FROM_ONE],
+        "n_epochs": [FROM_ONE, None],
+        "learning_rate": [POSITIVE],
+        "weight_decay": [NOT_NEGATIVE],
+        "batch_size": [FROM_ONE],
+        "prior_estimator": PRIOR_ESTIMATOR,
+        "random_state": ["random_state"],
+        "cut": CUT,
+    }
+
+    def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
+        """Train the network and keep it; `rule` holds beta and gamma of the non-negative risk."""
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
+        rng = np.random.default_rng(random.randint(0, 2**31, size=4))
+        result = train_network(
+            X,
+            labelled,
+            self.prior_,
+            non_negative,
+            rng,
+            hidden=self.hidden,
+            epochs=self.n_epochs_,
+            learning_rate=self.learning_rate,
+            decay=self.weight_decay,
+            batch_size=self.batch_size,
+            **rule,
+        )
+        self.network_ = tuple(result.network)  # plain, so that a model file can hold it
+        self.negative_risk_ = result.risks.negative
+        self._keep_certificate(result)
+
+    def _network_score(self, X: Floats) -> Floats:
+        score: Floats = network_score(Network(*self.network_), X)
+        return score
+
+
+class NNPU(_NetworkPU):
+    """Non-negative PU learning (nnPU): a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam.
+
+    Minimises the risk R_p + max(R_n, 0) with R_p = prior/n_p sum_p l(f_i) and
+    R_n = 1/n_u sum_u l(-f_i) - prior/n_p sum_p l(-f_i). A step descends on R_p + R_n. If R_n is below -beta, the step
+    descends on -gamma R_n alone, because R_n estimates a risk that cannot be negative. The setting is the recommended
+    one of the paper.
+
+    Parameters
+    ----------
+    prior : float in (0, 1) or None, default=None
+        Share of positives among the unlabeled rows; None estimates it (best bins).
+    hidden : int, default=100
+        Units of the hidden layer.
+    n_epochs : int or None, default=None
+        Passes over the rows, after which training stops; the number is part of the method. None means as many as give
+        500 steps.
+    learning_rate : float, default=1e-3
+        Learning rate of Adam.
+    weight_decay : float, default=0.005
+        L2 penalty, added to the gradient of every parameter.
+    batch_size : int, default=1000
+        Rows per step; all rows if there are fewer. Published: 30000, with 100 epochs.
+    beta : float, default=0.0
+        R_n is corrected if it is below -beta.
+    gamma : float in [0, 1], default=1.0
+        Size of the step that raises the negative risk.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+    random_state : int, RandomState or None, default=None
+        Seed of the initial weights, the order of rows, and the estimate of the prior.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
+
+    Attributes
+    ----------
+    network_ : tuple
+        The parameters (W, b, v, c) of f(x) = v'max(W'x + b, 0) + c.
+    prior_ : float
+        The prior used.
+    objective_ : float
+        R_p + max(R_n, 0) on the training rows.
+    negative_risk_ : float
+        R_n on the training rows.
+    residual_ : float
+        Largest entry of the final gradient, weight decay included.
+    dual_gap_ : float
+        NaN: the problem is not convex.
+    n_epochs_, n_iter_ : int
+        Number of epochs.
+    converged_ : bool
+        Whether the result is finite.
+    classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    References
+    ----------
+    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Wang (2024), eq. (2.14).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import NNPU
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = NNPU(prior=1 / 3, n_epochs=500, random_state=0).fit(X, y)
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **_NetworkPU._parameter_constraints,
+        "beta": [NOT_NEGATIVE],
+        "gamma": [SHARE],
+    }
+
+    def __init__(
+        self,
+        prior: float | None = None,
+        hidden: int = 100,
+        n_epochs: int | None = None,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.005,
+        batch_size: int = 1000,
+        beta: float = 0.0,
+        gamma: float = 1.0,
+        prior_estimator: str = "auto",
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+        cut: float | None = None,
+    ) -> None:
+        self.prior = prior
+        self.hidden = hidden
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.beta = beta
+        self.gamma = gamma
+        self.prior_estimator = prior_estimator
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.cut = cut
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma)
+
+    def _score(self, X: Floats) -> Floats:
+        return self._network_score(X)
+
+
+class UPU(_NetworkPU, FeatureModel):
+    """Unbiased PU learning (uPU): minimises prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i).
+
+    The loss determines the model. "sigmoid" trains the network of `NNPU` without its correction, as in the same paper.
+    "squared", l(z) = (1 - z)^2 / 4, and "double-hinge", l(z) = max(-z, max(0, 1/2 - z/2)), are convex: f is linear in X
+    or in RBF features, and lam/2 |g|^2 is added. The squared loss leads to a linear system; the double hinge is
+    certified by its dual.
+
+    Parameters
+    ----------
+    prior : float in (0, 1) or None, default=None
+        Share of positives among the unlabeled rows; None estimates it (best bins).
+    loss : {"sigmoid", "squared", "double-hinge"}, default="sigmoid"
+        Sparse rows stay sparse with the double hinge and the linear kernel, and are made dense otherwise.
+    lam : float or "scale", default="scale"
+        Ridge of the convex losses; "scale" is 1 / n.
+    kernel : {"linear", "rbf"}, default="linear"
+        Kernel of the convex losses; "rbf" is exp(-d^2 / (2 width^2)).
+    width : float or "median", default="median"
+        Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
+    max_rank : int or None, default=None
+        Largest rank of the kernel features; None is no limit up to 4000 rows, and 2000 above.
+    hidden : int, default=100
+        Units of the network's hidden layer (sigmoid loss only, as the next four).
+    n_epochs : int or None, default=None
+    learning_rate : float, default=1e-3
+    weight_decay : float, default=0.005
+    batch_size : int, default=1000
+        As in `NNPU`.
+    tol : float, default=1e-6
+        Relative duality gap to reach (double hinge only).
+    max_iter : int, default=1000
+        Newton steps (double hinge only).
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+    random_state : int, RandomState or None, default=None
+        Seed of the network and of the estimate of the prior.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
+
+    Attributes
+    ----------
+    network_, negative_risk_ : tuple, float
+        Sigmoid loss only, as in `NNPU`.
+    coef_, intercept_ : ndarray of shape (r,), float
+        Convex losses only.
+    prior_ : float
+        The prior used.
+    lam_, width_ : float
+        The values used, computed from the data if the parameter is a word.
+    objective_ : float
+        The regularised risk; for the sigmoid loss the risk.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum; NaN for the sigmoid loss.
+    residual_ : float
+        Sigmoid loss only, as in `NNPU`; otherwise NaN.
+    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    References
+    ----------
+    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Wang (2024), eq. (2.13).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import UPU
+    >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> y = positive.copy()
+    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> model = UPU(prior=1 / 3, loss="double-hinge").fit(X, y)
+    >>> bool(model.dual_gap_ < 1e-6)
+    True
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
+    """
+
+    lam_: float
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureModel._parameter_constraints,
+        **_NetworkPU._parameter_constraints,
+        "loss": [one_of("sigmoid", "squared", "double-hinge")],
+        "lam": [POSITIVE, one_of("scale")],
+        "tol": [POSITIVE],
+        "max_iter": [FROM_ONE],
+    }
+
+    def __init__(
+        self,
+        prior: float | None = None,
+        loss: str = "sigmoid",
+        lam: float | str = "scale",
+        kernel: str = "linear",
+        width: float | str = "median",
+        max_rank: int | None = None,
+        hidden: int = 100,
+        n_epochs: int | None = None,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.005,
+        batch_size: int = 1000,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        prior_estimator: str = "auto",
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+        cut: float | None = None,
+    ) -> None:
+        self.prior = prior
+        self.loss = loss
+        self.lam = lam
+        self.kernel = kernel
+        self.width = width
+        self.max_rank = max_rank
+        self.hidden = hidden
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prior_estimator = prior_estimator
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.cut = cut
+
+    @property
+    def _sparse_format(self) -> str | bool:
+        return "csr" if self.loss == "double-hinge" and self.kernel == "linear" else False
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        if self.loss == "sigmoid":
+            self._train(X, labelled, False)
+            return
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        if issparse(X):
+            self._fit_double_hinge(X, labelled)
+            return
+        Z = self._rows(X)
+        if self.loss == "squared":
+            result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
+            self._keep_coef(result.coef)
+            self._keep_certificate(result)
+        else:
+            self._fit_double_hinge(Z[:, :-1], labelled)
+
+    def _fit_double_hinge(self, F: Floats, labelled: Bools) -> None:
+        """Solve the problem divided by lam, whose ridge is 1/2 |g|^2."""
+        Fu = F[~labelled]
+        n = Fu.shape[0]
+        result = solve_linear(
+            Fu if issparse(Fu) else np.ascontiguousarray(Fu),
+            double_hinge_losses(n, 1.0 / (self.lam_ * n)),
+            self.prior_ / self.lam_,
+            self.prior_ / self.lam_ * F[labelled].mean(axis=0),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            trivial=min(self.prior_, 1.0 - self.prior_) / self.lam_,
+        )
+        self._keep_coef(np.append(result.coef, result.bias))
+        self._keep_certificate(result, scale=self.lam_)
+        self._allow_for_rounding(F, labelled, result.coef, float(result.bias))
+
+    def _allow_for_rounding(self, F: Floats, labelled: Bools, w: Floats, b: float) -> None:
+        """Add to the gap what rounding of the scores may cost, of a solution what it costs.
+
+        The bound is that of a sum of m products and an intercept (Higham 2002, section 3.1).
+        """
+        slopes = np.where(labelled, self.prior_ / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled))
+        least = 1e-3 * min(self.prior_, 1.0 - self.prior_)  # as in `relative_scale`
+        sizes = abs(F) @ np.abs(w) + abs(b)
+        cost = 0.5 * np.finfo(float).eps * (F.shape[1] + 2) * float(slopes @ sizes)
+        known = self.converged_ and not issparse(F)
+        if known and cost > ROUNDING * max(abs(self.objective_), least):
+            f: Any = F.astype(np.longdouble) @ w + b
+            losses = np.where(labelled, -f, np.maximum(np.maximum(0.5 * (1.0 + f), f), 0.0))
+            cost = float(slopes @ losses + 0.5 * self.lam_ * (w @ w)) - self.objective_
+        self._add_cost(cost, self.tol, known=known, least=least)
+
+    def _score(self, X: Floats) -> Floats:
+        if self.loss == "sigmoid":
+            return self._network_score(X)
+        return super()._score(X)

@@ -1,0 +1,357 @@
+"""USMO: the exact PU classifier with the double hinge loss and a class prior."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from pucli.core.arrays import Bools, Floats
+from pucli.estimators.base.class_prior import resolve_prior
+from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
+from pucli.estimators.unbiased.kernel_pu import KernelPU
+from pucli.solvers.result import Certificate
+from pucli.solvers.row_losses.linear import LinearSolution, keeps_w, solve_linear
+from pucli.solvers.row_losses.losses import (
+    bias_and_gap,
+    dual_value,
+    gap_at,
+    loss_values,
+    relative_scale,
+)
+from pucli.solvers.usmo.blocks import KernelSolution, solve_kernel
+from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_problem
+from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
+
+# With the linear kernel, the certificate is computed from the rows if rounding of the kernel matrix costs more than
+# this share of the objective.
+ROUNDING = 1e-10
+SOLVERS = ("usmo", "qp", "svr")
+STARTS = ("subsample", "one-class", "uniform")
+
+
+class USMO(KernelPU):
+    """PU classifier with double hinge loss, exact at memory linear in the number of rows.
+
+    With p labelled and n unlabeled rows, f = g + b, g in the space H of the kernel, c1 = prior / (2 lam p) and
+    c2 = 1 / (2 lam n), it minimises
+
+        -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
+
+    which is the unbiased PU risk with the loss max(-z, max(0, 1/2 - z/2)) and the ridge lam |g|^2, divided by 2 lam.
+
+    Parameters
+    ----------
+    prior : float in (0, 1) or None, default=None
+        Share of positives among the unlabeled rows; None estimates it (best bins).
+    lam : float or "scale", default="scale"
+        Weight of the ridge on g; the bias is not regularised. "scale" is 1 / (2 N), N the number of rows.
+    kernel : {"rbf", "linear", "polynomial"}, default="rbf"
+    width : float or "median", default="median"
+        Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
+        two rows.
+    degree : int, default=3
+        Degree of the polynomial kernel (x.y + coef0)^degree.
+    coef0 : float, default=1.0
+        Constant term of the polynomial kernel.
+    solver : {"usmo", "qp", "svr"}, default="usmo"
+        "usmo" takes steps on pairs, or Newton steps on w (linear kernel, up to 3000 features and at least twice as many
+        unlabeled rows). "qp" (Clarabel, extra `bench`) and "svr" (scikit-learn's SVR on stacked rows) solve the same
+        problem with quadratic memory, for comparison. Sparse rows stay sparse with "usmo" and the linear kernel, and
+        are made dense otherwise.
+    cache_size : float, default=200
+        Size of the cache of kernel rows in MB; it only affects speed.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=100000
+        Largest number of blocks of pairs (kernels) or of Newton steps (linear kernel). 0 keeps the starting point, with
+        the bias of the paper's (16), also for the linear kernel: the column Init of its tables.
+    init : {"subsample", "one-class", "uniform"}, default="subsample"
+        Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
+        all variables equal. It only affects speed.
+    prior_estimator : {"auto", "bbe", "km2"}, default="auto"
+        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+    random_state : int, RandomState or None, default=None
+        Seed of the subsample and of the estimate of the prior.
+    pos_label : label or None, default=None
+        The label of y that marks labelled positives, as in `GLPUAL`.
+    cut : float or None, default=None
+        As in `GLPUAL`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (m,)
+        Linear kernel only.
+    support_vectors_ : ndarray of shape (s, m)
+        Rows with a weight; not with the linear kernel.
+    dual_coef_ : ndarray of shape (s,)
+        Weights of the support vectors.
+    intercept_ : float
+    prior_, lam_, width_ : float
+        The values used.
+    objective_ : float
+        Value of the objective above.
+    dual_gap_ : float
+        Proven bound on `objective_` minus the optimum, rounding of the kernel included.
+    violation_ : float
+        The largest violation of the tau-optimality conditions by any pair (13); NaN with the linear path, which has
+        no pairs, and with the peers.
+    n_iter_ : int
+    converged_ : bool
+    trace_ : ndarray of shape (iterations, 3)
+        Elapsed seconds, value of the dual and gap; empty with the peers.
+    classes_, positive_share_, labelled_recall_
+        As in `GLPUAL`.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, for a prior outside (0, 1), and for "qp" and "svr" on more rows than fit into memory.
+
+    References
+    ----------
+    E. Sansone, F. G. B. De Natale, Z.-H. Zhou (2019). Efficient training for positive unlabeled learning. IEEE TPAMI.
+    M. C. du Plessis, G. Niu, M. Sugiyama (2015). Convex formulation for learning from positive and unlabeled data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from pucli.estimators import USMO
+    >>> X, positive = make_moons(200, noise=0.1, random_state=0)
+    >>> y = positive.copy()
+    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> model = USMO(prior=1 / 3, lam=0.001, width=0.5, random_state=0).fit(X, y)
+    >>> bool(model.dual_gap_ <= 1e-5 * abs(model.objective_))
+    True
+    >>> bool((model.predict(X) == positive).mean() > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **KernelPU._parameter_constraints,
+        "solver": [one_of(*SOLVERS)],
+        "init": [one_of(*STARTS)],
+    }
+
+    def __init__(
+        self,
+        prior: float | None = None,
+        lam: float | str = "scale",
+        kernel: str = "rbf",
+        width: float | str = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        solver: str = "usmo",
+        cache_size: float = 200,
+        tol: float = 1e-6,
+        max_iter: int = 100_000,
+        init: str = "subsample",
+        prior_estimator: str = "auto",
+        random_state: RandomState = None,
+        pos_label: Label | None = None,
+        cut: float | None = None,
+    ) -> None:
+        self.prior = prior
+        self.lam = lam
+        self.kernel = kernel
+        self.width = width
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.init = init
+        self.prior_estimator = prior_estimator
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.cut = cut
+
+    @property
+    def _sparse_format(self) -> str | bool:
+        plain = self.kernel == "linear" and self.solver == "usmo" and self.max_iter > 0
+        return "csr" if plain else False
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        kernel = self._kernel(X)
+        by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
+        by_w &= issparse(X) or keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
+        centre = None if by_w else self._centre(X)
+        X = X if centre is None else X - centre
+        problem = double_hinge_problem(X, labelled, kernel, self.prior_, self.lam_)
+        if self.solver != "usmo":
+            self._fit_peer(problem, X, labelled, centre)
+        elif self.max_iter == 0:
+            self._fit_start(problem, X, labelled, centre)
+        elif by_w:
+            solution = self._solve_linear(problem)
+            self.coef_, self.intercept_ = solution.coef, solution.bias
+            self.violation_ = np.nan
+            self.trace_ = solution.trace
+            self._keep_certificate(solution)
+        else:
+            pairs = self._solve_pairs(problem)
+            if self.kernel == "polynomial":
+                pairs = self._scored_anew(problem, X[~labelled], pairs)
+            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.bias, centre)
+            self.violation_ = pairs.violation
+            self.trace_ = pairs.trace
+            self._keep_certificate(pairs)
+            if self.kernel == "linear":
+                moved = np.abs((X[~labelled] @ self.coef_ + pairs.bias) - pairs.scores)
+                cost = rounding + float((problem.losses.upper - problem.losses.lower) @ moved)
+                if cost > ROUNDING * abs(self.objective_):
+                    rounding = self._certify_coef(X, labelled, problem, pairs, centre)
+            self._add_rounding(rounding, problem.trivial)
+
+    def _warn_unless_converged(self) -> None:
+        if self.max_iter > 0:  # with 0 the starting point is returned on purpose
+            super()._warn_unless_converged()
+
+    def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
+        """Solve with centred features, so that a common offset costs no digits; overwrites `problem.X_u`, a copy."""
+        X_u, losses = problem.X_u, problem.losses
+        centre = np.zeros(X_u.shape[1]) if issparse(X_u) else X_u.mean(axis=0)
+        if not issparse(X_u):
+            X_u -= centre
+        solution = solve_linear(
+            X_u,
+            losses,
+            problem.total,
+            problem.c1 * (problem.X_p.sum(axis=0) if issparse(X_u) else (problem.X_p - centre).sum(axis=0)),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            trivial=problem.trivial,
+        )
+        bias = solution.bias
+        intercept = bias - float(centre @ solution.coef)
+        # cost of rounding a large intercept
+        shift = float(np.longdouble(intercept) - bias + centre.astype(np.longdouble) @ solution.coef)
+        f = X_u @ solution.coef + bias
+        rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.dual * shift
+        cost = max(float(rise.sum()), 0.0)
+        objective, gap = solution.objective + cost, solution.gap + cost
+        converged = gap <= self.tol * relative_scale(objective, gap, problem.trivial)
+        return replace(solution, bias=intercept, objective=objective, gap=gap, converged=converged)
+
+    def _start(self, problem: DoubleHingeProblem) -> Floats:
+        if self.init == "subsample":
+            random = check_random_state(self.random_state)
+            rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+            return subsample_start(problem, rng, cache_bytes=1e6 * self.cache_size)
+        if self.init == "one-class":
+            return one_class_start(problem, self.prior_)
+        return uniform_start(problem.losses, problem.total)
+
+    def _solve_pairs(self, problem: DoubleHingeProblem) -> KernelSolution:
+        """Solve on pairs; reuses the memory of `problem.X_u`, which is a copy."""
+        return solve_kernel(
+            problem.X_u,
+            problem.kernel,
+            problem.losses,
+            problem.total,
+            problem.a_X,
+            problem.a_norm,
+            self._start(problem),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_bytes=1e6 * self.cache_size,
+            trivial=problem.trivial,
+            overwrite_X=True,
+        )
+
+    def _scored_anew(self, problem: DoubleHingeProblem, X_u: Floats, pairs: KernelSolution) -> KernelSolution:
+        """Return a solution with scores in which pair steps, on kernel values of very different size, left no error."""
+        G = problem.kernel.combination(X_u, X_u, pairs.dual) - problem.a_X
+        bias, gap = bias_and_gap(problem.losses, problem.total, pairs.dual, G)
+        objective = dual_value(problem.losses, pairs.dual, G, problem.a_X, problem.a_norm) + gap
+        converged = pairs.converged and gap <= self.tol * relative_scale(objective, gap, problem.trivial)
+        return replace(pairs, scores=bias - G, bias=bias, objective=objective, gap=gap, converged=bool(converged))
+
+    def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
+        if self.solver == "qp":
+            from pucli.solvers.usmo.qp import solve_qp
+
+            sigma = solve_qp(problem, tol=min(0.1 * self.tol, 1e-8))
+        else:
+            from pucli.solvers.usmo.svr import solve_svr
+
+            sigma, _ = solve_svr(problem, tol=1e-4, cache_size=self.cache_size)
+        # The peers stop by their own tolerances; a relative gap of 1e-4 separates a solution from a failure.
+        self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4), centre)
+
+    def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
+        sigma = self._start(problem)
+        self._certify_dual(problem, X, labelled, sigma, self.tol, centre)
+        self.intercept_ = averaged_bias(problem, sigma)
+        if centre is not None:
+            self.intercept_ -= float(centre @ self.coef_)
+
+    def _certify_dual(
+        self,
+        problem: DoubleHingeProblem,
+        X: Floats,
+        labelled: Bools,
+        sigma: Floats,
+        tol: float,
+        centre: Floats | None,
+    ) -> None:
+        """Keep the model of any feasible sigma, with its best bias and its gap."""
+        support = np.flatnonzero(sigma)
+        G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
+        bias, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
+        dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
+        rounding = self._keep_dual(X, labelled, problem, sigma, bias, centre)
+        self.violation_ = np.nan
+        converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
+        self._keep_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
+        self.trace_ = np.empty((0, 3))
+        self._add_rounding(rounding, problem.trivial)
+
+    def _keep_dual(
+        self,
+        X: Floats,
+        labelled: Bools,
+        problem: DoubleHingeProblem,
+        sigma: Floats,
+        bias: float,
+        centre: Floats | None,
+    ) -> float:
+        """Keep the model of dual variables; return the possible cost of rounding the kernel and the intercept."""
+        weights = np.full(len(X), problem.c1)
+        weights[~labelled] = -sigma
+        shift = self._keep(X, weights, bias, centre)
+        rounding = problem.kernel.rounding(X, weights)
+        if self.kernel == "polynomial":
+            rounding += problem.kernel.rounding_of_scores(X, weights, np.where(labelled, problem.c1, problem.c2))
+        return rounding + abs(shift) * 0.5 * max(self.prior_, 1.0 - self.prior_) / self.lam_
+
+    def _certify_coef(
+        self, X: Floats, labelled: Bools, problem: DoubleHingeProblem, pairs: KernelSolution, centre: Floats | None
+    ) -> float:
+        """Set objective and gap of the coefficients from scores of the rows; return the cost of rounding them."""
+        w, losses = self.coef_, problem.losses
+        P, U = X[labelled], X[~labelled]
+        fixed = problem.c1 * float(np.linalg.norm(P, axis=1).sum())
+        gap = gap_at(losses, U, pairs.dual, w, pairs.bias, fixed)
+        terms = -problem.c1 * (P @ w + pairs.bias), loss_values(losses, U @ w + pairs.bias)
+        self.objective_ = float(terms[0].sum() + terms[1].sum()) + 0.5 * float(w @ w)
+        self.dual_gap_ = gap
+        self.converged_ = bool(gap <= self.tol * relative_scale(self.objective_, gap, problem.trivial))
+        moved = 0.0 if centre is None else float(np.finfo(float).eps) * abs(self.intercept_)
+        sizes = problem.c1 * (np.abs(P) @ np.abs(w) + abs(pairs.bias)).sum()
+        # pair steps on large kernel values lose digits of the sum of the dual variables, on which the bound rests
+        missed = abs(float(pairs.dual.sum()) - problem.total) * (abs(pairs.bias) + 1.0)
+        return (
+            missed + 4.0 * float(np.finfo(float).eps * sizes) + moved * max(self.prior_, 1.0 - self.prior_) / self.lam_
+        )
+
+    def _add_rounding(self, rounding: float, trivial: float) -> None:
+        """Add the possible effect of rounding to the gap; it must be within the tolerance too."""
+        self.converged_ &= bool(rounding <= self.tol * relative_scale(self.objective_, self.dual_gap_, trivial))
+        self.dual_gap_ += float(rounding)

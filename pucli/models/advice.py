@@ -1,0 +1,172 @@
+"""Choice of a method of the GLPUAL family for a data set, after the flowchart of Wang 2024 (Figure 6.1).
+
+The thesis checks by eye whether the positives form two parts on both sides of the negatives (t-SNE) and whether many
+features contribute little (principal components), and asks whether the class prior is known. Here, the same three
+questions are decided by measures that need no true labels. Irrelevant features decide first (E-GLPUAL, or EKF-GLPUAL
+for two parts, whose boundary is not linear), then a known prior (CPB-GLPUAL), then the parts (GLPUAL for two parts,
+otherwise GLLC).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.metrics import silhouette_score
+
+from pucli.core.arrays import Bools, Floats, Ints
+
+# Two parts are separate if their silhouette exceeds this, each has at least this share of the labelled rows, and the
+# region between them has fewer labelled rows than the parts but does have unlabeled rows.
+APART = 0.4
+SMALLEST_PART = 0.1
+BETWEEN = 0.3
+# A feature is irrelevant if its importance for classifying labelled against unlabeled rows does not exceed that of
+# nearly all shuffled copies of the features; "many" is this share of the features.
+MANY = 0.4
+TREES = 300
+# Maximum number of rows of each kind: the cost of silhouettes is quadratic.
+LARGEST_SAMPLE = 2000
+
+# Grids: kernel widths for standardised features, ridges over the relevant decades.
+RBF_GRID = {"width": "0.5,1,2,4,8"}
+GRIDS = {
+    "glpual": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
+    "gllc": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
+    "cpb-glpual": {**RBF_GRID, "lam": "0.0001,0.001,0.01,0.1,1"},
+}
+
+
+# Numbers of rows for which tuning over such a grid takes up to about a minute of one processor. For every point,
+# cpb-glpual factorises a matrix of the size of the number of rows; of many rows, the others compare points on samples.
+LARGEST_TUNED = {"glpual": 100_000, "gllc": 100_000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 100_000}
+
+# On how many of the 32 tasks of `pucli bench quality` a method at its defaults has a larger mean F1 than `auto`, with a
+# quarter and with half of the positives labelled.
+AHEAD_OF_AUTO = {"glpual": (3, 2), "gllc": (3, 3), "e-glpual": (6, 3), "cpb-glpual": (2, 2)}
+
+
+class Advice(NamedTuple):
+    """A recommended method, with its reasons.
+
+    trifurcated : whether the labelled rows form two parts with unlabeled rows between; silhouette of the two parts;
+    between : share of the unlabeled rows between the parts in excess of labelled ones; irrelevant : (m,) bool; method :
+    name on the command line; params : its parameters; grid : values to tune over, empty for the default grid; rows :
+    number of random rows to tune on, None for all; reasons : sentences.
+    """
+
+    trifurcated: bool
+    silhouette: float
+    between: float
+    irrelevant: np.ndarray
+    method: str
+    params: dict[str, str]
+    grid: dict[str, str]
+    rows: int | None
+    reasons: list[str]
+
+
+def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0) -> Advice:
+    """Recommend a method for a data set.
+
+    Parameters
+    ----------
+    X : (n, m) rows; features are standardised first. labelled : (n,) bool, True for labelled positives.
+    prior : share of positives among the unlabeled rows if it is known, otherwise None.
+    random_state : int, seed of the clustering, the forest and the subsample of at most 2000 rows of each kind.
+
+    Raises
+    ------
+    ValueError : there are no labelled or no unlabeled rows, or all features are constant.
+    """
+    X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
+    if not labelled.any() or labelled.all():
+        raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
+    if not np.any(np.ptp(X, axis=0) > 0):
+        raise ValueError("every feature is constant: the rows cannot be distinguished.")
+    n = len(X)
+    chosen = _at_most(labelled, np.random.default_rng(random_state))
+    X, labelled = X[chosen], labelled[chosen]
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    irrelevant = irrelevant_features(X, labelled, random_state)
+    many = irrelevant.mean() >= MANY
+    # irrelevant features hide the parts, so only the other features are used
+    seen = X if irrelevant.all() else X[:, ~irrelevant]
+    silhouette, between = two_parts(seen[labelled], seen[~labelled], random_state)
+    trifurcated = silhouette > APART and between > BETWEEN
+    measured = f"silhouette {silhouette:.2f}, excess of unlabeled over labelled rows between the parts {between:.2f}"
+    reasons = [
+        f"the labelled rows are in two parts with other rows between ({measured})"
+        if trifurcated
+        else f"the labelled rows are not visibly in two parts with other rows between ({measured}; other columns can "
+        "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
+        f"{int(irrelevant.sum())} of {len(irrelevant)} features add nothing visible to what the others tell of the "
+        "labels (weak effects are missed)",
+        "the class prior is not known (`pucli prior` estimates it)"
+        if prior is None
+        else f"the class prior is known ({prior:g})",
+    ]
+    method, params = _choice(trifurcated, many, prior)
+    rows = LARGEST_TUNED[method] if n > LARGEST_TUNED[method] else None
+    if rows is not None:
+        reasons.append(f"tuning on all {n} rows would be slow; {rows} random rows take about a minute")
+    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), rows, reasons)
+
+
+def _at_most(labelled: Bools, rng: np.random.Generator) -> Ints:
+    """Return sorted row numbers, at most `LARGEST_SAMPLE` of each kind."""
+    kept = [rng.permutation(rows)[:LARGEST_SAMPLE] for rows in (np.flatnonzero(labelled), np.flatnonzero(~labelled))]
+    return np.sort(np.concatenate(kept))
+
+
+def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:
+    if many:
+        return ("ekf-glpual", {}) if trifurcated else ("e-glpual", {})
+    if prior is not None:
+        return "cpb-glpual", {"prior": f"{prior:g}", "kernel": "rbf"}
+    return ("glpual", {"kernel": "rbf"}) if trifurcated else ("gllc", {"kernel": "rbf"})
+
+
+def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[float, float]:
+    """Split the labelled rows in two parts; return the silhouette and the excess of unlabeled rows between the parts.
+
+    The region between the parts is the middle half of the line that joins their centres, within the median distance of
+    the labelled rows from it. With fewer than ten labelled rows, or a part of less than a tenth, both values are 0.
+    """
+    if len(positive) < 10:
+        return 0.0, 0.0
+    part = KMeans(2, n_init=10, random_state=random_state).fit_predict(positive)
+    share = part.mean()
+    if min(share, 1.0 - share) < SMALLEST_PART:
+        return 0.0, 0.0
+    ends = np.array([positive[part == k].mean(axis=0) for k in (0, 1)])
+    axis = ends[1] - ends[0]
+    length = float(np.linalg.norm(axis))
+    silhouette = float(silhouette_score(positive, part))
+
+    def middle(rows: Floats, radius: float) -> tuple[float, Floats]:
+        along = (rows - ends[0]) @ axis / length**2
+        off = np.linalg.norm(rows - ends[0] - along[:, None] * axis, axis=1)
+        return float(np.mean((np.abs(along - 0.5) < 0.25) & (off <= radius))), off
+
+    _, off = middle(positive, np.inf)
+    radius = 1.5 * float(np.median(off))
+    of_positive, _ = middle(positive, radius)
+    of_unlabeled, _ = middle(unlabeled, radius)
+    return silhouette, max(of_unlabeled - of_positive, 0.0) / max(of_unlabeled, 1e-12) if of_unlabeled > 0.05 else 0.0
+
+
+def irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
+    """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies."""
+    rng = np.random.default_rng(random_state)
+    shadow = rng.permuted(X, axis=0)
+    forest = ExtraTreesClassifier(
+        TREES, min_samples_leaf=5, class_weight="balanced", random_state=random_state, max_features=0.5
+    )
+    value = forest.fit(np.hstack([X, shadow]), labelled).feature_importances_
+    m = X.shape[1]
+    result: Bools = value[:m] <= np.quantile(value[m:], 0.95)
+    return result

@@ -1,0 +1,179 @@
+"""The results of a fitted `AutoPU` as plain values, for the command and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.estimators.auto.auto_pu import AutoPU
+    from pucli.estimators.auto.random_labelling import RandomLabelling
+
+
+# Estimates that `pucli bench labelling` found too high, mostly outside their intervals, with a model of biased labels.
+UNSURE_IF_BIASED = ("recall", "auc")
+MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
+
+
+class Findings(NamedTuple):
+    """A fitted model, the numbers of its training rows, and the test of random labelling (`pucli.estimators.auto.random_labelling`).
+
+    called_positive : number of unlabeled rows whose held-out score is above the cut.
+    leaks : warnings of columns that probably leak the label; with one, nothing is known but the share.
+    repeated : that labelled rows seem to be the same cases several times, "" if not; then nothing else is known either.
+    """
+
+    model: AutoPU
+    labelled: int
+    unlabeled: int
+    called_positive: int
+    test: RandomLabelling
+    leaks: tuple[str, ...] = ()
+    repeated: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        model: AutoPU,
+        labelled: np.ndarray,
+        test: RandomLabelling,
+        leaks: tuple[str, ...] = (),
+        repeated: str = "",
+    ) -> Findings:
+        """Return the findings of a model whose training rows are at hand; labelled : (n,) bool."""
+        called = (model.held_out_ > model.cut_) & ~labelled
+        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test, leaks, repeated)
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing speaks against what the estimates rest on."""
+        return (self.test.random or self.model.labelling == "sar") and not self.leaks and not self.repeated
+
+    @property
+    def known(self) -> dict[str, bool]:
+        """Whether each estimate is narrow enough to be of use, and so is what it rests on."""
+        found = self.model.estimates_
+        useful = self.sound and found["share"].value > 0.0
+        # an AUC changes little between small priors
+        rests = {name: found["prior"].narrow if name == "auc" else found["prior"].known for name in FROM_PRIOR}
+        return {
+            name: name == "share"
+            or (
+                useful
+                and one.known
+                and rests.get(name, True)
+                and not (self.model.labelling == "sar" and name in UNSURE_IF_BIASED)
+            )
+            for name, one in found.items()
+        }
+
+    @property
+    def why(self) -> str:
+        """The goal of the cut in words."""
+        cut = self.model.chosen_cut_
+        rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
+        share = f"{100 * cut.share:.1f} % of the {rows} are above the cut"
+        random = self.model.labelling == "scar"
+        known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
+        above = f": {share}" if known else f" (not determined by these rows); {share}"
+        match cut.goal:
+            case "f1":
+                return f"for the largest F1{above}"
+            case "recall":
+                sure = "with 90 % confidence" if random else "if labels were given just as the model of them says"
+                return f"to find {100 * (cut.wanted or 0):g} % of the positives, {sure}{above}"
+            case "precision":
+                wanted = f"{100 * (cut.wanted or 0):g} % of the rows predicted positive are positive"
+                return f"so that {wanted}, by the more cautious of two estimates{above}"
+            case "share":
+                return f"at the wanted share{above}"
+            case _:
+                whole = self.model.scenario != "case-control"
+                return f"the {cut.wanted:g} likeliest {'rows, labelled ones included' if whole else 'unlabeled rows'}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the labels look like a random sample of the positives, in words."""
+        if self.leaks:
+            return "cannot be judged: a column gives the label away"
+        if self.repeated:
+            return "cannot be judged: labelled rows are repeated"
+        return self.test.verdict if self.model.labelling == "scar" else MODELLED
+
+
+def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
+    """Return the cut, the estimates, the leaderboard and the test of random labelling; names : of the features."""
+    model, test, known = found.model, found.test, found.known
+    return {
+        "rows": found.labelled + found.unlabeled,
+        "labelled": found.labelled,
+        "unlabeled": found.unlabeled,
+        "few_labelled": found.labelled < FEW_LABELLED,
+        "scenario": model.scenario,
+        "labelling": model.labelling,
+        "called_positive": found.called_positive,
+        "cut": {**asdict(model.chosen_cut_), "why": found.why},
+        "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
+        "leaderboard": model.leaderboard_,
+        "random_labelling": {
+            "p_value": test.p_value,
+            "random": test.random,
+            "differs_most": names[test.feature],
+            "difference": test.difference,
+            "verdict": found.verdict,
+        },
+        "leaks": list(found.leaks),
+        "repeated": found.repeated,
+        "sound": found.sound,
+    }
+
+
+def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats, Floats, Floats]:
+    """Return the probability of each training row with the prior, and with each end of its interval, (n,) each.
+
+    Of a single training set, positives were labelled and so are no longer among the unlabeled rows: with a share c of
+    the positives labelled, an unlabeled row is positive with p (1 - c) / (1 - c p) (Elkan and Noto 2008), where a new
+    row like it is with p.
+    """
+    p = model.probability_of(model.held_out_)
+    columns = [p, *model.probability_range(p)]
+    share = model.prior_estimate_.labelled
+    if model.labelling == "scar" and share > 0.0:
+        for k, prior in enumerate((model.prior_, *model.prior_interval_)):
+            c, q = min(1.0, share / max(prior, 1e-12)), columns[k]
+            columns[k] = np.where(labelled, q, q * (1.0 - c) / np.maximum(1.0 - c * q, 1e-12))
+    p, low, high = columns
+    return p, np.minimum(low, p), np.maximum(high, p)
+
+
+def scored_rows(
+    found: Findings, labelled: np.ndarray, words: Mapping[str, str], marks: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score.
+
+    labelled : (n,) bool. words : names of the labels "0" and "1". marks : the number and the identifiers of each row.
+    """
+    import pandas as pd
+
+    model, scores = found.model, found.model.held_out_
+    order = np.lexsort((np.arange(len(scores)), -scores, labelled))
+    named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
+    probabilities, *ends = training_probabilities(model, labelled)
+    low, high = (0.0, 1.0) if found.leaks or found.repeated else ends
+    columns = {
+        "labelled": labelled.astype(int),
+        "prediction": np.where(scores > model.cut_, words.get("1", "1"), words.get("0", "0")),
+        "score": scores - model.cut_,
+        "probability": probabilities,
+        "probability_low": low,
+        "probability_high": high,
+    }
+    return named.reset_index(drop=True).assign(**columns).iloc[order]

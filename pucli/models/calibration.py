@@ -1,0 +1,213 @@
+"""Probabilities for methods that have scores alone, from held-out scores and the prior.
+
+As in `pucli auto`, the probability is the prior times the ratio of two densities, of the scores of labelled rows and of
+the population (`pucli.solvers.ensemble.calibration`). The scores are held out (`pucli.models.validation`); of many rows only some are, and
+these scores are moved to the scale of the model (`in_its_scale`). A prior that was given is taken; otherwise it is
+estimated from these scores, or from those of a kernel ridge regression on the same rows if that ranks labelled rows
+better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both classes are labelled, a
+logistic curve is fitted to their held-out scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.solvers.ensemble.calibration import KNOTS, Calibration, calibration_curves, greatest_end, least_end
+from pucli.solvers.ensemble.estimates import Estimate, estimates
+from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.data.encode.standardise import Standardiser
+from pucli.models.validation import HeldOutScores, drawn
+from pucli.models.fitting import decision_values
+from pucli.core.seeding import stream
+from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
+
+# More columns would take longer than the method itself, as would more rows of each kind.
+RIDGE_COLUMNS = 3000
+RIDGE_LABELLED, RIDGE_UNLABELED = 300, 900
+# Unlabeled rows that were not held out, whose scores tell how those of the model are distributed.
+LEAST_OTHERS, MOST_OTHERS = 500, 10_000
+# Of the bootstrap samples between which the range of a probability lies, if the prior is known.
+LEVELS = (0.05, 0.95)
+# How far a logistic curve reaches beyond the scores that it was fitted to, in standard deviations.
+MARGIN = 2.0
+
+
+@dataclass(frozen=True)
+class ProbabilityCurve:
+    """Probabilities of a positive by score, linear between the knots and constant beyond them.
+
+    Attributes
+    ----------
+    prior : Estimate
+        Share of positives in the population, with its 90 % interval; a given one has no width.
+    scores, probability, low, high : ndarray of shape (knots,)
+        The probabilities with the prior, and the ends of their range: those with each end of the prior's interval, and
+        those of bootstrap samples. `probability` and `high` are never zero if there are rows below all labelled ones.
+    """
+
+    prior: Estimate
+    scores: Floats
+    probability: Floats
+    low: Floats
+    high: Floats
+
+    def of(self, scores: Floats) -> dict[str, Floats]:
+        """Return columns of predictions for scores (n,): "probability", and its range if there is one."""
+        found = {"probability": np.interp(scores, self.scores, self.probability)}
+        if np.any(self.low < self.high):
+            found["probability_low"] = np.interp(scores, self.scores, self.low)
+            found["probability_high"] = np.interp(scores, self.scores, self.high)
+        return found
+
+    def record(self) -> dict[str, Any]:
+        """Return the curve as JSON values, for the metadata of a model (`pucli.models.prediction`)."""
+        curves = {"scores": self.scores, "probability": self.probability, "low": self.low, "high": self.high}
+        prior = {"prior": self.prior.value, "prior_low": self.prior.low, "prior_high": self.prior.high}
+        return prior | {name: values.tolist() for name, values in curves.items()}
+
+
+def probability_curve(
+    found: HeldOutScores, X: AnyArray, given: float | None, all_rows: tuple[int, int] | None, seed: int
+) -> ProbabilityCurve:
+    """Return the probabilities that held-out scores give.
+
+    Parameters
+    ----------
+    found : HeldOutScores
+    X : ndarray of shape (n, m)
+        The training rows.
+    given : float or None
+        Share of positives among the unlabeled rows, None to estimate it.
+    all_rows : tuple of two int, or None
+        Numbers of labelled and of unlabeled rows if all rows are one sample of the population; None if the unlabeled
+        rows alone are.
+    seed : int
+    """
+    s = found.labelled
+    positive, population = found.scores[s], _population(found.scores, s, all_rows)
+    if given is not None:
+        share = given if all_rows is None else (given * all_rows[1] + all_rows[0]) / sum(all_rows)
+        prior = Estimate(share, share, share)
+    else:
+        prior = _estimated(found, X, all_rows, seed)
+    return curve_of(positive, population, prior, seed)
+
+
+def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 0) -> ProbabilityCurve:
+    """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior."""
+    positive, population = np.sort(positive), np.sort(population)
+    knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
+    curve = Calibration(knots, curves.mean(axis=0))
+    least = curve.least(positive, population, prior.value)
+    p = np.maximum(curve.probabilities, least)
+    ends = curve.scaled(p, population, prior.value, (prior.low, prior.high), least)
+    ends += [*np.quantile(curves, LEVELS, axis=0), p]
+    low = np.minimum(np.min(ends, axis=0), greatest_end(positive, population, prior.low))
+    high = np.maximum(np.max(ends, axis=0), least_end(positive, population, prior.high))
+    return ProbabilityCurve(prior, knots, p, low, high)
+
+
+def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Bools, seed: int) -> HeldOutScores:
+    """Return held-out scores moved to where the model of all rows has its scores.
+
+    Models of fewer rows, and of another share of labelled ones, can have scores of another size. The quantiles of the
+    unlabeled rows that were held out become those that the model gives to the unlabeled rows that were not.
+
+    Parameters
+    ----------
+    found : HeldOutScores
+        Of some of the rows; if it has nearly all, it is returned as it is.
+    pipeline : fitted pipeline
+        The model of all rows.
+    X : ndarray of shape (n, m)
+    labelled : ndarray of shape (n,)
+    seed : int
+    """
+    others = np.setdiff1d(np.flatnonzero(~labelled), found.rows)
+    if len(others) < LEAST_OTHERS:
+        return found
+    others = np.sort(stream(seed, "other rows").permutation(others)[:MOST_OTHERS])
+    here = decision_values(pipeline, X[others])
+    assert here is not None  # there are held-out scores
+    there = np.sort(found.scores[~found.labelled])
+    places = np.quantile(here, np.linspace(0.0, 1.0, len(there)))
+    moved = np.interp(found.scores, there, places)
+    moved += np.minimum(found.scores - there[0], 0.0) + np.maximum(found.scores - there[-1], 0.0)
+    return found._replace(scores=moved)
+
+
+def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:
+    """Return the probabilities of the last of two classes by Platt's logistic curve (Platt 1999; Lin et al. 2007).
+
+    Parameters
+    ----------
+    scores : ndarray of shape (k,)
+        Held-out scores of labelled rows.
+    last : ndarray of shape (k,)
+        Which are of the last class.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    n_last = int(last.sum())
+    target = np.where(last, (n_last + 1.0) / (n_last + 2.0), 1.0 / (len(last) - n_last + 2.0))
+    spread = max(float(scores.std()), 1e-300)
+    z = (scores - scores.mean()) / spread
+
+    def loss(line: Floats) -> tuple[float, Floats]:
+        f = line[0] * z + line[1]
+        error = expit(f) - target
+        return float((np.logaddexp(0.0, f) - target * f).sum()), np.array([error @ z, error.sum()])
+
+    slope, offset = minimize(loss, np.zeros(2), jac=True, bounds=[(0.0, None), (None, None)]).x
+    knots = np.linspace(z.min() - MARGIN, z.max() + MARGIN, KNOTS)
+    p = expit(slope * knots + offset)
+    share = n_last / len(last)
+    return ProbabilityCurve(Estimate(share, share, share), scores.mean() + spread * knots, p, p, p)
+
+
+def _population(scores: Floats, labelled: AnyArray, all_rows: tuple[int, int] | None) -> Floats:
+    """Return scores of the population: of the unlabeled rows, with labelled ones in proportion in a single sample."""
+    if all_rows is None:
+        return scores[~labelled]
+    count = round(int((~labelled).sum()) * all_rows[0] / all_rows[1])
+    marked = np.quantile(scores[labelled], (np.arange(count) + 0.5) / max(count, 1))
+    return np.concatenate([scores[~labelled], marked])
+
+
+def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | None, seed: int) -> Estimate:
+    """Return the share of positives in the population with its interval."""
+    few = drawn(found.labelled, seed, RIDGE_LABELLED, RIDGE_UNLABELED)
+    s, scores = found.labelled[few], found.scores[few]
+    if isinstance(X, np.ndarray) and X.shape[1] <= RIDGE_COLUMNS:
+        other = ridge_scores(Standardiser().fit_transform(X[found.rows[few]]), s, stream(seed, "ridge"))
+        scores = other if pu_auc(other, s) > pu_auc(scores, s) else scores
+    positive, population = np.sort(scores[s]), np.sort(_population(scores, s, all_rows))
+    if found.prior is None or all_rows is None:
+        return prior_of(positive, population, found.prior, seed)
+    return prior_of(positive, population, (found.prior * all_rows[1] + all_rows[0]) / sum(all_rows), seed)
+
+
+def prior_of(positive: Floats, population: Floats, value: float | None, seed: int = 0) -> Estimate:
+    """Return the share of positives in the population with its interval.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Sorted scores of labelled rows and of the population.
+    value : float or None
+        The estimate of the model, if it has one; if it is outside the interval, this is extended to as far beyond it.
+    seed : int, default=0
+    """
+    found = estimate_prior(positive, population, stream(seed, "prior"))
+    prior = estimates(positive, population, 0.0, found, stream(seed, "estimates"))["prior"]
+    if value is None:
+        return prior
+    low = prior.low if value >= prior.low else max(0.0, value - (prior.value - prior.low))
+    high = prior.high if value <= prior.high else min(1.0, value + (prior.high - prior.value))
+    return Estimate(value, low, high)

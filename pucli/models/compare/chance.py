@@ -1,0 +1,89 @@
+"""Is a method of use on a table? A test finds differences between useless methods, too.
+
+On noise, a method's PUF is the share of rows that it calls positive: the one that calls more wins, and no test is to
+blame. So a method must first rank held-out positives above the other rows, and score better than calling every row
+positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Floats
+from pucli.metrics import compute, pu_counts
+
+# Metrics by which calling every row positive is a fair rival; it has the best recall of all, for example.
+RIVALLED = ("f1", "puf")
+# One-sided 95 % quantile of the normal distribution.
+QUANTILE = 1.645
+
+
+class Ranked(NamedTuple):
+    """The held-out rows of one split, as a method ranks them: AUC (NaN without scores), and rows of each kind."""
+
+    area: float
+    positive: int
+    other: int
+
+    @classmethod
+    def of(cls, positive: AnyArray, decision: Floats | None) -> Ranked:
+        """Return the ranking of rows by `decision` (n,); `positive` (n,) is 1 or 0."""
+        from sklearn.metrics import roc_auc_score
+
+        found = int(np.count_nonzero(positive))
+        both = decision is not None and 0 < found < len(positive)
+        return cls(float(roc_auc_score(positive, decision)) if both else np.nan, found, len(positive) - found)
+
+
+def all_positive(metric: str, truth: AnyArray, known: bool, denominator: str = "unlabeled") -> float:
+    """Return the metric of calling every row positive, NaN where that is no rival; `truth` (n,) is 1 or 0."""
+    if metric not in RIVALLED:
+        return np.nan
+    calls = np.ones(len(truth), dtype=int)
+    if known:
+        return compute({"truth": truth, "predictions": calls, "positive": 1})[metric]
+    return compute({"counts": pu_counts(truth, calls, 1), "denominator": denominator})[metric]
+
+
+def chance(ranked: Sequence[Ranked], test_share: float) -> float:
+    """Return the mean AUC over overlapping splits that pure noise exceeds in about one of twenty cases.
+
+    The variance of the mean is that of one split times (1 / splits + test_share), as in the corrected resampled t-test.
+    """
+    positive, other = ranked[0].positive, ranked[0].other
+    variance = (positive + other + 1) / (12 * positive * other)
+    return 0.5 + QUANTILE * float(np.sqrt((1 / len(ranked) + test_share) * variance))
+
+
+def why_useless(values: Floats, ranked: Sequence[Ranked], rival: Floats, metric: str, test_share: float) -> str:
+    """Say why a method may be of no use on a table, or return "".
+
+    Parameters
+    ----------
+    values, rival : array of shape (splits,)
+        The metric of the method, and of calling every row positive.
+    ranked : sequence of Ranked
+        One for each split.
+    metric : str
+        Its name.
+    test_share : float
+        Test rows over training rows.
+    """
+    there = [one for one in ranked if np.isfinite(one.area)]
+    faults = []
+    if there:
+        area, limit = float(np.mean([one.area for one in there])), chance(there, test_share)
+        if area <= limit:
+            faults.append(
+                f"held-out positives hardly rank above the other rows (AUC {area:.2f}; up to {limit:.2f} may be chance)"
+            )
+    paired = np.isfinite(values) & np.isfinite(rival)
+    if paired.any() and values[paired].mean() <= rival[paired].mean():
+        faults.append(
+            f"its {metric.upper()} of {values[paired].mean():.2f} is not above {rival[paired].mean():.2f}, "
+            "that of calling every row positive"
+        )
+    return "; ".join(faults)

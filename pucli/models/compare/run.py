@@ -1,0 +1,230 @@
+"""Every method on every split: tuned or as it is, fitted once, scored on the held-out rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from itertools import starmap
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.models.compare.tasks import Division, Task
+from pucli.models.compare.chance import Ranked, all_positive, why_useless
+from pucli.data.encode.standardise import Standardiser
+from pucli.core.errors import UsageError
+from pucli.methods import get_method, make_estimator
+from pucli.metrics import compute, get_metric, pu_counts
+from pucli.models.fitting import decision_values, estimator_of
+from pucli.core.processes import in_workers
+from pucli.models.certificates import watched
+from pucli.core.seeding import seed_words
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a comparison measured.
+
+    Parameters
+    ----------
+    methods, tasks : list of str
+        Names.
+    metric : str
+        Its name in the list of metrics.
+    values : array of shape (tasks, methods, repeats)
+        In the unit of tables; NaN where a method failed.
+    test_shares : list of float
+        For each task, test rows over training rows.
+    remarks : list of str
+        Fits that failed or did not converge, and methods that may be of no use on a task.
+    useless : list of str
+        Methods that may be of no use on any of the tasks, see `pucli.models.compare.chance`.
+    """
+
+    methods: list[str]
+    tasks: list[str]
+    metric: str
+    values: Floats
+    test_shares: list[float]
+    remarks: list[str]
+    useless: list[str] = field(default_factory=list)
+
+
+class _Split(NamedTuple):
+    """What one split of a task gave: for each method the metric and the ranking; the metric of all rows positive."""
+
+    task: int
+    repeat: int
+    values: list[float]
+    ranked: list[Ranked]
+    rival: float
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    methods: tuple[str, ...]
+    metric: str
+    seed: int
+    label_frequency: float
+    tune: bool
+
+
+def compare(
+    methods: Sequence[str],
+    tasks: Sequence[Task],
+    *,
+    metric: str = "",
+    repeats: int = 10,
+    seed: int = 0,
+    label_frequency: float = 0.5,
+    tune: bool = False,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores:
+    """Run methods on the same splits.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Two or more PU methods.
+    tasks : sequence of Task
+        What to run them on; the classes of all are known, or of none.
+    metric : str, optional
+        Of the list of metrics, with a better side. Default: f1, or puf where classes are not known.
+    repeats : int, default=10
+        Splits of each task.
+    seed : int, default=0
+        Of splits, folds and methods.
+    label_frequency : float, default=0.5
+        Share of the training positives that is labelled, where classes are known.
+    tune : bool, default=False
+        Whether parameters are chosen on each training set, by the method's own grid; else they are the defaults.
+    n_jobs : int, default=1
+        Worker processes; results do not depend on it.
+    progress : callable, optional
+        Called with the splits done and their number.
+
+    Returns
+    -------
+    Scores
+        One value for each task, method and repeat.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two methods, one of another kind, or a metric that cannot be had or has no better side.
+
+    Examples
+    --------
+    >>> from pucli.models.compare import compare, declared_task
+    >>> scores = compare(["gllc", "blssvm"], [declared_task("breast-cancer")], repeats=2)
+    >>> scores.values.shape
+    (1, 2, 2)
+    """
+    names = _checked_methods(methods)
+    known = {task.known for task in tasks}
+    if len(known) != 1:
+        raise UsageError("tasks with known classes and tasks without cannot be compared together.")
+    metric = metric or ("f1" if known.pop() else "puf")
+    if get_metric(metric).better is None:
+        raise UsageError(f"the metric {metric} has no better side; `pucli list metrics` shows which have.")
+    if repeats < 2:
+        raise UsageError(f"--repeats {repeats}: a test needs at least two.")
+    plan = _Plan(tuple(names), metric, seed, label_frequency, tune)
+    jobs = [(number, repeat) for number in range(len(tasks)) for repeat in range(repeats)]
+    work = ((tasks[number], number, repeat, plan) for number, repeat in jobs)
+    results = starmap(_one, work) if n_jobs == 1 else in_workers(_one, work, n_jobs, ordered=False)
+    splits = []
+    for split in results:
+        splits.append(split)
+        if progress is not None:
+            progress(len(splits), len(jobs))
+    return _collected(sorted(splits, key=lambda split: split[:2]), tasks, plan)
+
+
+def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scores:
+    """Return the results of all splits, in order."""
+    scale, shape = get_metric(plan.metric).scale, (len(tasks), -1, len(plan.methods))
+    values = scale * np.array([split.values for split in splits]).reshape(shape).transpose(0, 2, 1)
+    rivals = scale * np.array([split.rival for split in splits]).reshape(len(tasks), -1)
+    said = Counter(remark for split in splits for remark in split.remarks)
+    remarks = [f"{remark} ({count} of {len(splits)} splits)" for remark, count in sorted(said.items())]
+    shares = [task.test_share(plan.label_frequency) for task in tasks]
+    useless = []
+    for m, name in enumerate(plan.methods):
+        faults = 0
+        for number, task in enumerate(tasks):
+            ranked = [split.ranked[m] for split in splits if split.task == number]
+            why = why_useless(values[number, m], ranked, rivals[number], plan.metric, shares[number])
+            if why:
+                faults += 1
+                remarks.append(f"{name} may be useless on {task.name}: {why}")
+        if faults == len(tasks):
+            useless.append(name)
+    return Scores(list(plan.methods), [task.name for task in tasks], plan.metric, values, shares, remarks, useless)
+
+
+def _checked_methods(methods: Sequence[str]) -> list[str]:
+    names = list(dict.fromkeys(methods))
+    if len(names) < 2:
+        raise UsageError("name at least two methods to compare; `pucli list methods` shows them.")
+    for name in names:
+        if get_method(name).kind != "pu":
+            raise UsageError(f"{name} is a method of the kind {get_method(name).kind}; `compare` takes the kind pu.")
+        estimator_of(name)
+    return names
+
+
+def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
+    """Return the results of one split, NaN where a method failed."""
+    division = task.division(repeat, seed=plan.seed, label_frequency=plan.label_frequency)
+    scaler = Standardiser().fit(division.X_train)
+    division = Division(
+        scaler.transform(division.X_train), division.s, scaler.transform(division.X_test), division.truth
+    )
+    scored, ranked, said = [], [], []
+    for name in plan.methods:
+        seed = int(seed_words(plan.seed, "fit", task.name, {}, repeat)[0])
+        with watched() as seen:
+            try:
+                value, ranking = _score(name, division, task, plan, seed)
+            except UsageError:
+                raise
+            except Exception as error:  # a method that fails on one split leaves the others
+                value, ranking = float("nan"), Ranked.of(division.truth, None)
+                said.append(f"{name} failed on {task.name}: {' '.join(str(error).split())[:160]}")
+        scored.append(value)
+        ranked.append(ranking)
+        if seen["not converged"]:
+            said.append(f"{name} did not converge on {task.name}")
+    rival = all_positive(plan.metric, division.truth, task.known, task.denominator)
+    return _Split(number, repeat, scored, ranked, rival, said)
+
+
+def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) -> tuple[float, Ranked]:
+    from pucli.models.fitting import seeded
+    from pucli.tuning import tune
+
+    params = seeded(name, get_method(name).params, seed)
+    if "scenario" in signature(estimator_of(name)).parameters:
+        params = {**params, "scenario": task.scenario}
+    if plan.tune and get_method(name).grid:
+        params = tune(name, division.X_train, division.s, params=params, denominator=task.denominator, seed=seed).params
+    model = make_estimator(name, **params).fit(division.X_train, division.s)
+    predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
+    decision = decision_values(model, division.X_test)
+    given: dict[str, Any]
+    if task.known:
+        given = {"truth": division.truth, "predictions": predictions, "positive": 1, "decision": decision}
+    else:
+        given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": task.denominator}
+    found = compute(given)
+    if plan.metric not in found:
+        there = ", ".join(metric for metric in found if get_metric(metric).better is not None)
+        why = "cannot be computed of these methods" if task.known else "needs true labels, which these rows do not have"
+        raise UsageError(f"--metric {plan.metric} {why}; there is {there}.")
+    return found[plan.metric], Ranked.of(division.truth, decision)

@@ -1,0 +1,149 @@
+"""What methods are compared on: rows, and the splits of each repeat, which are the same for every method.
+
+Where the classes are known, labels are hidden as `pucli split` hides them and the test rows are scored by their
+classes. A table of which only some positives are known is divided in two, labelled and unlabeled rows alike, and the
+held-out part is scored by metrics that need no classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.data.rows.user_file import ColumnChoice
+from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
+from pucli.core.errors import UsageError, unknown
+from pucli.core.seeding import stream
+
+HELD_OUT = 0.3
+
+
+@dataclass(frozen=True)
+class Division:
+    """The rows of one repeat.
+
+    Parameters
+    ----------
+    X_train : array of shape (n, m)
+    s : array of shape (n,)
+        1 for labelled positives, 0 for unlabeled rows.
+    X_test : array of shape (k, m)
+    truth : array of shape (k,)
+        1 and 0: the classes of the test rows, or, where these are not known, whether a row is a known positive.
+    """
+
+    X_train: Floats
+    s: AnyArray
+    X_test: Floats
+    truth: AnyArray
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows to compare on.
+
+    Parameters
+    ----------
+    name : str
+        Of the data set, or of the file.
+    X : array of shape (n, m)
+    positive : array of bool, shape (n,)
+        The positive rows; where classes are not known, the known positives.
+    known : bool
+        Whether the classes of all rows are known.
+    notes : tuple of str
+        What the reader of the rows remarks.
+    scenario : str
+        "case-control", or "single-training-set": labelled and unlabeled rows are one sample.
+    """
+
+    name: str
+    X: Floats
+    positive: Bools
+    known: bool
+    notes: tuple[str, ...] = ()
+    scenario: str = "case-control"
+
+    def __post_init__(self) -> None:
+        if self.scenario not in SCENARIOS:
+            raise unknown("scenario", self.scenario, SCENARIOS)
+
+    @property
+    def denominator(self) -> str:
+        """Of which rows the share predicted positive is, in metrics that need no classes."""
+        return "all" if self.scenario == "single-training-set" else "unlabeled"
+
+    def division(self, repeat: int, *, seed: int, label_frequency: float) -> Division:
+        """Return the rows of a repeat, which depend on the seed, the task's name and the repeat alone."""
+        if self.known:
+            y = np.where(self.positive, 1, -1)
+            rng = split_stream(seed, self.name, self.scenario, label_frequency, repeat)
+            split = make_split(self.scenario, y, label_frequency, rng=rng)
+            return Division(
+                self.X[split.train], split.s.astype(np.int64), self.X[split.test], self.positive[split.test].astype(int)
+            )
+        rng = stream(seed, "compare", self.name, repeat)
+        kinds = [rng.permutation(np.flatnonzero(kind)) for kind in (self.positive, ~self.positive)]
+        cuts = [round(len(rows) * HELD_OUT) for rows in kinds]
+        test = np.sort(np.concatenate([rows[:cut] for rows, cut in zip(kinds, cuts, strict=True)]))
+        train = np.sort(np.concatenate([rows[cut:] for rows, cut in zip(kinds, cuts, strict=True)]))
+        return Division(self.X[train], self.positive[train].astype(int), self.X[test], self.positive[test].astype(int))
+
+    def test_share(self, label_frequency: float) -> float:
+        """Return the number of test rows over that of training rows."""
+        division = self.division(0, seed=0, label_frequency=label_frequency)
+        return len(division.X_test) / len(division.X_train)
+
+
+def declared_task(
+    name: str, *, scenario: str = "case-control", mirror: str | None = None, offline: bool | None = None
+) -> Task:
+    """Return the rows of a declared data set with two classes."""
+    from pucli.data import load_dataset
+
+    data = load_dataset(name, mirror=mirror, offline=offline)
+    if set(np.unique(data.y)) != {-1, 1}:
+        raise UsageError(f"{data.name} has no positive and negative class, which a comparison needs.")
+    return Task(data.name, data.X, np.asarray(data.y == 1), True, data.notes, scenario)
+
+
+def own_task(
+    path: Path,
+    label: str,
+    positive: str | None,
+    *,
+    known: bool,
+    choice: ColumnChoice | None = None,
+    scenario: str = "case-control",
+) -> Task:
+    """Return the rows of a file; its columns are encoded once, from all rows and without their labels.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    label : str
+        Its label column.
+    positive : str or None
+        The value that marks positives; None where the column settles it.
+    known : bool
+        Whether every row that is not marked is negative; else it is unlabeled.
+    choice : ColumnChoice, optional
+        What the user says about the columns.
+    scenario : str
+        As in `Task`.
+    """
+    from pucli.data.rows.training_rows import RowSource, training_rows
+
+    source = RowSource(data=path, label=label, positive=positive, choice=choice or ColumnChoice())
+    rows = training_rows("pu", source)
+    if not isinstance(rows.X, np.ndarray):
+        raise UsageError(f"{path} is sparse and wide, which a comparison does not take.")
+    least = 5
+    for kind, count in (("labelled", rows.n_labelled), ("other", len(rows.X) - rows.n_labelled)):
+        if count < least:
+            raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {least}.")
+    return Task(path.name, rows.X, rows.labelled, known, (*rows.notes, *rows.warnings), scenario)

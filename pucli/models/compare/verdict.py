@@ -1,0 +1,228 @@
+"""Are the methods different? Tests, ranks, and the answer in words.
+
+On one table the repeats overlap, so that they are no independent sample: two methods are compared by the corrected
+resampled t-test (Nadeau and Bengio 2003). Over several data sets the sample is that of the data sets: Wilcoxon's
+signed-rank test for two methods, Friedman's test and Nemenyi's critical difference for more (Demsar 2006). p-values of
+several pairs are adjusted by Holm's method. Of two methods that may both be useless, none is called better.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.models.compare.run import Scores
+from pucli.metrics import corrected_resampled_t, friedman_nemenyi, get_metric, holm_adjusted, wilcoxon_paired
+from pucli.report.tables.comparisons import Ranking
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """Two methods: on how many blocks (data sets, or splits of one table) the first is better, and how sure.
+
+    `difference` is the mean of the first less that of the second, in the unit of the metric; `p` is adjusted for the
+    number of pairs. `of_use` is False if both may be useless.
+    """
+
+    a: str
+    b: str
+    wins: int
+    ties: int
+    losses: int
+    difference: float
+    p: float
+    of_use: bool = True
+
+    @property
+    def differ(self) -> bool:
+        """Whether the data tell the two apart, and one of them is of use."""
+        return self.of_use and self.p < LEVEL
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that the scores say.
+
+    Parameters
+    ----------
+    blocks : str
+        "data sets", or "splits" of one table.
+    test : str
+        Name of the test between two methods.
+    pairs : list of PairVerdict
+        Every two methods.
+    ranking : Ranking or None
+        Average ranks over data sets, with Friedman's test for three and more methods.
+    verdict : list of str
+        In words.
+    """
+
+    blocks: str
+    test: str
+    pairs: list[PairVerdict]
+    ranking: Ranking | None
+    verdict: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the judgement as JSON values."""
+        return {
+            "blocks": self.blocks,
+            "test": self.test,
+            "pairs": [{**asdict(pair), "differ": pair.differ} for pair in self.pairs],
+            "ranking": self.ranking.to_json() if self.ranking else None,
+            "verdict": self.verdict,
+        }
+
+
+def judge(scores: Scores) -> Judgement:
+    """Return tests and verdict of a comparison.
+
+    Parameters
+    ----------
+    scores : Scores
+        What was measured.
+
+    Returns
+    -------
+    Judgement
+        Splits or data sets on which a method failed are left out of its tests.
+    """
+    sign = 1.0 if get_metric(scores.metric).better == "higher" else -1.0
+    several = len(scores.tasks) > 1
+    if several:
+        with np.errstate(all="ignore"):
+            blocks = np.nanmean(np.where(np.isfinite(scores.values), scores.values, np.nan), axis=2)
+    else:
+        blocks = scores.values[0].T
+    pairs = _pairs(scores, blocks, sign, several)
+    ranking = _ranking(scores, blocks) if several else None
+    name = "Wilcoxon signed-rank test" if several else "corrected resampled t-test"
+    found = Judgement("data sets" if several else "splits", name, pairs, ranking, [])
+    found.verdict.extend(_words(scores, found, blocks))
+    return found
+
+
+def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[PairVerdict]:
+    """Return the tests of all pairs; `blocks` (n, methods) are means of data sets, or values of splits."""
+    indices = list(itertools.combinations(range(len(scores.methods)), 2))
+    tests = [wilcoxon_paired(sign * blocks[:, i], sign * blocks[:, j]) for i, j in indices]
+    if several:
+        p_values = [test.p for test in tests]
+    else:
+        share = scores.test_shares[0]
+        p_values = [corrected_resampled_t(blocks[:, i] - blocks[:, j], share) for i, j in indices]
+    return [
+        PairVerdict(
+            scores.methods[i],
+            scores.methods[j],
+            test.wins,
+            test.ties,
+            test.losses,
+            sign * test.mean_difference,
+            float(p),
+            not {scores.methods[i], scores.methods[j]} <= set(scores.useless),
+        )
+        for (i, j), test, p in zip(indices, tests, holm_adjusted(p_values), strict=True)
+    ]
+
+
+def _ranking(scores: Scores, blocks: Floats) -> Ranking:
+    result = friedman_nemenyi(blocks, higher_is_better=get_metric(scores.metric).better == "higher")
+    complete = blocks[np.isfinite(blocks).all(axis=1)]
+    means = complete.mean(axis=0).tolist() if len(complete) else [math.nan] * len(scores.methods)
+    return Ranking(
+        blocks="data sets",
+        setting="",
+        metric=scores.metric,
+        n=result.n,
+        columns=scores.methods,
+        means=means,
+        ranks=result.ranks.tolist(),
+        statistic=result.statistic,
+        p=result.p,
+        test="Friedman",
+        critical_difference=result.critical_difference,
+        alpha=result.alpha,
+        pairwise_p=result.pairwise_p.tolist(),
+    )
+
+
+def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
+    """Return the verdict, a sentence or two for each thing that is known."""
+    if len(scores.useless) == len(scores.methods):
+        none = f"neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "no method"
+        return [f"{none[0].upper()}{none[1:]} shows that it is of use here; none is called better, see the warnings."]
+    if len(scores.methods) == 2:
+        return [_pair_words(found.pairs[0], found, len(blocks))]
+    lines = []
+    if scores.useless:
+        lines.append(f"Not shown to be of use here, and not compared with each other: {', '.join(scores.useless)}.")
+    if found.ranking is not None and math.isfinite(found.ranking.p):
+        lines.append(_friedman_words(found.ranking))
+    told = [pair for pair in found.pairs if pair.differ]
+    lines += [_pair_words(pair, found, len(blocks)) for pair in told]
+    rest = sum(pair.of_use for pair in found.pairs) - len(told)
+    if rest:
+        apart = "no pair apart" if not told else f"the other {rest} pair{'s' * (rest != 1)} not apart"
+        lines.append(f"The {found.test}s, adjusted for {len(found.pairs)} pairs, tell {apart}.")
+    return lines
+
+
+def _pair_words(pair: PairVerdict, found: Judgement, n: int) -> str:
+    a, b, wins, difference = pair.a, pair.b, pair.wins, pair.difference
+    if pair.losses > pair.wins or (pair.losses == pair.wins and difference < 0):
+        a, b, wins, difference = b, a, pair.losses, -difference
+    of = pair.wins + pair.ties + pair.losses
+    if pair.ties == of:
+        return f"{a} and {b} are equal on all {of} {found.blocks}."
+    ties = f" ({pair.ties} equal)" if pair.ties else ""
+    head = f"{a} is better than {b} on {wins} of {of} {found.blocks}{ties}"
+    head += (
+        f", by {difference:.2f} on average" if difference >= 0 else f", though {b} is by {-difference:.2f} on average"
+    )
+    if math.isnan(pair.p):
+        return f"{head}; too few {found.blocks} for a test."
+    if pair.differ:
+        return f"{head}; the data tell them apart, p = {p_text(pair.p)}."
+    least = 2.0 ** (1 - of)
+    small = (
+        f" {of} {found.blocks} cannot: the smallest p that they allow is {p_text(least)}."
+        if found.blocks == "data sets" and least >= LEVEL
+        else ""
+    )
+    return f"{head}; the data do not tell them apart, p = {p_text(pair.p)}.{small}"
+
+
+def _friedman_words(ranking: Ranking) -> str:
+    order = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
+    best = order[0]
+    if ranking.p >= LEVEL:
+        return (
+            f"Friedman's test over {ranking.n} data sets does not tell the {len(order)} methods apart, "
+            f"p = {p_text(ranking.p)}; {ranking.columns[best]} has the best average rank ({ranking.ranks[best]:.2f})."
+        )
+    behind = [i for i in order[1:] if ranking.ranks[i] - ranking.ranks[best] > ranking.critical_difference]
+    text = (
+        f"The methods differ (Friedman's test over {ranking.n} data sets, p = {p_text(ranking.p)}). "
+        f"{ranking.columns[best]} has the best average rank ({ranking.ranks[best]:.2f})"
+    )
+    if not behind:
+        return f"{text}, and Nemenyi's test tells it from none of the others."
+    return f"{text}, and Nemenyi's test tells it from {', '.join(ranking.columns[i] for i in behind)}."
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as papers print it: .31, .049, < .001."""
+    if math.isnan(p):
+        return "–"
+    if p < 0.001:
+        return "< .001"
+    text = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    return text.removeprefix("0")

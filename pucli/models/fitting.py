@@ -1,0 +1,372 @@
+"""Fitting of methods on rows, and predictions and scores of fitted models, in the units of the rows."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.data.rows.row_hashes import row_hashes, row_marks
+from pucli.core.errors import RunError, UsageError
+from pucli.core.memory import check_memory
+from pucli.methods import estimator_class, get_method
+from pucli.metrics import compute, pu_counts
+from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from pucli.data.rows.training_rows import TrainingRows
+
+# Attributes of estimators that describe their solutions; a method has some of them.
+STATEMENTS = (
+    "objective",
+    "dual_gap",
+    "residual",
+    "n_iter",
+    "converged",
+    "guarantee",
+    "improvement",
+    "pattern",
+    "n_complete",
+    "prior",
+    "n_components",
+    "positive_share",
+    "labelled_recall",
+    "graph_recall",
+    "kernel_residual",
+)
+
+
+# A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
+FIT_COPIES = 3
+# Methods that need the whole kernel matrix, and how often.
+KERNEL_COPIES = {"laplacian-svm": 5, "lds": 8, "label-spreading": 3}  # of n x n numbers, as measured
+
+# What `train` offers for sparse rows.
+TAKE_SPARSE = (
+    "--method blssvm, svc-naive --param kernel=linear, usmo --param kernel=linear --param prior=SHARE and upu --param "
+    "loss=double-hinge --param prior=SHARE"
+)
+
+# Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
+REHEARSED = 50
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the list of methods.
+    pipeline : Pipeline
+        Fitted preprocessing and estimator.
+    rows : TrainingRows
+        The training rows.
+    standardised : bool
+        Whether features were scaled.
+    seconds : float
+        Time of the fit.
+    doubt : str
+        Why the model may be useless, for those who apply it; "" if nothing speaks for it.
+    probability : dict
+        Probabilities by score for a method that has none of its own (`pucli.models.calibration`); empty if unknown.
+    """
+
+    method: str
+    pipeline: Pipeline
+    rows: TrainingRows
+    standardised: bool
+    seconds: float
+    doubt: str = ""
+    probability: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def estimator(self) -> Any:
+        """Return the fitted estimator without its preprocessing."""
+        return self.pipeline[-1]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Return the constructor parameters that are not None."""
+        return {key: value for key, value in self.estimator.get_params().items() if value is not None}
+
+    @property
+    def statements(self) -> dict[str, Any]:
+        """Return the attributes of the estimator that describe its solution, None if missing."""
+        return {name: getattr(self.estimator, f"{name}_", None) for name in STATEMENTS}
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file.
+
+        Raises
+        ------
+        UsageError
+            The file cannot be written, or an attribute of the estimator cannot be stored in a model file.
+        """
+        try:
+            save_model(path, self.to_save())
+        except TypeError as error:
+            raise UsageError(f"the model of {self.method} cannot be saved: {error}") from error
+
+    def to_save(self) -> SavedModel:
+        """Return the model with everything needed to apply it."""
+        rows = self.rows
+        if rows.encoder is not None and rows.y is not None:
+            rows.encoder.remember(rows.X, ~rows.labelled)
+        metadata = {
+            "kind": get_method(self.method).kind,
+            "label_column": rows.label_column,
+            "words": rows.words,
+            "data": {**rows.about, **row_marks(row_hashes(rows.X, rows.labelled))},
+            "id_columns": list(rows.id_columns),
+            "leaks": list(rows.leaks),
+            "doubt": self.doubt,
+            "probability": self.probability,
+            "denominator": rows.denominator,
+            "preprocessing": "standardise" if self.standardised else "none",
+        }
+        return SavedModel(self.pipeline, self.method, rows.feature_names, metadata, encoder=rows.encoder)
+
+
+def estimator_of(method: str) -> type[Any]:
+    """Return the estimator class of `method`.
+
+    Raises
+    ------
+    UsageError
+        The method is unknown, or needs an optional package that is not installed.
+    """
+    entry = get_method(method)
+    try:
+        return estimator_class(entry)
+    except ImportError as error:
+        if not entry.extra:
+            raise
+        raise UsageError(
+            f"method {method!r} needs {error.name!r}, which is not installed; `pip install 'pucli[{entry.extra}]'`."
+        ) from error
+
+
+def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return `params` with `seed` as `random_state`, if the method has this parameter and it is not given."""
+    if "random_state" in params or "random_state" not in inspect.signature(estimator_of(method)).parameters:
+        return dict(params)
+    return {**params, "random_state": seed}
+
+
+def prior_remark(method: str, given: Container[str]) -> str:
+    """Describe the default class prior of a method; return "" if the prior is given, estimated or not needed.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the list of methods.
+    given : container of str
+        The parameters that are given.
+    """
+    parameter = inspect.signature(estimator_of(method)).parameters.get("prior")
+    if parameter is None or "prior" in given:
+        return ""
+    if parameter.default is not None:
+        return f"{method} was given no class prior and takes its default, {parameter.default}"
+    return ""
+
+
+def takes_missing(method: str) -> bool:
+    """Return whether the method accepts rows with missing cells (NaN)."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator_of(method)()).input_tags.allow_nan)
+
+
+def fit(
+    method: str,
+    params: Mapping[str, Any],
+    rows: TrainingRows,
+    *,
+    standardise: bool,
+    report: Callable[[int, float], None] | None = None,
+) -> Fitted:
+    """Fit a method.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the list of methods.
+    params : dict
+        Constructor parameters.
+    rows : TrainingRows
+        The rows to train on.
+    standardise : bool
+        Whether features are scaled to zero mean and unit variance first.
+    report : callable, optional
+        Called with (iterations done, objective) at intervals by methods that report progress.
+
+    Raises
+    ------
+    UsageError
+        The parameters or the rows are not suitable for the method.
+    RunError
+        The optimiser failed.
+    """
+    estimator = estimator_of(method)(**params)
+    if not isinstance(rows.X, np.ndarray) and not _keeps_sparse(estimator):
+        n, m = rows.X.shape
+        raise UsageError(
+            f"{method} with these parameters needs dense rows, and {rows.title} has {n} x {m} cells, "
+            f"{8 * n * m / 1e9:.3g} GB; {TAKE_SPARSE} keep rows sparse."
+        )
+    reports = report is not None and "report" in estimator.get_params()
+    if reports:
+        estimator.set_params(report=report)
+    if isinstance(rows.X, np.ndarray):
+        _check_fit(method, rows)
+    pipeline = make_pipeline(estimator, standardise=standardise)
+    started = time.perf_counter()
+    try:
+        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, rows.y)
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    except FloatingPointError as error:
+        raise RunError(f"{method}: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{method} cannot be trained on {rows.title}: {_reason(rows, error)}") from error
+    if reports:
+        estimator.set_params(report=None)
+    return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
+
+
+def _check_fit(method: str, rows: TrainingRows) -> None:
+    """Raise UsageError if a fit to these rows needs more memory than there is."""
+    n, m = rows.X.shape
+    copies = 8.0 * FIT_COPIES * n * m
+    whole = 8.0 * KERNEL_COPIES.get(method, 0) * n * n
+    try:
+        check_memory(copies + whole, f"{method} on {n} x {m} numbers", "use fewer rows, e.g. --rows 10000, or columns")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _keeps_sparse(estimator: Any) -> bool:
+    """Return whether an estimator computes with sparse rows; those of pucli also take them by making them dense."""
+    from sklearn.utils import get_tags
+
+    return bool(getattr(estimator, "_sparse_format", get_tags(estimator).input_tags.sparse))
+
+
+def _reason(rows: TrainingRows, error: ValueError) -> str:
+    if rows.unlabeled != 0 and len(rows.words) == 1:  # the estimator knows the class by its number
+        (only,) = rows.words.values()
+        return f"every labelled row is of the class {only!r}; each class needs at least one."
+    return str(error)
+
+
+def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -> None:
+    """Raise UsageError if a model of `method` cannot be saved, before tuning and training.
+
+    Methods of other packages are fitted to a few rows for this check, which is skipped if the fit fails. All methods of
+    pucli can be saved.
+    """
+    if ":" in method:
+        raise UsageError(
+            f"a model of {method} cannot be saved, because only methods of the list can be loaded; `pucli new "
+            "method` makes a method of your class. Leave --model out."
+        )
+    if estimator_of(method).__module__.startswith(("pucli.", "sklearn.")):
+        return
+    few = np.sort(
+        np.concatenate([np.flatnonzero(rows.labelled)[:REHEARSED], np.flatnonzero(~rows.labelled)[:REHEARSED]])
+    )
+    part = replace(rows, X=rows.X[few], y=None if rows.y is None else rows.y[few])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fitted = fit(method, params, part, standardise=False)
+        except Exception:  # an estimator of another package may fail on few rows in any way
+            return
+    try:
+        model_bytes(fitted.to_save())
+    except TypeError as error:
+        raise UsageError(
+            f"a model of {method} cannot be saved: {error} Leave --model out, or use only numbers, text, "
+            "lists, dicts and arrays as attributes of the estimator."
+        ) from error
+
+
+def decision_values(pipeline: Any, X: Floats) -> Floats | None:
+    """Return decision values (n,) for two classes, positive for the last class, or None if there are none.
+
+    For a model with only probabilities, they are the probability of the last class minus one half.
+    """
+    if hasattr(pipeline, "decision_function"):
+        values = np.asarray(pipeline.decision_function(X), dtype=np.float64)
+        return values if values.ndim == 1 else None
+    if hasattr(pipeline, "predict_proba"):
+        shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
+        return shares[:, -1] - 0.5 if shares.shape[1] == 2 else None
+    return None
+
+
+def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]:
+    """Return the metrics for rows X (n, m) with true labels y (n,); the last class is positive.
+
+    For more than two classes, only metrics without a positive class are returned.
+    """
+    predictions = pipeline.predict(X)
+    given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
+    if len(np.unique(np.concatenate([y, predictions]))) <= 2:
+        decision = decision_values(pipeline, X)
+        # without decision values, the AUC is NaN instead of missing
+        given["decision"] = np.full(len(y), np.nan) if decision is None else decision
+        given["positive"] = pipeline.classes_[-1]
+    return compute(given)
+
+
+def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: str) -> dict[str, float]:
+    """Return the metrics that need only labelled and unlabeled rows, such as PUF.
+
+    `labelled` (n,) is the mask of the labelled positives; `denominator` is "unlabeled" (case-control) or "all".
+    """
+    counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
+    return compute({"counts": counts, "denominator": denominator})
+
+
+def predicted_words(saved: SavedModel, X: Floats) -> list[str]:
+    """Return the predicted labels of rows X as written in the training file."""
+    words = saved.metadata.get("words", {})
+    return [words.get(str(label), str(label)) for label in saved.pipeline.predict(X).tolist()]
+
+
+def clusters(pipeline: Any, X: Floats) -> AnyArray | None:
+    """Return the cluster (n,) of each row, or None for a model without clusters."""
+    if not hasattr(pipeline[-1], "predict_cluster"):
+        return None
+    found: AnyArray = pipeline[-1].predict_cluster(pipeline[:-1].transform(X) if len(pipeline) > 1 else X)
+    return found
+
+
+def log_density(pipeline: Any, X: Floats) -> Floats:
+    """Return the log-density (n,) of the observed cells of rows X (n, d), in nats and in the units of the rows."""
+    values: Floats = pipeline.score_samples(X)
+    there: Bools = ~np.isnan(X)
+    return values if len(pipeline) == 1 else values - there @ np.log(pipeline[0].scale_)
+
+
+def imputed(pipeline: Any, X: Floats) -> Floats:
+    """Return rows X (n, d), in their own units, with missing cells filled by their mean given the rest of the row."""
+    if len(pipeline) == 1:
+        completed: Floats = pipeline[-1].impute(X)
+        return completed
+    scaler, model = pipeline[0], pipeline[-1]
+    completed = scaler.inverse_transform(model.impute(scaler.transform(X)))
+    return np.where(np.isnan(X), completed, X)

@@ -1,0 +1,212 @@
+"""Predictions of a saved model for the rows of a file, in blocks.
+
+A file of any length needs the memory of one block. Blocks do not depend on the format of the file (see
+`pucli.data.rows.blocks`), so neither do the predictions, to the last bit.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Floats
+from pucli.data.rows.blocks import BLOCK, read_blocks
+from pucli.data.rows.row_hashes import RowCounter, row_hashes
+from pucli.data.files.formats import open_wide
+from pucli.data.frames import TableError
+from pucli.data.rows.user_file import fitted_width
+from pucli.data.encode.drift import Tally
+from pucli.core.errors import UsageError
+from pucli.models.fitting import clusters, decision_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.models.saved import SavedModel
+
+OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
+"""Names of the columns of predictions, without identifiers."""
+
+
+def predicted_blocks(
+    saved: SavedModel,
+    path: Path,
+    *,
+    ids: Sequence[str] = (),
+    tally: Tally | None = None,
+    trained: RowCounter | None = None,
+    rows: int = BLOCK,
+) -> Iterator[pd.DataFrame]:
+    """Predict the labels of the rows of a file.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A model that predicts labels.
+    path : Path
+        The file, or "-" for stdin.
+    ids : sequence of str
+        Columns of the file that are copied to the predictions.
+    tally : Tally, optional
+        Counter of cells not seen in training.
+    trained : RowCounter, optional
+        Counter of rows on which the model was trained.
+    rows : int, default=`BLOCK`
+        Number of rows in a block.
+
+    Yields
+    ------
+    predictions : pandas.DataFrame
+        Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
+        "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
+        class of several), "probability_low" and "probability_high" (what few rows and an estimated prior leave open; 0
+        and 1 if a column gave the label away in training) and "cluster".
+
+    Raises
+    ------
+    UsageError
+        The file, a column or a cell is missing or invalid, or an identifier has the name of a column of predictions.
+    """
+    import pandas as pd
+
+    check_ids(ids)
+    encoder = saved.table_encoder
+    counted = Tally() if tally is None else tally
+    if encoder.sparse_:
+        yield from _sparse_blocks(saved, path, ids, trained, rows)
+        return
+    needed = list(dict.fromkeys([*encoder.needed, *ids]))
+    start = 0
+    for table in read_blocks(path, needed, as_text={*encoder.read_as_text, *ids}, rows=rows):
+        counted.place, counted.offset = table.place, start
+        frame = table.frame
+        try:
+            X = encoder.transform(frame, counted)
+        except TableError as error:
+            raise UsageError(f"{'stdin' if str(path) == '-' else path}: {error}") from error
+        _count(trained, X)
+        found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
+        found |= {name: frame[name].to_numpy() for name in ids}
+        yield pd.DataFrame(found | _predicted(saved, X))
+        start += len(frame)
+
+
+def cut_at_share(saved: SavedModel, path: Path, share: float) -> SavedModel:
+    """Return a model of `pucli auto` that predicts a share of the rows of a file positive; reads the file once.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    path : Path
+        The file.
+    share : float
+        The wanted share; rows with the same score are all above the cut or all below.
+    """
+    from sklearn.pipeline import Pipeline
+
+    scores = np.sort(np.concatenate([block["score"].to_numpy() for block in predicted_blocks(saved, path)]))[::-1]
+    k = round(share * len(scores))
+    if k == len(scores):
+        middle = float(np.nextafter(scores[-1], -np.inf))
+    else:
+        middle = float(scores[0] if k == 0 else 0.5 * (scores[k - 1] + scores[k]))
+    name, model = saved.pipeline.steps[-1]
+    moved = copy.copy(model)
+    moved.cut_ = model.cut_ + middle
+    return replace(saved, pipeline=Pipeline([*saved.pipeline.steps[:-1], (name, moved)]))
+
+
+def _count(trained: RowCounter | None, X: Any) -> None:
+    if trained is not None:
+        trained.add(row_hashes(X, np.zeros(X.shape[0], dtype=bool)))
+
+
+def _sparse_blocks(
+    saved: SavedModel, path: Path, ids: Sequence[str], trained: RowCounter | None, rows: int
+) -> Iterator[pd.DataFrame]:
+    """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
+    import pandas as pd
+
+    if ids:
+        raise UsageError("--id needs a table; a LIBSVM file has no identifier columns")
+    wide = open_wide(path, always=True)
+    assert wide is not None
+    X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
+    for start in range(0, X.shape[0], rows):
+        block = X[start : start + rows]
+        _count(trained, block)
+        numbered = {"row": np.arange(start + 1, start + block.shape[0] + 1)}
+        yield pd.DataFrame(numbered | _predicted(saved, block))
+
+
+def check_ids(ids: Sequence[str], taken: Sequence[str] = OWN_COLUMNS) -> None:
+    """Raise UsageError if an identifier has the name of a column of predictions."""
+    for name in ids:
+        if name in taken:
+            raise UsageError(f"--id {name}: the predictions have a column of that name; rename it in the file")
+
+
+def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
+    """Return the columns of predictions for encoded rows."""
+    pipeline, words = saved.pipeline, saved.metadata.get("words", {})
+    labels, place = np.unique(pipeline.predict(X), return_inverse=True)
+    named = np.array([words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
+    found: dict[str, AnyArray] = {"prediction": named[place]}
+    scores, groups = decision_values(pipeline, X), clusters(pipeline, X)
+    if scores is not None:
+        found["score"] = scores
+    if hasattr(pipeline, "predict_proba"):
+        shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
+        found["probability"] = shares[:, -1] if shares.shape[1] == 2 else shares.max(axis=1)
+        if hasattr(pipeline[-1], "probability_range"):
+            found |= _range(saved, *pipeline[-1].probability_range(found["probability"]))
+    elif scores is not None and (curves := saved.metadata.get("probability")):
+        found["probability"] = np.interp(scores, curves["scores"], curves["probability"])
+        if curves["low"] != curves["high"]:
+            found |= _range(saved, *(np.interp(scores, curves["scores"], curves[end]) for end in ("low", "high")))
+    if groups is not None:
+        found["cluster"] = groups
+    return found
+
+
+def _range(saved: SavedModel, low: Floats, high: Floats) -> dict[str, AnyArray]:
+    """Return the range of the probabilities; if a column gave the label away in training, nothing is known of them."""
+    leaky = bool(saved.metadata.get("leaks"))
+    return {
+        "probability_low": np.zeros(len(low)) if leaky else low,
+        "probability_high": np.ones(len(high)) if leaky else high,
+    }
+
+
+def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
+    """Return the rows with the highest scores in descending order; ties are in the order of the file.
+
+    Parameters
+    ----------
+    blocks : iterable of pandas.DataFrame
+        The result of `predicted_blocks`; blocks are read one at a time.
+    count : int
+        Number of rows.
+
+    Raises
+    ------
+    UsageError
+        The model has no scores.
+    """
+    import pandas as pd
+
+    best: pd.DataFrame | None = None
+    for block in blocks:
+        if "score" not in block and "probability" not in block:
+            raise UsageError("--top needs scores, but this model predicts only labels")
+        by = "score" if "score" in block else "probability"
+        joined = block if best is None else pd.concat([best, block], ignore_index=True)
+        best = joined.iloc[np.argsort(-joined[by].to_numpy(), kind="stable")[:count]]
+    assert best is not None  # a file without rows is refused by its reader
+    return best.reset_index(drop=True)

@@ -1,0 +1,322 @@
+"""Saving and loading of fitted models without running code from the file.
+
+A model file is an uncompressed zip with ``model.json`` and one ``.npy`` member per array. It may contain plain values,
+lists, tuples, dicts, arrays of numbers or text, the encoder, the standardiser, the estimator of the method named in the
+file, and the classes that this estimator declares in ``saved_types``. There is no pickle, and names in the file are not
+looked up anywhere else, so no other class can be created. (skops has the same aim, but importing it takes seconds,
+because it imports all of scikit-learn, and torch if installed.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import json
+import warnings
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pucli import __version__
+from pucli.core.atomic_files import replacing
+from pucli.data.encode.encoder import TableEncoder
+from pucli.data.frames import TableError
+from pucli.data.encode.standardise import Standardiser
+from pucli.core.errors import UsageError
+from pucli.models.relabelling import InWords
+from pucli.methods import all_methods, estimator_class
+from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
+
+FORMAT = "pucli model, version 1"
+# what a model file says the versions of; another name is that of the package of its method
+OWN_VERSIONS = ("pucli", "scikit-learn", "numpy")
+ABOUT = "model.json"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted model with everything needed to apply it.
+
+    Parameters
+    ----------
+    pipeline : fitted Pipeline, see `make_pipeline`.
+    method : command-line name of the method.
+    feature_names : columns of X, in order.
+    encoder : encodes a table with columns of any kind as X; None if X is read directly.
+    metadata : any JSON values: label column, names of the labels, data set, ...
+    versions : versions of the packages that wrote the file.
+    """
+
+    pipeline: Pipeline
+    method: str
+    feature_names: list[str]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    encoder: TableEncoder | None = None
+
+    @property
+    def estimator(self) -> Any:
+        """Return the fitted estimator without its preprocessing."""
+        return self.pipeline[-1]
+
+    @property
+    def table_encoder(self) -> TableEncoder:
+        """Return the encoder of the model, or that of a numeric table if it has none."""
+        return TableEncoder.of_numbers(self.feature_names) if self.encoder is None else self.encoder
+
+    @property
+    def whole(self) -> Pipeline:
+        """Return a pipeline for tables like the training file; it predicts the words of the label column."""
+        *steps, (name, model) = self.pipeline.steps
+        words = self.metadata.get("words")
+        return Pipeline([("encode", self.table_encoder), *steps, (name, InWords(model, words) if words else model)])
+
+
+def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
+    """Return an unfitted pipeline of optional standardisation and `estimator`."""
+    steps: list[tuple[str, Any]] = [("standardise", Standardiser())] if standardise else []
+    return Pipeline([*steps, ("model", estimator)])
+
+
+def save_model(path: str | Path, model: SavedModel) -> Path:
+    """Write `model` to `path` atomically.
+
+    Raises UsageError if nothing can be written there, RunError if the disk is full, TypeError if an attribute of the
+    estimator is of a type that a model file cannot hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BLSSVM
+    >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> pipeline = make_pipeline(BLSSVM(), standardise=True).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = load_model(save_model(f"{folder}/my.model", SavedModel(pipeline, "blssvm", ["a", "b"])))
+    >>> bool((saved.pipeline.predict(X) == pipeline.predict(X)).all())
+    True
+    """
+    content = model_bytes(model)
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+    return Path(path)
+
+
+def model_bytes(model: SavedModel) -> bytes:
+    """Return the content of a model file; raise TypeError for an attribute of a type that it cannot hold."""
+    import sklearn
+
+    versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
+    method = all_methods()[model.method]
+    if method.package:
+        versions[method.package] = method.package_version
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        writer = ValueWriter(archive, _known_classes(model.method))
+        about = {
+            "format": FORMAT,
+            "method": model.method,
+            "feature_names": list(model.feature_names),
+            "metadata": model.metadata,
+            "versions": versions,
+            "encoder": writer.encode(model.encoder, "encoder"),
+            "steps": [[name, writer.encode(step, name)] for name, step in model.pipeline.steps],
+        }
+        archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
+    return buffer.getvalue()
+
+
+def load_model(path: str | Path) -> SavedModel:
+    """Read a model written by `save_model`. Nothing in the file is executed.
+
+    Raises UsageError for a file that is missing, damaged, not a model, or has content that is not allowed.
+    """
+    path = Path(path)
+    members = _members(path, _content(path))
+    try:
+        about = json.loads(members.pop(ABOUT))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _damaged(path, "its description cannot be read") from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise not_a_model(path)
+    method, versions = about.get("method"), about.get("versions")
+    if not isinstance(method, str) or not isinstance(versions, dict):
+        raise _damaged(path, "its description does not name the method and the versions")
+    if method not in (methods := all_methods()):
+        others = [f"{name} {version}" for name, version in versions.items() if name not in OWN_VERSIONS]
+        if others:
+            raise UsageError(f"{path}: holds a model of {method!r}; install {others[0]} to open it.")
+        raise UsageError(
+            f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
+            f"({__version__}) does not have."
+        )
+    reader = ValueReader(path, members, _known_classes(method))
+    try:
+        pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
+        encoder = reader.decode(about.get("encoder"))
+        names, metadata = list(about["feature_names"]), dict(about["metadata"])
+        model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder)
+        fits = isinstance(model.estimator, estimator_class(methods[method]))
+        fits &= model.estimator.n_features_in_ == len(model.feature_names)
+        fits &= encoder is None or len(encoder.get_feature_names_out()) == len(model.feature_names)
+        if fits:
+            _complete(model.estimator)
+    except UsageError:
+        raise
+    except Exception as error:  # a damaged file may cause any error of numpy or scikit-learn
+        raise _damaged(path, "its content is not a model") from error
+    if not fits:
+        raise not_a_model(path)
+    try:
+        _check_metadata(metadata)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _try_out(model)
+    except Exception as error:
+        raise _damaged(path, "its model cannot predict") from error
+    return model
+
+
+# Metadata that commands read, with their types.
+_METADATA: dict[str, tuple[type, ...]] = {
+    "kind": (str,),
+    "label_column": (str, type(None)),
+    "words": (dict,),
+    "data": (dict,),
+    "id_columns": (list,),
+    "leaks": (list,),
+    "doubt": (str,),
+    "probability": (dict,),
+    "denominator": (str,),
+    "preprocessing": (str,),
+}
+
+
+def _check_metadata(metadata: dict[str, Any]) -> None:
+    """Raise ValueError for metadata of a type that `Fitted.to_save` does not write."""
+    for name, types in _METADATA.items():
+        if name in metadata and not isinstance(metadata[name], types):
+            raise ValueError(name)
+    texts = [*metadata.get("words", {}).values(), *metadata.get("id_columns", []), *metadata.get("leaks", [])]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("words")
+    if metadata.get("denominator", "all") not in ("all", "unlabeled"):
+        raise ValueError("denominator")
+    if curves := metadata.get("probability"):
+        _check_curves(curves)
+
+
+def _check_curves(curves: dict[str, Any]) -> None:
+    """Raise ValueError unless these are probabilities by ascending score and a prior with its interval."""
+    scores = np.array(curves["scores"], dtype=float)
+    found = np.array([curves[name] for name in ("probability", "low", "high")], dtype=float)
+    priors = np.array([curves[name] for name in ("prior_low", "prior", "prior_high")], dtype=float)
+    if scores.ndim != 1 or found.shape != (3, len(scores)) or not len(scores) or not np.isfinite(scores).all():
+        raise ValueError("probability")
+    every = np.concatenate([found.ravel(), priors])
+    if not ((every >= 0.0) & (every <= 1.0)).all() or (np.diff(scores) < 0.0).any() or (np.diff(priors) < 0.0).any():
+        raise ValueError("probability")
+
+
+def _try_out(model: SavedModel) -> None:
+    """Check that the model can encode an empty row and a row of text, and predict a row of zeros.
+
+    Any error is raised; a score that is not a number raises ValueError.
+    """
+    encoder = model.table_encoder
+    if not encoder.sparse_:
+        import pandas as pd
+
+        with contextlib.suppress(TableError):
+            encoder.transform(pd.DataFrame({name: [None, "1"] for name in encoder.needed}, dtype=object))
+    rows = np.zeros((3, len(model.feature_names)))
+    if len(model.pipeline) > 1:
+        rows = model.pipeline[:-1].transform(rows)
+    if all_methods()[model.method].extra:  # a network takes a second for its densities
+        return
+    shapes = {}
+    for name in ("predict", "decision_function", "predict_proba", "predict_cluster", "score_samples"):
+        if hasattr(model.estimator, name):
+            found = np.asarray(getattr(model.estimator, name)(rows))
+            shapes[name] = found.shape
+            if len(found) != len(rows) or (name == "decision_function" and np.isnan(found).any()):
+                raise ValueError(name)
+    classes = getattr(model.estimator, "classes_", None)
+    if "predict" in shapes and shapes["predict"] != (len(rows),):
+        raise ValueError("predict")
+    if classes is not None and np.shape(classes) != (2 if shapes.get("decision_function") == (3,) else len(classes),):
+        raise ValueError("classes_")
+    if classes is not None and shapes.get("predict_proba", (3, len(classes))) != (3, len(classes)):
+        raise ValueError("classes_")
+
+
+def _complete(estimator: Any) -> None:
+    """Add missing parameters and attributes to a model of an earlier version."""
+    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+        if not hasattr(estimator, name):
+            setattr(estimator, name, parameter.default)
+    for name in getattr(type(estimator), "_rules", ()):
+        if not hasattr(estimator, f"{name}_"):
+            setattr(estimator, f"{name}_", getattr(estimator, name))
+
+
+def _known_classes(method: str) -> dict[str, type]:
+    """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
+    kind = estimator_class(all_methods()[method])
+    # files written before Standardiser existed contain a StandardScaler
+    known = {
+        "TableEncoder": TableEncoder,
+        "Standardiser": Standardiser,
+        "StandardScaler": StandardScaler,
+        method: kind,
+    }
+    for dotted in getattr(kind, "saved_types", ()):
+        module, _, name = dotted.rpartition(".")
+        known[dotted] = getattr(importlib.import_module(module), name)
+    return known
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of an archive, or raise UsageError if the file cannot be an archive."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give a model file.")
+    if not path.is_file():
+        raise UsageError(f"{path}: no such model file; `pucli auto` and `pucli train` write one to --model FILE.")
+    content = path.read_bytes()
+    if content[:1] == b"\x80":
+        raise UsageError(
+            f"{path}: is a pickle, which can run any code when it is opened, and is refused; "
+            "`pucli train --model FILE` writes models that are safe to open."
+        )
+    if content[:2] != b"PK":
+        raise not_a_model(path)
+    return content
+
+
+def _members(path: Path, content: bytes) -> dict[str, bytes]:
+    """Return the members of the archive, none of them larger than the file itself."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            listed = archive.infolist()
+            if any(member.compress_type != zipfile.ZIP_STORED for member in listed):
+                raise not_a_model(path, "its members are compressed, unlike those of a model")
+            if sum(member.file_size for member in listed) > len(content):
+                raise not_a_model(path, "its members claim to be larger than the file")
+            if ABOUT not in archive.namelist():
+                raise not_a_model(path)
+            return {member.filename: archive.read(member) for member in listed}  # checks each member's CRC-32
+    except UsageError:
+        raise
+    except Exception as error:
+        raise _damaged(path, "it is truncated, or bytes have changed") from error
+
+
+def _damaged(path: Path, detail: str) -> UsageError:
+    return UsageError(f"{path}: the model file is damaged ({detail}); train it again or take it from a backup.")

@@ -1,0 +1,106 @@
+"""Values of a model file: as JSON, and arrays as members of its archive. No other class can be created."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pucli.core.errors import UsageError
+
+
+class ValueWriter:
+    """Encoder of values as JSON and of arrays as members of the archive."""
+
+    def __init__(self, archive: zipfile.ZipFile, classes: dict[str, type]) -> None:
+        self.archive = archive
+        self.names = {kind: name for name, kind in classes.items()}
+        self.count = 0
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return `value` as JSON; `where` names the attribute in errors."""
+        if value is None or isinstance(value, (bool, str)) or type(value) is int:
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            return {"array": self._store(value)}
+        if isinstance(value, np.ndarray) and value.ndim == 1:
+            return {"objects": [self.encode(item, where) for item in value]}
+        if isinstance(value, np.generic):
+            return {"scalar": self._store(np.asarray(value))}
+        if type(value) in (list, tuple):
+            return {type(value).__name__: [self.encode(item, where) for item in value]}
+        if type(value) is dict:
+            return {"dict": [[self.encode(k, where), self.encode(v, f"{where}.{k}")] for k, v in value.items()]}
+        if type(value) in self.names:
+            state = {key: self.encode(item, f"{where}.{key}") for key, item in value.__getstate__().items()}
+            return {"object": self.names[type(value)], "state": state}
+        raise TypeError(f"{where} is a {type(value).__name__}, which a model file cannot hold; see `saved_types`.")
+
+    def _store(self, array: np.ndarray) -> str:
+        name = f"{self.count}.npy"
+        self.count += 1
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        self.archive.writestr(name, buffer.getvalue())
+        return name
+
+
+class ValueReader:
+    """Decoder of values from JSON."""
+
+    def __init__(self, path: Path, members: dict[str, bytes], classes: dict[str, type]) -> None:
+        self.path, self.members, self.classes = path, members, classes
+
+    def decode(self, code: Any) -> Any:
+        """Return the value that `ValueWriter.encode` encoded as `code`."""
+        if not isinstance(code, dict):
+            return code
+        if "object" in code:
+            return self._object(code["object"], code["state"])
+        [(kind, content)] = code.items()
+        match kind:
+            case "array":
+                return self._array(content)
+            case "scalar":
+                return self._array(content)[()]
+            case "float":
+                return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
+            case "objects":
+                result = np.empty(len(content), dtype=object)
+                result[:] = [self.decode(item) for item in content]
+                return result
+            case "list":
+                return [self.decode(item) for item in content]
+            case "tuple":
+                return tuple(self.decode(item) for item in content)
+            case "dict":
+                return {self.decode(key): self.decode(item) for key, item in content}
+        raise not_a_model(self.path, f"it holds {kind!r}, which is refused")
+
+    def _array(self, name: str) -> np.ndarray:
+        result: np.ndarray = np.load(io.BytesIO(self.members[name]), allow_pickle=False)
+        return result
+
+    def _object(self, name: Any, state: dict[str, Any]) -> Any:
+        kind = self.classes.get(name)
+        if kind is None:
+            raise not_a_model(self.path, f"it holds {name}, which is refused")
+        instance: Any = object.__new__(kind)
+        attributes = {key: self.decode(item) for key, item in state.items()}
+        if hasattr(instance, "__setstate__"):
+            instance.__setstate__(attributes)
+        else:
+            vars(instance).update(attributes)
+        return instance
+
+
+def not_a_model(path: Path, detail: str = "") -> UsageError:
+    """Return the error for a file that is no model of pucli."""
+    detail = f": {detail}" if detail else ""
+    return UsageError(f"{path} is not a model of pucli{detail}. --model of `pucli auto` or `train` writes one.")

@@ -1,0 +1,265 @@
+"""How a PU method does on rows that it was not trained on, without true labels.
+
+Training rows flatter a flexible model: it may predict every labelled row positive and learn nothing. Cross-validation
+on at most some thousand rows shows that in little time, whatever the size of the table. Weights that were set for
+all rows need all rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg  # noqa: F401  a library that is loaded later escapes the limit on threads
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from pucli.core.arrays import Bools, Floats, Ints
+from pucli.solvers.ensemble.ranking import CHANCE, chance_limit
+from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
+from pucli.models.fitting import decision_values
+from pucli.core.seeding import stream
+
+FOLDS = 4
+# Up to this many rows are all used; of more, at most so many of each kind.
+MOST_ROWS = 5000
+MOST_LABELLED, MOST_UNLABELED = 1000, 4000
+# Parameters whose numbers are for sums over all rows; on a sample they mean something else.
+WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Results on held-out rows.
+
+    Attributes
+    ----------
+    recall, share : float
+        Share of the labelled and of the unlabeled rows that are predicted positive.
+    pu_auc : float
+        Probability that a labelled row has a higher score than an unlabeled one, the mean over the folds.
+    labelled, unlabeled : int
+        Number of rows of each kind.
+    recall_sd, share_sd, pu_auc_sd : float
+        Standard deviations of the first three over the folds.
+    prior : float or None
+        The class prior of the model, of which every fold makes use; None if the method has none.
+    """
+
+    recall: float
+    share: float
+    pu_auc: float
+    labelled: int
+    unlabeled: int
+    recall_sd: float = 0.0
+    share_sd: float = 0.0
+    pu_auc_sd: float = 0.0
+    prior: float | None = None
+
+    @property
+    def ranks(self) -> bool:
+        """Whether labelled rows rank above unlabeled ones by more than chance."""
+        return self.pu_auc > chance_limit(self.labelled, self.unlabeled)
+
+    @property
+    def warning(self) -> str:
+        """Why the model may be useless, or "" if nothing speaks for it."""
+        if not self.ranks:
+            by_chance = chance_limit(self.labelled, self.unlabeled)
+            return (
+                f"the model may be useless: labelled rows that it was not trained on hardly rank above unlabeled "
+                f"ones (PU-AUC {self.pu_auc:.2f}; up to {by_chance:.2f} may be chance)"
+            )
+        spread = np.sqrt(self.share * (1.0 - self.share) / self.labelled)
+        if self.recall - self.share <= CHANCE * spread:
+            return (
+                f"the cut may be useless: of rows that the model was not trained on, it predicts "
+                f"{100 * self.recall:.0f} % of the labelled and {100 * self.share:.0f} % of the unlabeled ones positive"
+            )
+        return ""
+
+
+class HeldOutScores(NamedTuple):
+    """Scores of rows by models that were trained without them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (k,)
+        Numbers of the rows.
+    labelled : ndarray of shape (k,)
+    fold : ndarray of shape (k,)
+        The fold in which a row was held out.
+    scores : ndarray of shape (k,)
+    prior : float or None
+        The class prior of the model, of which every fold makes use; None if the method has none.
+    """
+
+    rows: Ints
+    labelled: Bools
+    fold: Ints
+    scores: Floats
+    prior: float | None
+
+
+def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | None:
+    """Cross-validate a fitted PU pipeline with the parameters it has.
+
+    Parameters
+    ----------
+    pipeline, X, labelled, seed
+        As in `held_out_scores`.
+
+    Returns
+    -------
+    HeldOut or None
+        None where `held_out_scores` returns None.
+    """
+    found = held_out_scores(pipeline, X, labelled, seed)
+    return None if found is None else judged(found)
+
+
+def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOutScores | None:
+    """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
+
+    Where the model estimated its class prior, all folds take that estimate, and where its objective is an average over
+    rows, the ridge that it chose by rule. With estimates and rules of each fold, the results would be those of other
+    models.
+
+    Parameters
+    ----------
+    pipeline : fitted pipeline
+        Only its parameters and its class prior are used.
+    X : ndarray of shape (n, m)
+    labelled : ndarray of shape (n,)
+    seed : int
+        Of the rows and the folds.
+
+    Returns
+    -------
+    HeldOutScores or None
+        None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or weights were set
+        for more than `MOST_ROWS` rows, which no sample could do with.
+    """
+    rows = _usable(pipeline[-1], labelled, seed)
+    if rows is None:
+        return None
+    X, s = X[rows], labelled[rows]
+    if min(int(s.sum()), int((~s).sum())) < FOLDS:
+        return None
+    known = _prior(pipeline[-1])
+    kept = _kept(pipeline[-1], known)
+    fold, scores = np.empty(len(s), dtype=np.int64), np.empty(len(s))
+    for k, (train, test) in enumerate(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(s, s)):
+        values = _scores(pipeline, kept, X[train], s[train].astype(int), X[test])
+        if values is None:
+            return None
+        fold[test], scores[test] = k, values
+    return HeldOutScores(rows, s, fold, scores, known)
+
+
+def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int) -> tuple[Floats, Bools] | None:
+    """Score labelled rows of two classes by cross-validation of a fitted semi-supervised pipeline.
+
+    Parameters
+    ----------
+    pipeline : fitted pipeline
+        Only its parameters are used.
+    X : ndarray of shape (n, m)
+    y : ndarray of shape (n,)
+        Classes, and the mark of unlabeled rows, which every fold trains on.
+    labelled : ndarray of shape (n,)
+    seed : int
+
+    Returns
+    -------
+    tuple of two ndarray of shape (k,), or None
+        Scores of labelled rows, and which are of the last class; None as in `held_out_scores`.
+    """
+    rows = _usable(pipeline[-1], labelled, seed)
+    if rows is None:
+        return None
+    X, y, known = X[rows], y[rows], np.flatnonzero(labelled[rows])
+    classes, counts = np.unique(y[known], return_counts=True)
+    if len(classes) != 2 or counts.min() < FOLDS:
+        return None
+    scores = np.empty(len(known))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for _, test in folds.split(known, y[known]):
+        train = np.setdiff1d(np.arange(len(rows)), known[test])
+        values = _scores(pipeline, {}, X[train], y[train], X[known[test]])
+        if values is None:
+            return None
+        scores[test] = values
+    return scores, y[known] == classes[-1]
+
+
+def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
+    """Return the numbers of the rows to cross-validate on, None if weights were set for too many of them."""
+    if len(labelled) <= MOST_ROWS:
+        return np.arange(len(labelled))
+    return None if _sets_weights(estimator) else drawn(labelled, seed, MOST_LABELLED, MOST_UNLABELED)
+
+
+def _scores(pipeline: Any, kept: dict[str, float], X: Floats, y: Ints, test: Floats) -> Floats | None:
+    """Return the scores of rows `test` by a model of rows X with labels y, None if it cannot be fitted or has none."""
+    model = clone(pipeline)
+    model[-1].set_params(**kept)
+    try:
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore")
+            return decision_values(model.fit(X, y), test)
+    except ValueError:
+        return None
+
+
+def judged(found: HeldOutScores) -> HeldOut:
+    """Return what held-out scores say, as means over the folds and their standard deviations."""
+    results = []
+    for k in range(FOLDS):
+        scores, marked = found.scores[found.fold == k], found.labelled[found.fold == k]
+        area = float(roc_auc_score(marked, scores))
+        results.append((np.mean(scores[marked] > 0), np.mean(scores[~marked] > 0), area))
+    folds = np.array(results, dtype=float)
+    n_labelled = int(found.labelled.sum())
+    recall, share, area = folds.mean(axis=0).tolist()
+    recall_sd, share_sd, area_sd = folds.std(axis=0, ddof=1).tolist()
+    n_unlabeled = len(found.labelled) - n_labelled
+    return HeldOut(recall, share, area, n_labelled, n_unlabeled, recall_sd, share_sd, area_sd, found.prior)
+
+
+def _prior(estimator: Any) -> float | None:
+    """Return the class prior of a fitted estimator that takes one, None if it used none."""
+    used = getattr(estimator, "prior_", None) if "prior" in estimator.get_params() else None
+    return None if used is None else float(used)
+
+
+def _kept(estimator: Any, prior: float | None) -> dict[str, float]:
+    """Return the parameters of a fitted estimator that the folds take as numbers.
+
+    The prior, and the ridge of an objective that is an average over rows: its rule divides by the number of rows, so
+    that a fold would be smoother than the model and cut elsewhere.
+    """
+    kept = {} if prior is None else {"prior": prior}
+    if getattr(estimator, "_rules", {}).get("lam") in (ridge_of_means, half_ridge_of_means):
+        kept["lam"] = estimator.lam_
+    return kept
+
+
+def _sets_weights(estimator: Any) -> bool:
+    """Return whether a weight differs from its default, which suits any number of rows."""
+    given, default = estimator.get_params(), type(estimator)().get_params()
+    return any(given[name] != default[name] for name in WEIGHTS if name in given)
+
+
+def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -> Ints:
+    """Return the numbers of at most so many labelled and unlabeled rows, in order."""
+    random = stream(seed, "held-out rows")
+    parts = [
+        random.permutation(np.flatnonzero(kind))[:most]
+        for kind, most in ((labelled, most_labelled), (~labelled, most_unlabeled))
+    ]
+    return np.sort(np.concatenate(parts))

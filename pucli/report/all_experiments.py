@@ -1,0 +1,178 @@
+"""Reports of all experiments, and the counts of their verdicts on the front page of the results."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pucli.core.errors import UsageError
+from pucli.report.build import collect
+from pucli.report.cells_csv import FILE as CELLS
+from pucli.report.files import write
+from pucli.report.formats.markdown import grid
+from pucli.report.model import Report
+from pucli.report.tables.causes import CAUSES, REDUCED, UNEXPLAINED
+from pucli.report.tables.leaderboard import leaders
+from pucli.report.tables.published import figures_of_metrics
+from pucli.report.tables.standing import FILE as STANDING
+from pucli.report.tables.standing import standings
+from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+from pucli.runner.experiment import base_name
+from pucli.runner.loading import experiment_names, load_experiment
+from pucli.runner.plan import DEFAULT_RESULTS
+from pucli.runner.store import STORE
+
+PAGE = "README.md"
+BEGIN = "<!-- verdicts: begin; written by `pucli report --all` -->"
+END = "<!-- verdicts: end -->"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A row of a table.csv with a verdict.
+
+    `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
+    that was published, and no other table has the same `figure` from longer runs or more `repeats`.
+    """
+
+    experiment: str
+    metric: str
+    verdict: str
+    cause: str
+    primary: bool
+    figure: tuple[str, ...] = ()
+    repeats: int = 0
+
+
+def report_all(
+    results_dir: str | Path | None = None,
+    *,
+    formats: Iterable[str] = ("md", "csv", "tex"),
+    figures: bool = True,
+    on_report: Callable[[Report], None] | None = None,
+) -> list[Report]:
+    """Build the report of every experiment with results, standing.csv, and the counts on the front page.
+
+    Parameters
+    ----------
+    results_dir : str or Path, optional
+        Folder of all experiments, by default results.
+    formats : iterable of str
+        Any of md, csv, tex and html.
+    figures : bool
+        Whether to draw figures.
+    on_report : callable, optional
+        Called with each finished report.
+
+    Returns
+    -------
+    list of Report
+
+    Raises
+    ------
+    UsageError
+        No declared experiment has results there.
+    """
+    results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
+    reports, ranked = [], []
+    for name in with_results(results):
+        experiment = load_experiment(name, check_methods=False)
+        reports.append(collect(experiment, results_dir=results, formats=list(formats), figures=figures))
+        ranked.append((experiment, reports[-1].rankings))
+        if on_report is not None:
+            on_report(reports[-1])
+    if not reports:
+        raise UsageError(
+            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
+        )
+    write(results / STANDING, standings(leaders(ranked), results))
+    page = results / PAGE
+    if page.is_file():
+        write(page, with_counts(page.read_text(encoding="utf-8"), judged_rows(results)))
+    return reports
+
+
+def with_results(results: Path) -> list[str]:
+    """Return the names of the declared experiments that have cells in the folder `results`."""
+    return [name for name in experiment_names() if any((results / name / file).is_file() for file in (CELLS, STORE))]
+
+
+def judged_rows(results: Path) -> list[Judged]:
+    """Return every row with a verdict of the table.csv files in the folder `results`."""
+    found = []
+    for name in with_results(results):
+        experiment = load_experiment(name, check_methods=False)
+        primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
+        file_of = figures_of_metrics(experiment)
+        path = results / name / "table.csv"
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8", newline="") as handle:
+            for row in csv.DictReader(handle):
+                column = "/".join(filter(None, (row["method"], row["variant"])))
+                verdict, metric = row["verdict"].partition(":")[0], row["metric"].partition(" ")[0]
+                stands = metric in file_of and (column in primary or column not in experiment.methods)
+                figure = (file_of.get(metric, ""), row["dataset"], row["setting"], row["method"], metric)
+                judged = Judged(name, row["metric"], verdict, row["cause"], stands, figure, int(row["repeats"]))
+                found.append(judged)
+    # a row without a verdict ("failure" in print) still stands for its figure
+    return [row for row in one_for_each_figure(found) if row.verdict]
+
+
+def one_for_each_figure(rows: Sequence[Judged]) -> list[Judged]:
+    """Return the rows; of those for one published figure, only one is primary.
+
+    It is one that runs as much as was published, if there is one, of these that with most repeats, or the first.
+    """
+    standing: dict[tuple[str, ...], Judged] = {}
+    for row in rows:
+        if row.primary and (row.figure not in standing or _weight(row) > _weight(standing[row.figure])):
+            standing[row.figure] = row
+    return [replace(row, primary=row.primary and standing[row.figure] is row) for row in rows]
+
+
+def _weight(row: Judged) -> tuple[bool, bool, int]:
+    return row.repeats > 0, row.cause != REDUCED, row.repeats
+
+
+def counts_text(rows: Sequence[Judged]) -> str:
+    """Return the counts of verdicts by table and in all, of rows without a known cause, and of causes, as Markdown."""
+    shown = [verdict for verdict in VERDICTS if any(row.verdict == verdict for row in rows)]
+    lines = []
+    for name, metric in dict.fromkeys((row.experiment, row.metric) for row in rows):
+        own = [row for row in rows if (row.experiment, row.metric) == (name, metric)]
+        lines.append([f"[{name}]({name}/table.md)", metric, *_counted(own, shown)])
+    lines.append(["**all rows**", "", *_counted(rows, shown)])
+    lines.append(["of these, one for each published figure", "", *_counted([r for r in rows if r.primary], shown)])
+    heading = ["Table", "Metric", "rows", *shown, f"cause {UNEXPLAINED}"]
+    causes = Counter(row.cause for row in rows if row.cause)
+    of_primary = Counter(row.cause for row in rows if row.cause and row.primary)
+    reasons = [[cause, CAUSES[cause], str(number), str(of_primary[cause])] for cause, number in causes.most_common()]
+    return "\n\n".join(
+        [
+            grid(heading, lines, "ll" + "r" * (len(shown) + 2)),
+            "Causes of the rows that are neither reproduced nor left out:",
+            grid(["Cause", "Meaning", "rows", "of published figures"], reasons, "llrr"),
+        ]
+    )
+
+
+def with_counts(page: str, rows: Sequence[Judged]) -> str:
+    """Return the front page with the counts between its marks, or unchanged if it has no marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        return page
+    return f"{before}{BEGIN}\n\n{counts_text(rows)}\n\n{END}{after}"
+
+
+def _counted(rows: Sequence[Judged], shown: Sequence[str]) -> list[str]:
+    counts = Counter(row.verdict for row in rows)
+    return [
+        str(sum(counts[verdict] for verdict in VERDICTS if verdict != NOT_RUN)),
+        *(str(counts[v] or "") for v in shown),
+        str(sum(row.cause == UNEXPLAINED for row in rows) or ""),
+    ]

@@ -1,0 +1,200 @@
+"""Writing and reading of cells.csv, which has one row for each planned cell and replaces a missing store.
+
+The file has everything that a table needs, but neither the trials of tuning nor the details behind some figures. Its
+columns, in this order: the identity of the cell; status; chosen parameters; metrics; seconds_*; the certificate; number
+of fits, flags, notes, error. A metric with the name of another column has the prefix `metric_`. Where cells were made
+in several ways, the last column, `made_with`, has the number of the entry of provenance.json, from 1; files of before
+this column lack it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pucli.core.errors import UsageError
+from pucli.report.files import csv_text, read_provenance
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import base_name, variant_name
+from pucli.runner.store import StoredRow, StoredRows
+
+FILE = "cells.csv"
+HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "params")
+TAIL = ("n_fits", "flags", "notes", "error")
+SECONDS = "seconds_"
+METRIC = "metric_"
+WAY = "made_with"
+MISSING = "missing"
+# separator of flags, and of notes, within their column
+SEPARATOR = "; "
+
+
+def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the text of cells.csv, with all digits. Settings and parameters are JSON; repeats count from 0.
+
+    `ways` are the entries `made_with` of the provenance that is written beside it.
+    """
+    metrics = _names(stored, "metrics")
+    seconds = _names(stored, "seconds")
+    certificate = _names(stored, "certificate")
+    taken = {*HEAD, *TAIL, *certificate}
+    columns = [
+        *HEAD, *(METRIC + name if name in taken else name for name in metrics), *(SECONDS + name for name in seconds),
+        *certificate, *TAIL, *([WAY] if len(ways) > 1 else []),
+    ]  # fmt: skip
+    numbers = {way_text(way): number for number, way in enumerate(ways, start=1)}
+    lines = []
+    for cell in cells:
+        row = stored.get(cell.key)
+        head = [cell.key, cell.dataset, _text(dict(cell.setting)), cell.repeat, base_name(cell.method),
+                variant_name(cell.method)]  # fmt: skip
+        if row is None:
+            lines.append([*head, MISSING, *[None] * (len(columns) - len(head) - 1)])
+            continue
+        values = [
+            *(row["metrics"].get(name) for name in metrics),
+            *(row["seconds"].get(name) for name in seconds),
+            *(row["certificate"].get(name) for name in certificate),
+        ]
+        tail = [row["n_fits"], SEPARATOR.join(row["flags"]), SEPARATOR.join(row["notes"]), row["error"]]
+        if len(ways) > 1:
+            tail.append(numbers.get(way_text(row["provenance"])))
+        lines.append([*head, row["status"], _text(row["params"]), *map(_exact, values), *tail])
+    return csv_text(columns, lines)
+
+
+def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
+    """Return the cells in cells.csv of a results folder, in the form of the store; {} if there is no such file.
+
+    Parameters
+    ----------
+    folder : Path
+        Results folder of one experiment.
+    keys : iterable of str, optional
+        Only these cells.
+
+    Returns
+    -------
+    dict of str to StoredRow
+        Map from key to row, without trials, details and time; with its provenance where the file tells it.
+
+    Raises
+    ------
+    UsageError
+        The file lacks a column, or a row cannot be read.
+    """
+    path = folder / FILE
+    wanted = None if keys is None else set(keys)
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            csv.field_size_limit(sys.maxsize)
+            reader = csv.reader(handle)
+            columns = next(reader, [])
+            parts = _parts(columns, path)
+            place = columns.index("key")
+            ways = read_provenance(folder).get("made_with", [])
+            return {
+                line[place]: _row(columns, parts, line, path, number, ways)
+                for number, line in enumerate(reader, start=2)
+                if line[columns.index("status")] != MISSING and (wanted is None or line[place] in wanted)
+            }
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path}: cannot be read ({error}).") from None
+
+
+def _parts(columns: list[str], path: Path) -> dict[str, slice]:
+    """Return the positions of the columns with metrics, seconds and the certificate."""
+    for name in (*HEAD, *TAIL):
+        if columns.count(name) != 1:
+            raise UsageError(f"{path}: the column {name!r} is {'missing' if name not in columns else 'duplicated'}.")
+    first, last = columns.index("params") + 1, columns.index("n_fits")
+    if first == last:  # no cell was finished: all failed or are missing
+        return dict.fromkeys(("metrics", "seconds", "certificate"), slice(first, last))
+    timed = [i for i in range(first, last) if columns[i].startswith(SECONDS)]
+    if not timed:
+        raise UsageError(f"{path}: there is no column {SECONDS}* between the metrics and the certificate.")
+    return {
+        "metrics": slice(first, timed[0]),
+        "seconds": slice(timed[0], timed[-1] + 1),
+        "certificate": slice(timed[-1] + 1, last),
+    }
+
+
+def way_text(way: Mapping[str, Any]) -> str:
+    """Return an entry of `made_with`, or the provenance of a cell, as a text that is equal for the same way."""
+    return json.dumps({name: value for name, value in way.items() if name != "cells"}, sort_keys=True)
+
+
+def _made(plain: Mapping[str, str], ways: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the provenance of a row: that of its number, or the only one; {} where the file does not tell it."""
+    number = int(plain.get(WAY) or 0) if len(ways) != 1 or WAY in plain else 1
+    return json.loads(way_text(ways[number - 1])) if 1 <= number <= len(ways) else {}
+
+
+def _row(
+    columns: list[str],
+    parts: dict[str, slice],
+    line: list[str],
+    path: Path,
+    number: int,
+    ways: Sequence[Mapping[str, Any]],
+) -> StoredRow:
+    if len(line) != len(columns):
+        raise UsageError(f"{path}: line {number} has {len(line)} values for {len(columns)} columns.")
+    plain = dict(zip(columns, line, strict=True))
+    try:
+        return StoredRow(
+            key=plain["key"],
+            dataset=plain["dataset"],
+            setting=json.loads(plain["setting"]),
+            repeat=int(plain["repeat"]),
+            method="/".join(filter(None, (plain["method"], plain["variant"]))),
+            declared={},
+            status=plain["status"],
+            params=json.loads(plain["params"]),
+            metrics=dict(_values(columns, line, parts["metrics"], METRIC)),
+            certificate=dict(_values(columns, line, parts["certificate"], "")),
+            seconds=dict(_values(columns, line, parts["seconds"], SECONDS)),
+            n_fits=int(plain["n_fits"]),
+            error=plain["error"],
+            notes=_listed(plain["notes"]),
+            flags=_listed(plain["flags"]),
+            details={},
+            provenance=_made(plain, ways),
+            finished="",
+        )
+    except ValueError as error:
+        raise UsageError(f"{path}: line {number}: {error}.") from None
+
+
+def _values(columns: list[str], line: list[str], places: slice, prefix: str) -> Iterator[tuple[str, float]]:
+    """Yield the name and number of each filled column; True and False stay boolean."""
+    for name, text in zip(columns[places], line[places], strict=True):
+        if text:
+            yield name.removeprefix(prefix), text == "True" if text in ("True", "False") else float(text)
+
+
+def _listed(text: str) -> list[str]:
+    return text.split(SEPARATOR) if text else []
+
+
+def _exact(value: Any) -> Any:
+    """Return a number as the shortest text that is read back exactly, integers without a decimal point."""
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value).removesuffix(".0")
+    return value
+
+
+def _names(stored: StoredRows, part: Literal["metrics", "seconds", "certificate"]) -> list[str]:
+    return list(dict.fromkeys(name for key in sorted(stored) for name in stored[key][part]))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

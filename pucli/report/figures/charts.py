@@ -1,0 +1,147 @@
+"""Figures: seconds by method, and box plots of paired differences (Wang 2024, Figures 3.5 and 3.6).
+
+They are drawn without a display; the same numbers give the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import statistics
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pucli.metrics import get_metric
+from pucli.report.figures.style import FAINT, NARROW, WIDE, colour, look, plain
+from pucli.report.tables.published import setting_key
+from pucli.report.tables.samples import Samples, setting_text
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import FigureSpec
+from pucli.runner.store import StoredRows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# parts of a cell, each with its mark
+PARTS = {"tune": "o", "fit": "o", "predict": "D"}
+
+
+def render(figure: Figure) -> dict[str, bytes]:
+    """Return the figure as {"png": bytes, "svg": bytes}."""
+    drawn = {}
+    with look():
+        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=ending, metadata=metadata, bbox_inches="tight")
+            drawn[ending] = buffer.getvalue()
+    drawn["svg"] = _shorter(drawn["svg"])
+    return drawn
+
+
+def _shorter(svg: bytes) -> bytes:
+    """Round coordinates to hundredths of a point, and leave out comments and indentation."""
+
+    def rounded(given: re.Match[bytes]) -> bytes:
+        short = re.sub(rb"-?\d+\.\d+", lambda number: b"%g" % round(float(number[0]), 2), given[0])
+        # a stroke without length, see `pucli.report.figures.style.dots`
+        return re.sub(rb"M ([\d.-]+ [\d.-]+) \nL \1 \n", rb"M\1h0", short)
+
+    shorter = re.sub(rb"<!--.*?-->|\n\s+", lambda found: b"" if found[0][:1] == b"<" else b"\n", svg, flags=re.DOTALL)
+    return re.sub(rb' (?:d|x|y)="[^"]+"', rounded, shorter)
+
+
+def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] = ()) -> Figure | None:
+    """Draw the mean seconds of tuning, fitting and prediction by method; return None if no cell is finished.
+
+    Parameters
+    ----------
+    cells, stored
+        The plan and its rows.
+    processes : sequence of int
+        Numbers of processes at a time, for rows that do not say it.
+    """
+    seconds: dict[str, dict[str, list[float]]] = {}
+    ways = set(processes)
+    for cell in cells:
+        row = stored.get(cell.key)
+        if row is not None and row["status"] == "done":
+            ways.add(row["provenance"].get("processes", 0))
+            for part in PARTS:
+                if row["seconds"].get(part):
+                    seconds.setdefault(cell.method, {}).setdefault(part, []).append(row["seconds"][part])
+    if not seconds:
+        return None
+    from matplotlib.figure import Figure
+
+    labels = list(seconds)
+    figure = Figure(figsize=(NARROW, 0.26 * len(labels) + 1.2))
+    ax = figure.subplots()
+    for y, label in enumerate(labels):
+        means = {part: statistics.fmean(values) for part, values in seconds[label].items()}
+        ax.plot([min(means.values()), max(means.values())], [y, y], color=FAINT, linewidth=1.5, zorder=1)
+        for part, value in means.items():
+            face = colour(label) if part == "tune" else "white"
+            ax.plot(value, y, PARTS[part], color=colour(label), markerfacecolor=face, markersize=5.5)
+    ax.set_xscale("log")
+    shown = [statistics.fmean(values) for parts in seconds.values() for values in parts.values()]
+    ax.set_xlim(min(shown) / 1.5, max(1.5 * max(shown), 15 * min(shown)))
+    plain(ax.xaxis)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    at_a_time = ", ".join(str(n) for n in sorted(n for n in ways if n))
+    ax.set_xlabel(f"seconds per cell (mean), one thread; processes at a time: {at_a_time or 'unknown'}")
+    for part, marker in PARTS.items():
+        if any(part in parts for parts in seconds.values()):
+            face = "0.35" if part == "tune" else "white"
+            ax.plot([], [], marker, color="0.35", markerfacecolor=face, label=part)
+    figure.legend(loc="outside upper center", ncols=3)
+    return figure
+
+
+def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
+    """Draw one box per data set for the differences a - b over repeats, sorted by median; None without any."""
+    wanted = setting_key(spec.setting, list(spec.setting))
+    boxes = []
+    for dataset in samples.datasets:
+        for setting in samples.settings:
+            if any(dict(setting).get(key, value) != value for key, value in wanted):
+                continue
+            of_a = samples.values(dataset, setting, spec.a, spec.metric)
+            of_b = samples.values(dataset, setting, spec.b, spec.metric)
+            differences = [of_a[r] - of_b[r] for r in sorted(of_a.keys() & of_b.keys())]
+            if differences:
+                rest = setting_text(tuple(item for item in setting if item not in wanted))
+                name = ", ".join(part for part in (dataset if len(samples.datasets) > 1 else "", rest) if part)
+                boxes.append((statistics.median(differences), name or dataset, differences))
+    if not boxes:
+        return None
+    from matplotlib.figure import Figure
+
+    boxes.sort(key=lambda box: box[:2])
+    figure = Figure(figsize=(WIDE if len(boxes) > 8 else NARROW, 3.0))
+    ax = figure.subplots()
+    ax.axhline(0, color="0.3", linewidth=0.8)
+    ink = {"color": colour(spec.a)}
+    ax.boxplot(
+        [box[2] for box in boxes],
+        tick_labels=[box[1] for box in boxes],
+        patch_artist=True,
+        boxprops={"facecolor": colour(spec.a), "alpha": 0.3, "linewidth": 0},
+        medianprops={**ink, "linewidth": 1.8},
+        whiskerprops=ink,
+        capprops=ink,
+        flierprops={"markersize": 3, "markeredgecolor": colour(spec.a)},
+    )
+    unit = get_metric(spec.metric).heading
+    ax.set_ylabel(f"{unit}: {spec.a} less {spec.b}")
+    ax.set_title(spec.title or spec.name)
+    ax.grid(axis="x", visible=False)
+    if len(boxes) > 8:
+        ax.tick_params(axis="x", labelrotation=45)
+        for label in ax.get_xticklabels():
+            label.set(horizontalalignment="right", rotation_mode="anchor")
+    return figure
+
+
+KINDS = {"paired-difference": paired_difference}

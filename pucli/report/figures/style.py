@@ -1,0 +1,237 @@
+"""One look for all figures: sizes, colours that the colour-blind can tell apart, bands of spread, labels at lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.runner.experiment import base_name, variant_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+# inches across two columns of a page, and across one
+WIDE, NARROW = 7.2, 4.6
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY = (
+    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#882255", "#595959",
+)  # fmt: skip
+# Okabe and Ito, and two of Tol
+PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, WINE, GREY)
+POSITIVE, NEGATIVE, FAINT = RED, BLUE, "#c9ccd1"
+# columns of one figure differ
+COLOURS = {
+    "glpual": BLUE, "gllc": ORANGE, "svc-naive": GREY, "upu": PURPLE, "nnpu": SKY,
+    "e-glpual": GREEN, "ekf-glpual": RED, "cpb-glpual": WINE,
+    "usmo": BLUE, "ramp": RED, "ramp-pu": RED, "qp": ORANGE, "svr": GREEN, "init": GREY,
+    "classtering": BLUE, "gaussian-mixture": ORANGE, "k-means": RED, "label-spreading": GREEN, "laplacian-svm": PURPLE,
+    "lds": SKY,
+    "supervised": "#000000", "oracle": GREY, "icls": ORANGE, "cpls": BLUE, "mcpl": GREEN, "em": RED,
+    "self-training": PURPLE,
+    "pae": BLUE, "cougan": GREEN, "wgan": PURPLE, "vae": ORANGE, "aae": RED,
+    "bigan": SKY, "veegan": WINE, "avb-ac": GREY,
+}  # fmt: skip
+MARKERS, DASHES = ("o", "s", "^", "D", "v", "X", "P", "*"), ("-", "--", ":", "-.")
+
+STYLE: dict[str, Any] = {
+    "font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9, "figure.titlesize": 9, "xtick.labelsize": 8,
+    "ytick.labelsize": 8, "legend.fontsize": 8, "legend.title_fontsize": 8, "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.7, "axes.axisbelow": True,
+    "axes.grid": True, "grid.color": "#d9dce1", "grid.linewidth": 0.5, "lines.linewidth": 1.4, "lines.markersize": 4,
+    "image.cmap": "cividis", "savefig.dpi": 150, "figure.constrained_layout.use": True,
+    # letters stay letters, which makes small files; identifiers that do not change
+    "svg.fonttype": "none", "svg.hashsalt": "pucli",
+}  # fmt: skip
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw in this style, whatever the settings of the user."""
+    import matplotlib.style
+    from cycler import cycler
+
+    with matplotlib.style.context(["default", {**STYLE, "axes.prop_cycle": cycler(color=PALETTE)}]):
+        yield
+
+
+def colour(column: str) -> str:
+    """Return the colour of a method, the same in every figure.
+
+    Parameters
+    ----------
+    column : str
+        A method, or a column ``method/variant`` or ``method-0.01`` of an experiment.
+
+    Examples
+    --------
+    >>> colour("glpual/thesis") == colour("glpual")
+    True
+    """
+    name = re.sub(r"-[\d.]+$", "", base_name(column).lower())
+    return COLOURS.get(name) or COLOURS.get(variant_name(column)) or PALETTE[crc32(name.encode()) % len(PALETTE)]
+
+
+def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return how to draw the line of each column: colour by method, dashes by variant, and a marker of its own."""
+    of_method: dict[str, int] = {}
+    found = {}
+    for number, column in enumerate(columns):
+        shade = colour(column)
+        variant = of_method.setdefault(shade, 0)
+        of_method[shade] += 1
+        found[column] = {
+            "color": shade,
+            "linestyle": DASHES[variant % len(DASHES)],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
+    return found
+
+
+def band(
+    ax: Axes, x: Sequence[float], repeats: Sequence[Sequence[float]], label: str, stroke: Mapping[str, Any]
+) -> Any:
+    """Draw the mean over repeats with a band of one standard deviation, within the least and the largest value.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    x : sequence of float
+        Positions.
+    repeats : sequence of sequence of float
+        For each position, the values of its repeats.
+    label : str
+        Name of the line.
+    stroke : mapping
+        See `strokes`.
+
+    Returns
+    -------
+    Line2D
+        The line of the means.
+    """
+    mean, sd = np.array([np.mean(v) for v in repeats]), np.array([np.std(v) for v in repeats])
+    low = np.maximum(mean - sd, [min(v) for v in repeats])
+    high = np.minimum(mean + sd, [max(v) for v in repeats])
+    ax.fill_between(x, low, high, color=stroke["color"], alpha=0.16, linewidth=0)
+    return ax.plot(x, mean, label=label, **stroke)[0]
+
+
+def spread_of(repeats: int) -> str:
+    """Return what a line and its band show.
+
+    Examples
+    --------
+    >>> spread_of(3)
+    'mean and standard deviation of 3 repeats'
+    """
+    return "one repeat" if repeats == 1 else f"mean and standard deviation of {repeats} repeats"
+
+
+def end_labels(ax: Axes, height: float) -> None:
+    """Write the name of each labelled line at its right end, moved apart where they would overlap.
+
+    Parameters
+    ----------
+    ax : Axes
+        Axes with all of their lines and limits.
+    height : float
+        Height of the axes, about, in inches.
+    """
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())]
+    share = 10.5 / 72 / height
+    to_axes = ax.transData + ax.transAxes.inverted()
+    ax.autoscale_view()
+    ends = sorted(
+        ((to_axes.transform(np.asarray(line.get_xydata())[-1])[1], line) for line in lines), key=lambda end: end[0]
+    )
+    places: list[float] = []
+    for y, _ in ends:
+        places.append(max(y, places[-1] + share) if places else y)
+    down = max(0.0, (places[-1] if places else 0.0) - 1.0)
+    for i in range(len(places) - 1, -1, -1):
+        places[i] = min(places[i], (places[i + 1] - share) if i + 1 < len(places) else places[i] - down)
+    for (_, line), y in zip(ends, places, strict=True):
+        ink = _darker(str(line.get_color()))
+        ax.text(1.02, y, str(line.get_label()), color=ink, fontsize=8, va="center", transform=ax.transAxes)
+
+
+def _darker(shade: str) -> tuple[float, ...]:
+    """Return a colour in which letters are easy to read on white."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(0.68 * part for part in to_rgb(shade))
+
+
+def dots(ax: Axes, points: Floats, shade: str, diameter: float) -> None:
+    """Draw many points as one path of short strokes with round ends, a quarter of the file that a scatter makes.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    points : array of shape (n, 2)
+        The points.
+    shade : str
+        Their colour.
+    diameter : float
+        Their diameter in points of print.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    if len(points):
+        ends = np.repeat(points, 2, axis=0)
+        ends[1::2, 0] += 1e-6 * max(float(np.ptp(points)), 1e-6)  # a stroke without length has no ends
+        codes = np.tile([Path.MOVETO, Path.LINETO], len(points))
+        path = Path(ends, codes)
+        path.should_simplify = False
+        ax.add_patch(PathPatch(path, fill=False, edgecolor=shade, linewidth=diameter, capstyle="round", snap=False))
+        ax.update_datalim(points)
+        ax.autoscale_view()
+
+
+def plain(axis: Axis) -> None:
+    """Write the ticks of a logarithmic axis as plain numbers; between the powers only where there are few of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    def between(value: float, _: Any) -> str:
+        low, high = axis.get_view_interval()
+        few = high < 30 * low
+        leading = value / 10 ** np.floor(np.log10(value))
+        return f"{value:g}" if few and min(abs(leading - 2), abs(leading - 5)) < 1e-6 else ""
+
+    axis.set_major_locator(LogLocator(numticks=7))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(FuncFormatter(between))
+
+
+def ticks_at(axis: Axis, values: Sequence[float], apart: float = 0.08) -> None:
+    """Put ticks at `values` of a logarithmic axis, each with its number if there is room for it.
+
+    Parameters
+    ----------
+    axis : Axis
+        The axis.
+    values : sequence of float
+        Increasing positions.
+    apart : float
+        Least distance of two numbers, as a share of the range; the last number is always written.
+    """
+    logs = np.log(np.asarray(values, dtype=float))
+    least = apart * (logs[-1] - logs[0])
+    shown = [len(values) - 1]
+    for i in range(len(values) - 2, -1, -1):
+        if logs[shown[-1]] - logs[i] >= least:
+            shown.append(i)
+    from matplotlib.ticker import NullLocator
+
+    axis.set_minor_locator(NullLocator())
+    axis.set_ticks(list(values), [f"{value:g}" if i in shown else "" for i, value in enumerate(values)])

@@ -1,0 +1,1 @@
+"""A report as Markdown, LaTeX, CSV and a web page."""

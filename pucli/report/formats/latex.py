@@ -1,0 +1,83 @@
+"""The table as LaTeX (booktabs, longtable), with one row per data set and setting and one column per method."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pucli.metrics import get_metric
+
+if TYPE_CHECKING:
+    from pucli.report.model import Report
+    from pucli.report.tables.table import TableRow
+
+_SPECIAL = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+            "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
+# relation of the obtained figure to the published one
+_MARKS = {
+    "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
+    "degenerate": "1", "not reproduced": "n",
+}  # fmt: skip
+
+
+def latex(report: Report) -> str:
+    r"""Return table.tex, to be included with \input; it needs the packages booktabs and longtable."""
+    parts = ["% Needs \\usepackage{booktabs,longtable}.", f"% {report.name}, profile {report.profile}"]
+    for metric in dict.fromkeys(row.metric for row in report.rows):
+        parts.append(_table(report, metric))
+    return "\n".join(parts) + "\n"
+
+
+def _table(report: Report, metric: str) -> str:
+    rows = [row for row in report.rows if row.metric == metric]
+    columns = list(dict.fromkeys(row.column for row in rows))
+    several = len({row.setting for row in rows}) > 1
+    cells = {(row.dataset, row.setting, row.column): row for row in rows}
+    unit = f"{metric} in per cent" if get_metric(metric).unit == "%" else metric
+    reductions = "; ".join(report.reductions) or "the whole experiment"
+    caption = (
+        f"{report.title}: {unit}, obtained mean $\\pm$ standard deviation, published below it. "
+        f"Profile {report.profile}: {reductions}; {report.counts['done']} of {report.counts['total']} cells. "
+        "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced."
+        + "".join(f" {remark}" for remark in report.remarks)
+    )
+    head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])
+    shown, label = escape(caption, keep="$\\"), f"tab:{report.name}-{metric}"
+    lines = [
+        f"\\begin{{longtable}}{{l{'l' if several else ''}{'r' * len(columns)}}}",
+        f"\\caption{{{shown}}}\\label{{{label}}}\\\\",
+        f"\\toprule {head} \\\\ \\midrule \\endhead \\bottomrule \\endfoot",
+    ]
+    for dataset, setting in dict.fromkeys((row.dataset, row.setting) for row in rows):
+        first = [escape(dataset), *([escape(setting)] if several else [])]
+        second = [""] * len(first)
+        for column in columns:
+            row = cells.get((dataset, setting, column))
+            first.append(_obtained(row))
+            second.append(_published(row))
+        lines.append(" & ".join(first) + r" \\*")
+        lines.append(" & ".join(second) + r" \\")
+    return "\n".join([*lines, "\\end{longtable}"])
+
+
+def _obtained(row: TableRow | None) -> str:
+    if row is None or math.isnan(row.obtained_mean):
+        return "--"
+    verdict = row.verdict.partition(":")[0]
+    mark = f"$^{{{_MARKS[verdict]}}}$" if verdict in _MARKS else ""
+    return _pm(row.obtained_mean, row.obtained_sd) + mark
+
+
+def _published(row: TableRow | None) -> str:
+    if row is None or math.isnan(row.published_mean):
+        return ""
+    return f"{{\\small {_pm(row.published_mean, row.published_sd)}}}"
+
+
+def _pm(mean: float, sd: float) -> str:
+    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} $\\pm$ {sd:.2f}"
+
+
+def escape(text: str, *, keep: str = "") -> str:
+    """Return `text` with the special characters of LaTeX escaped, except those in `keep`."""
+    return "".join(c if c in keep else _SPECIAL.get(c, c) for c in text)

@@ -1,0 +1,264 @@
+"""The table as Markdown that is readable in a terminal and on the web."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pucli.metrics import get_metric
+from pucli.report.tables.causes import CAUSES
+from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+
+if TYPE_CHECKING:
+    from pucli.report.model import Report
+    from pucli.report.tables.comparisons import Comparison, Ranking
+    from pucli.report.tables.table import TableRow
+
+
+def markdown(report: Report) -> str:
+    """Return table.md."""
+    parts = [*_head(report), *_summary(report), *_cells(report), *_differences(report), *_ranks(report)]
+    if report.texts:
+        parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in report.texts)]
+    if report.figures:
+        parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
+    parts += _how_to_read(report)
+    return "\n\n".join(parts) + "\n"
+
+
+_LEGEND = """\
+Means and sample standard deviations over repeats. *Difference* is the obtained minus the published mean, in published
+standard deviations; *interval* is its 90 % confidence interval, in the unit of the table. With the standard error
+sqrt(s_o^2/n_o + s_p^2/n_p) of the difference:
+
+- **reproduced**: the difference is within two standard errors, and its interval lies within the margin ({margins}).
+- **reproduced by a variant**: this form of the method does not agree, but the named one does.
+- **inconclusive**: within two standard errors, but the interval is too wide to tell.
+- **better**, **worse**: beyond two standard errors.
+- **degenerate**: at least half of the models predict one class only; such figures reproduce nothing.
+- **not reproduced**: no repeat gave a value, or the metric has no better side.
+
+Flags count finished cells: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
+converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats; in brackets, adjusted
+for the number of rows in which the pair is tested (Benjamini-Hochberg). The repeats share the rows of a data set, which
+makes p somewhat too small."""
+
+
+def _how_to_read(report: Report) -> list[str]:
+    margins = []
+    for name in dict.fromkeys(row.metric for row in report.rows if not math.isnan(row.published_mean)):
+        metric = get_metric(name)
+        size = f"{100 * metric.margin:g} % of the published figure" if metric.relative else f"{metric.margin:g}"
+        margins.append(f"{name}: {size}{' points' if metric.unit == '%' and not metric.relative else ''}")
+    text = _LEGEND.format(margins=", ".join(margins) or "nothing is published in figures")
+    causes = [f"- *{cause}*: {CAUSES[cause]}." for cause in CAUSES if cause in report.causes]
+    return ["## How to read this", text, *(["Causes:\n\n" + "\n".join(causes)] if causes else [])]
+
+
+def _head(report: Report) -> list[str]:
+    lines = [f"# {report.name}: {report.title}"]
+    if report.source:
+        lines.append(f"Source: {report.source}.")
+    reductions = "; ".join(report.reductions)
+    what = f"reduced to {reductions}" if reductions else "the whole experiment"
+    lines.append(f"**Profile `{report.profile}`**: {what}.")
+    c = report.counts
+    state = f"{c['done']} of {c['total']} cells are done"
+    if c["failed"]:
+        state += f", {c['failed']} failed"
+    if c["missing"]:
+        state += f", **{c['missing']} have not run yet: this table is partial**"
+    if report.flags:
+        state += f". Flagged: {', '.join(f'{n} {flag}' for flag, n in report.flags.items())}"
+    lines.append(state + ".")
+    if report.verdicts:
+        lines.append(f"Verdicts: {', '.join(f'{n} {verdict}' for verdict, n in report.verdicts.items())}.")
+    if report.causes:
+        lines.append(f"Causes of disagreement: {', '.join(f'{n} {cause}' for cause, n in report.causes.items())}.")
+    lines += [f"{remark[0].upper()}{remark[1:]}" for remark in report.remarks]
+    if report.errors:
+        errors = [f"- {error}" for error in report.errors[:10]]
+        if len(report.errors) > 10:
+            errors.append(f"- and {len(report.errors) - 10} more, see `cells.csv`")
+        lines += ["Failed cells:", "\n".join(errors)]
+    return lines
+
+
+def _summary(report: Report) -> list[str]:
+    shown = [verdict for verdict in VERDICTS if verdict != NOT_RUN]
+    rows = [
+        [
+            line.column,
+            line.setting or "all",
+            line.heading,
+            _pm(line.published_mean, math.nan),
+            _pm(line.obtained_mean, math.nan),
+            *(str(line.verdicts.get(name) or "") for name in shown),
+            str(line.flagged or ""),
+        ]
+        for line in report.summary
+    ]
+    short = [{"reproduced by a variant": "by a variant", "not reproduced": "not reprod."}.get(v, v) for v in shown]
+    header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged cells"]
+    both = " that have both a published and an obtained figure" if report.published else ""
+    note = f"Means over the rows of the table{both}."
+    return ["## Summary", note, grid(header, rows, "lll" + "r" * (len(header) - 3))] if rows else []
+
+
+def _cells(report: Report) -> list[str]:
+    parts = ["## Table"]
+    shown = [row for row in report.rows if row.verdict != NOT_RUN]
+    hidden = len(report.rows) - len(shown)
+    for metric in dict.fromkeys(row.metric for row in shown):
+        unit = get_metric(metric).heading
+        of_metric = [row for row in shown if row.metric == metric]
+        if len({row.dataset for row in of_metric}) == 1:  # then rows are blocked by setting instead of data set
+            parts += [f"### {unit}, {of_metric[0].dataset}", _table(of_metric, "setting")]
+            continue
+        for setting in dict.fromkeys(row.setting for row in of_metric):
+            rows = [row for row in of_metric if row.setting == setting]
+            parts += [f"### {unit}{', ' + setting if setting else ''}", _table(rows, "dataset")]
+    if not shown:
+        parts.append("No cell has run yet.")
+    if hidden:
+        parts.append(f"{hidden} rows without finished cells are left out here; `table.csv` has them.")
+    return parts
+
+
+def _table(rows: Sequence[TableRow], block: str) -> str:
+    """Return a table whose first column, the data set or the setting, is printed once per block of methods."""
+    lines, last = [], ""
+    for row in rows:
+        part = row.repeats != row.expected_repeats
+        name = getattr(row, block)
+        lines.append(
+            [
+                name if name != last else "",
+                row.column,
+                _pm(row.published_mean, row.published_sd),
+                _pm(row.obtained_mean, row.obtained_sd),
+                f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
+                "" if math.isnan(row.difference_in_sd) else f"{row.difference_in_sd:+.1f}",
+                _interval(row),
+                row.verdict,
+                row.cause,
+                row.note,
+            ]
+        )
+        last = name
+    first = "Data set" if block == "dataset" else "Setting"
+    header = [
+        first,
+        "Method",
+        "Published",
+        "Obtained",
+        "Repeats",
+        "Difference (sd)",
+        "Interval",
+        "Verdict",
+        "Cause",
+        "Note",
+    ]
+    return grid(header, lines, "llrrrrrlll")
+
+
+def _differences(report: Report) -> list[str]:
+    if not report.comparisons:
+        return []
+    parts = ["## Differences between methods"]
+    for a, b in dict.fromkeys((c.a, c.b) for c in report.comparisons):
+        of_pair = [c for c in report.comparisons if (c.a, c.b) == (a, b)]
+        settings = list(dict.fromkeys(c.setting for c in of_pair))
+        several = len(dict.fromkeys(c.dataset for c in of_pair)) > 1
+        rows = []
+        for dataset in dict.fromkeys(c.dataset for c in of_pair):
+            row = [dataset]
+            for setting in settings:
+                row += next((_test(c) for c in of_pair if (c.dataset, c.setting) == (dataset, setting)), ["", ""])
+            rows.append(row)
+        significant = sum(c.p_adjusted < 0.05 for c in of_pair)
+        ahead = sum(c.test.mean_difference > 0 for c in of_pair)
+        behind = sum(c.test.mean_difference < 0 for c in of_pair)
+        parts.append(f"### {a} minus {b}")
+        parts.append(
+            f"Ahead in {ahead}, behind in {behind} of {len(of_pair)} rows; {significant} differ at the 5 % level after "
+            "adjustment."
+        )
+        if several:
+            header = ["Data set"]
+            for setting in settings:
+                header += [f"mean {setting}".strip(), "p"]
+            parts.append(grid(header, rows, "l" + "rl" * len(settings)))
+        else:
+            lines = [[c.setting or c.dataset, *_test(c)] for c in of_pair]
+            parts.append(grid(["Setting", "mean", "p"], lines, "lrl"))
+    return parts
+
+
+def _test(c: Comparison) -> list[str]:
+    return [f"{c.test.mean_difference:+.2f}", f"{c.test.p:.3f} ({c.p_adjusted:.3f})"]
+
+
+def _ranks(report: Report) -> list[str]:
+    parts = []
+    for ranking in report.rankings:
+        where = f", {ranking.setting}" if ranking.setting else ""
+        parts.append(f"### Ranks over {ranking.n} {ranking.blocks}{where}")
+        parts.append(_ranking_text(ranking))
+        best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
+        rows = [[ranking.columns[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.2f}"] for i in best_first]
+        parts.append(grid(["Method", "average rank", f"mean {ranking.metric}"], rows, "lrr"))
+    return ["## Ranks", *parts] if parts else []
+
+
+def _ranking_text(ranking: Ranking) -> str:
+    text = f"{ranking.test} test of equal performance: p = {ranking.p:.3g}."
+    if len(ranking.columns) > 2:
+        text += (
+            f" Nemenyi test at the {ranking.alpha:.0%} level: average ranks differ if they are more than "
+            f"{ranking.critical_difference:.2f} apart."
+        )
+    return text
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    """Return a Markdown table with padded columns; `align` has l or r for each column.
+
+    Columns that are empty in every row are left out.
+    """
+    keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    table = [[_escape(line[i]) for i in keep] for line in [list(header), *rows]]
+    widths = [max(3, *(_width(line[j]) for line in table)) for j in range(len(keep))]
+    lines = [_line(line, widths, [align[i] for i in keep]) for line in table]
+    rule = ["-" * (w - 1) + ":" if align[i] == "r" else "-" * w for i, w in zip(keep, widths, strict=True)]
+    return "\n".join([lines[0], "| " + " | ".join(rule) + " |", *lines[1:]])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], align: Sequence[str]) -> str:
+    padded = []
+    for cell, width, side in zip(cells, widths, align, strict=True):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if side == "r" else cell + space)
+    return "| " + " | ".join(padded) + " |"
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _escape(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _interval(row: TableRow) -> str:
+    if math.isnan(row.difference_low):
+        return ""
+    return f"{row.difference_low:+.2f} to {row.difference_high:+.2f}"
+
+
+def _pm(mean: float, sd: float) -> str:
+    if math.isnan(mean):
+        return ""
+    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} ± {sd:.2f}"

@@ -1,0 +1,51 @@
+"""The texts of a report in each format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pucli.metrics import get_metric
+from pucli.report.files import csv_text
+from pucli.report.model import Report
+from pucli.report.tables.table import TableRow
+
+FORMATS = ("md", "csv", "tex", "html")
+TABLE_COLUMNS = (
+    "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats", "published_mean",
+    "published_sd", "difference_in_sd", "difference_low", "difference_high", "verdict", "cause", "note",
+)  # fmt: skip
+COMPARISON_COLUMNS = (
+    "dataset", "setting", "a", "b", "metric", "n", "mean_difference", "median_difference", "wins", "ties", "losses",
+    "statistic", "p", "p_adjusted",
+)  # fmt: skip
+
+
+def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
+    """Return the texts of the tables in `formats` and of comparisons.csv, by file name."""
+    found = {}
+    if "md" in formats:
+        found["table.md"] = report.markdown()
+    if "csv" in formats:
+        found["table.csv"] = table_csv(report.rows)
+    if "tex" in formats:
+        from pucli.report.formats.latex import latex
+
+        found["table.tex"] = latex(report)
+    if "html" in formats:
+        from pucli.report.formats.page import page
+
+        found["table.html"] = page(report)
+    lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
+    found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
+    return found
+
+
+def table_csv(rows: Sequence[TableRow]) -> str:
+    """Return the text of table.csv, with one row per published or obtained figure."""
+    return csv_text(
+        TABLE_COLUMNS,
+        (
+            [get_metric(row.metric).heading if name == "metric" else getattr(row, name) for name in TABLE_COLUMNS]
+            for row in rows
+        ),
+    )

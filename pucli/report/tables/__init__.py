@@ -1,0 +1,1 @@
+"""The rows of a table: obtained and published figures, verdicts, causes, tests between methods."""

@@ -1,0 +1,68 @@
+"""Named causes of disagreement between obtained and published figures.
+
+A cause declared by an experiment (`notes`, with `cause`) has precedence; its text is the evidence. Other causes are
+inferred: from the verdict, from another form of the method that agrees, or from a profile that runs less than was
+published. Any other disagreement is unexplained.
+"""
+
+from __future__ import annotations
+
+from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_RUN, REPRODUCED
+
+SELECTION = "data selection guessed"
+FORM = "form of the method"
+OTHER = "another method"
+MACHINE = "another machine"
+TUNING = "tuning noise"
+SCORING = "scoring"
+SPREAD = "wide spread"
+ONE_CLASS = "one class predicted"
+NOT_STATED = "not stated in print"
+CONTRADICTION = "print contradicts itself"
+IMPOSSIBLE = "cannot be produced as described"
+REDUCED = "reduced run"
+UNEXPLAINED = "unexplained"
+
+CAUSES = {
+    SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
+    FORM: "another form of the method agrees, or the declared note says which",
+    OTHER: "the published figure is that of another method, to compare with",
+    MACHINE: "a speed, measured on another machine",
+    TUNING: "points of the grid agree, but tuning does not choose them",
+    SCORING: "the published figures follow another scoring",
+    SPREAD: "the repeats spread too widely to tell",
+    ONE_CLASS: "at least half of the models predict one class only",
+    NOT_STATED: "the result depends on a detail that the publication does not state",
+    CONTRADICTION: "the published figures or text contradict each other",
+    IMPOSSIBLE: "the method as described cannot produce the figure",
+    REDUCED: "the profile runs less than was published (grid, repeats or iterations)",
+    UNEXPLAINED: "no cause is known",
+}
+
+
+def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool) -> str:
+    """Return the cause inferred from the cells and the catalogue, or "" if there is nothing to explain.
+
+    Parameters
+    ----------
+    verdict : str
+        Verdict of the row, with the names of agreeing variants.
+    reduced : bool
+        Whether the cells of the row differ from those of the whole experiment.
+    fewer_repeats : bool
+        Whether the row has fewer cells than in the whole experiment.
+
+    Returns
+    -------
+    str
+        A key of `CAUSES`, or "".
+    """
+    if verdict in ("", REPRODUCED, NOT_RUN):
+        return ""
+    if verdict == DEGENERATE:
+        return ONE_CLASS
+    if verdict == INCONCLUSIVE:
+        return REDUCED if fewer_repeats else SPREAD
+    if verdict.startswith(BY_VARIANT):
+        return FORM
+    return REDUCED if reduced else UNEXPLAINED

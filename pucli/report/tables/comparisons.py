@@ -1,0 +1,145 @@
+"""Statistical tests of differences between methods, over repeats in each row of the table and over data sets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.metrics import PairedTest, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
+from pucli.report.tables.samples import Samples, SettingKey, setting_text
+from pucli.runner.cells import json_values
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Wilcoxon signed-rank test of a - b over the repeats of both methods.
+
+    `p_adjusted` is adjusted for the number of rows in which the pair is tested (Benjamini-Hochberg).
+    """
+
+    dataset: str
+    setting: str
+    a: str
+    b: str
+    metric: str
+    test: PairedTest
+    p_adjusted: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON values."""
+        values = {"dataset": self.dataset, "setting": self.setting, "a": self.a, "b": self.b, "metric": self.metric}
+        found: dict[str, Any] = json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
+        return found
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Friedman test and Nemenyi ranks of mean values over blocks (data sets, or settings of one data set).
+
+    For two methods, `p` is that of the Wilcoxon test.
+    """
+
+    blocks: str
+    setting: str
+    metric: str
+    n: int
+    columns: list[str]
+    means: list[float]
+    ranks: list[float]
+    statistic: float
+    p: float
+    test: str
+    critical_difference: float
+    alpha: float
+    pairwise_p: list[list[float]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ranking as JSON values."""
+        found: dict[str, Any] = json_values(self.__dict__)
+        return found
+
+
+def compare_pairs(samples: Samples) -> list[Comparison]:
+    """Test each declared pair, or all pairs, in each data set and setting, for the first metric of the table."""
+    metric = samples.experiment.metrics[0]
+    found = []
+    for a, b in pairs(samples):
+        tests = []
+        for setting, dataset in itertools.product(samples.settings, samples.datasets):
+            of_a = samples.values(dataset, setting, a, metric)
+            of_b = samples.values(dataset, setting, b, metric)
+            both = sorted(of_a.keys() & of_b.keys())
+            if both:
+                test = wilcoxon_paired([of_a[r] for r in both], [of_b[r] for r in both])
+                tests.append((dataset, setting_text(setting), test))
+        adjusted = adjust_p_values([test.p for _, _, test in tests])
+        found += [
+            Comparison(dataset, setting, a, b, metric, test, float(p))
+            for (dataset, setting, test), p in zip(tests, adjusted, strict=True)
+        ]
+    return found
+
+
+def pairs(samples: Samples) -> list[tuple[str, str]]:
+    """Return the pairs of columns to compare that are in the plan."""
+    columns = samples.columns
+    declared = samples.experiment.comparisons
+    if declared is None:
+        return list(itertools.combinations(columns, 2))
+    return [(a, b) for a, b in declared if a in columns and b in columns]
+
+
+def rank_methods(samples: Samples) -> list[Ranking]:
+    """Rank the methods over data sets for each setting, or over settings if there is only one data set.
+
+    Only blocks in which every method has a mean are used. A ranking needs two such blocks, two methods and a metric
+    with a better side.
+    """
+    metric = samples.experiment.metrics[0]
+    columns = samples.columns
+    if len(columns) < 2 or get_metric(metric).better is None:
+        return []
+    if len(samples.datasets) > 1:
+        layouts = [("data sets", setting, [(d, setting) for d in samples.datasets]) for setting in samples.settings]
+    else:
+        layouts = [("settings", (), [(samples.datasets[0], s) for s in samples.settings])]
+    found = []
+    for blocks, setting, places in layouts:
+        matrix = np.array([[_mean(samples, d, s, column, metric) for column in columns] for d, s in places])
+        complete = matrix[np.isfinite(matrix).all(axis=1)]
+        if len(complete) >= 2:
+            found.append(_rank(complete, columns, blocks, setting, metric))
+    return found
+
+
+def _rank(matrix: Floats, columns: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
+    result = friedman_nemenyi(matrix, higher_is_better=get_metric(metric).better == "higher")
+    statistic, p, test = result.statistic, result.p, "Friedman"
+    if len(columns) == 2:
+        paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])
+        statistic, p, test = paired.statistic, paired.p, "Wilcoxon"
+    return Ranking(
+        blocks=blocks,
+        setting=setting_text(setting),
+        metric=metric,
+        n=result.n,
+        columns=columns,
+        means=matrix.mean(axis=0).tolist(),
+        ranks=result.ranks.tolist(),
+        statistic=statistic,
+        p=p,
+        test=test,
+        critical_difference=result.critical_difference,
+        alpha=result.alpha,
+        pairwise_p=result.pairwise_p.tolist(),
+    )
+
+
+def _mean(samples: Samples, dataset: str, setting: SettingKey, column: str, metric: str) -> float:
+    values = list(samples.values(dataset, setting, column, metric).values())
+    return float(np.mean(values)) if values else math.nan

@@ -1,0 +1,146 @@
+"""The stored rows of a plan, indexed by data set, setting and column."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from pucli.metrics import get_metric
+from pucli.report.tables.published import setting_key
+from pucli.report.tables.verdict import ONE_CLASS, Sample
+from pucli.runner.cells import Cell
+from pucli.runner.experiment import Experiment
+from pucli.runner.store import StoredRows
+
+SettingKey: TypeAlias = tuple[tuple[str, float | str], ...]
+Group: TypeAlias = tuple[str, SettingKey, str]
+
+
+class Status(NamedTuple):
+    """Numbers of cells of a group that failed, that have a flag, and that predict only one class."""
+
+    failed: int
+    flagged: int
+    one_class: int
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The stored rows of a plan, indexed by (data set, setting, column).
+
+    Parameters
+    ----------
+    experiment : Experiment
+        As declared.
+    parameters : list of str
+        All scenario parameters.
+    keys : list of str
+        Those with several values in the whole experiment, which make up a setting of the table.
+    cells : dict
+        Map from each group to its cells, one per repeat.
+    stored : mapping of str to mapping
+        Map from the key of a cell to its stored row.
+    whole : dict
+        Map from each group to the keys of its cells in the whole experiment.
+    """
+
+    experiment: Experiment
+    parameters: list[str]
+    keys: list[str]
+    cells: dict[Group, list[Cell]]
+    stored: StoredRows
+    whole: Mapping[Group, Sequence[str]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        experiment: Experiment,
+        cells: Sequence[Cell],
+        stored: StoredRows,
+        whole: Sequence[Cell] | None = None,
+    ) -> Samples:
+        """Group the cells of a plan; `whole` are those of the whole experiment, by default planned here."""
+        from pucli.runner.plan import plan
+
+        values: dict[str, set[str]] = {}
+        whole = plan(experiment) if whole is None else whole
+        for cell in whole:
+            for key, value in cell.setting.items():
+                values.setdefault(key, set()).add(str(value))
+        keys = [key for key, seen in values.items() if len(seen) > 1]
+        planned: dict[Group, list[str]] = {}
+        for cell in whole:
+            planned.setdefault(_group(cell, keys), []).append(cell.key)
+        grouped: dict[Group, list[Cell]] = {}
+        for cell in cells:
+            grouped.setdefault(_group(cell, keys), []).append(cell)
+        return cls(experiment, list(values), keys, grouped, stored, planned)
+
+    def values(self, dataset: str, setting: SettingKey, column: str, metric: str) -> dict[int, float]:
+        """Return the values of the finished cells by repeat, in the unit of the table."""
+        scale = get_metric(metric).scale
+        found = {}
+        for cell in self.cells.get((dataset, setting, column), []):
+            row = self.stored.get(cell.key)
+            value = row["metrics"].get(metric) if row is not None and row["status"] == "done" else None
+            if value is not None:
+                found[cell.repeat] = value * scale
+        return found
+
+    def lacks(self, dataset: str, setting: SettingKey, column: str, metric: str) -> bool:
+        """Return whether all cells are finished and none has the metric, which the method does not support."""
+        rows = [self.stored.get(cell.key) for cell in self.cells.get((dataset, setting, column), [])]
+        return all(row is not None and row["status"] == "done" and row["metrics"].get(metric) is None for row in rows)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Return the data sets in the order of the plan."""
+        return list(dict.fromkeys(dataset for dataset, _, _ in self.cells))
+
+    @property
+    def settings(self) -> list[SettingKey]:
+        """Return the settings in the order of the plan."""
+        return list(dict.fromkeys(setting for _, setting, _ in self.cells))
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns in the order of the plan."""
+        return list(dict.fromkeys(column for _, _, column in self.cells))
+
+    def status(self, group: Group) -> Status:
+        """Return the numbers of cells of a group that failed, are flagged, and predict only one class."""
+        failed = flagged = one_class = 0
+        for cell in self.cells[group]:
+            row = self.stored.get(cell.key)
+            if row is not None:
+                failed += row["status"] == "failed"
+                flagged += row["status"] == "done" and bool(row["flags"])
+                one_class += row["status"] == "done" and ONE_CLASS in row["flags"]
+        return Status(failed, flagged, one_class)
+
+    def is_reduced(self, group: Group) -> bool:
+        """Return whether the cells differ from those of the whole experiment (grids, iterations or repeats)."""
+        return {cell.key for cell in self.cells.get(group, [])} != set(self.whole.get(group, []))
+
+    def has_fewer_repeats(self, group: Group) -> bool:
+        """Return whether a group has fewer cells than in the whole experiment."""
+        return len(self.cells.get(group, [])) < len(self.whole.get(group, []))
+
+
+def _group(cell: Cell, keys: list[str]) -> Group:
+    return cell.dataset, setting_key(cell.setting, keys), cell.method
+
+
+def sample(values: Sequence[float]) -> Sample:
+    """Return the mean and the sample standard deviation."""
+    if not values:
+        return Sample(math.nan, math.nan, 0)
+    return Sample(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
+
+
+def setting_text(setting: SettingKey) -> str:
+    """Return a setting as text, e.g. "label_frequency=0.5"."""
+    return ", ".join(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in setting)

@@ -1,0 +1,95 @@
+"""How far each method scales and how it fares: results/standing.csv, made of the benchmarks and of the rankings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from pucli.core.declared_files import declared_path
+from pucli.report.files import csv_text
+from pucli.report.tables.leaderboard import Leader
+
+FILE = "standing.csv"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of a method.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    rows, seconds, measured : int, float, str
+        Most rows with a measured training, the processor seconds that it took, and the benchmark; 0 and "" without.
+    rankings, first, place : int, int, float
+        See `pucli.report.tables.leaderboard.Leader`; 0 without a ranking.
+    """
+
+    method: str
+    rows: int = 0
+    seconds: float = 0.0
+    measured: str = ""
+    rankings: int = 0
+    first: int = 0
+    place: float = 0.0
+
+
+def standings(found: Sequence[Leader], results: Path) -> str:
+    """Return the text of standing.csv.
+
+    Parameters
+    ----------
+    found : sequence of Leader
+        The leaderboard.
+    results : Path
+        Folder of all experiments with the benchmarks.
+
+    Returns
+    -------
+    str
+        One line per method with a ranking or a measurement.
+    """
+    measured = _measured(results / "bench" / "scale.json")
+    ranked = {leader.method: leader for leader in found}
+    lines = []
+    for name in sorted({*ranked, *measured}):
+        rows, seconds = measured.get(name, (0, 0.0))
+        leader = ranked.get(name, Leader(name, 0, 0, 0.0))
+        where = "bench scale" if rows else ""
+        place = round(leader.place, 2)
+        lines.append(astuple(Standing(name, rows, round(seconds, 1), where, leader.rankings, leader.first, place)))
+    return csv_text([field.name for field in fields(Standing)], lines)
+
+
+def read_standings() -> dict[str, Standing]:
+    """Return what the shipped standing.csv says of each method; {} without such a file."""
+    path = declared_path(f"results/{FILE}")
+    if not path.is_file():
+        return {}
+    lines = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
+    return {
+        line["method"]: Standing(
+            line["method"], int(line["rows"]), float(line["seconds"]), line["measured"], int(line["rankings"]),
+            int(line["first"]), float(line["place"]),
+        )
+        for line in lines
+    }  # fmt: skip
+
+
+def _measured(path: Path) -> dict[str, tuple[int, float]]:
+    """Return the most rows with a measured training of each method, and its seconds."""
+    if not path.is_file():
+        return {}
+    found: dict[str, tuple[int, float]] = {}
+    for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
+        command, _, rest = row["name"].partition(" ")
+        sizes = [(int(float(name)), value) for name, value in row.items() if name[:1].isdigit() and value is not None]
+        if command in ("train", "auto") and sizes:
+            method = rest.partition(",")[0] or command
+            found[method] = max(found.get(method, (0, 0.0)), max(sizes), key=lambda size: (size[0], -size[1]))
+    return found

@@ -1,0 +1,82 @@
+"""Summary with one line per column and setting: mean over data sets and counts of verdicts."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pucli.metrics import get_metric
+from pucli.report.tables.table import TableRow
+from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+from pucli.runner.cells import json_values
+
+
+@dataclass(frozen=True)
+class SummaryLine:
+    """Means over `rows` rows of the table and counts of their verdicts; `setting` is "" for all settings together."""
+
+    column: str
+    setting: str
+    metric: str
+    rows: int
+    published_mean: float
+    obtained_mean: float
+    verdicts: dict[str, int]
+    flagged: int
+
+    @property
+    def heading(self) -> str:
+        """Return the heading of the means."""
+        metric = get_metric(self.metric)
+        return f"{metric.heading}, {self.rows} rows" if metric.unit else metric.heading
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line as JSON values."""
+        found: dict[str, Any] = json_values(asdict(self))
+        return found
+
+
+def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
+    """Return the summary in the order of the table.
+
+    The means are over the rows with both figures if any is published, otherwise over all obtained figures. Settings are
+    combined if each has only one data set.
+    """
+    run = [row for row in rows if row.verdict != NOT_RUN]
+    together = len({row.dataset for row in run}) <= 1
+    groups: dict[tuple[str, str, str], list[TableRow]] = {}
+    for row in run:
+        groups.setdefault((row.metric, "" if together else row.setting, row.column), []).append(row)
+    found = []
+    for (metric, setting, column), members in groups.items():
+        published = [row for row in members if not math.isnan(row.published_mean)]
+        both = [row for row in published if not math.isnan(row.obtained_mean)]
+        obtained = [row.obtained_mean for row in (both if published else members) if not math.isnan(row.obtained_mean)]
+        found.append(
+            SummaryLine(
+                column=column,
+                setting=setting,
+                metric=metric,
+                rows=len(obtained),
+                published_mean=statistics.fmean(row.published_mean for row in both) if both else math.nan,
+                obtained_mean=statistics.fmean(obtained) if obtained else math.nan,
+                verdicts=count_verdicts(members),
+                flagged=sum(row.flagged for row in members),
+            )
+        )
+    return found
+
+
+def count_verdicts(rows: Sequence[TableRow]) -> dict[str, int]:
+    """Return the number of rows with each verdict, whichever variant it names, in the order of `VERDICTS`."""
+    counts = Counter(row.verdict.partition(":")[0] for row in rows if row.verdict)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def count_causes(rows: Sequence[TableRow]) -> dict[str, int]:
+    """Return the number of rows with each cause of disagreement, the most frequent first."""
+    return dict(Counter(row.cause for row in rows if row.cause).most_common())

@@ -1,0 +1,273 @@
+"""Rows of the table: aggregated repeats with published figures, verdicts, causes and notes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pucli.report.tables.causes import automatic_cause
+from pucli.report.tables.published import PublishedFigure, read_published, setting_key
+from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
+from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, NOT_RUN, REPRODUCED, Judgement, Sample, judge
+from pucli.runner.cells import Cell, json_values
+from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
+from pucli.runner.store import StoredRows
+
+Place = tuple[str, SettingKey, str, str]
+
+
+@dataclass
+class TableRow:
+    """A published or obtained figure, in the unit of the metric; missing numbers are NaN.
+
+    Parameters
+    ----------
+    dataset, setting : str
+        The data set, and the setting as text.
+    method, variant : str
+        The parts of `column` before and after the slash.
+    metric : str
+        Name of a registered metric.
+    obtained_mean, obtained_sd : float
+        Mean and sample standard deviation over repeats.
+    repeats, expected_repeats, failed, flagged : int
+        Numbers of cells with a value, of planned cells, of failed cells and of cells with a flag.
+    published_mean, published_sd : float
+        As printed.
+    difference_in_sd : float
+        Obtained minus published mean, in published standard deviations.
+    difference_low, difference_high : float
+        Confidence interval of the obtained minus the published mean, see `pucli.report.tables.verdict`.
+    verdict, cause, note : str
+        The cause is that of a disagreement, see `pucli.report.tables.causes`.
+    primary : bool
+        Whether this variant represents its method.
+    column : str
+        The name of the method in the experiment.
+    """
+
+    dataset: str
+    setting: str
+    method: str
+    variant: str
+    metric: str
+    obtained_mean: float
+    obtained_sd: float
+    repeats: int
+    expected_repeats: int
+    failed: int
+    flagged: int
+    published_mean: float
+    published_sd: float
+    difference_in_sd: float
+    difference_low: float
+    difference_high: float
+    verdict: str
+    cause: str
+    note: str
+    primary: bool
+    column: str
+    setting_key: SettingKey = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as JSON values."""
+        values = asdict(self)
+        del values["setting_key"]
+        found: dict[str, Any] = json_values(values)
+        return found
+
+
+def table_rows(samples: Samples) -> list[TableRow]:
+    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment."""
+    experiment = samples.experiment
+    published = _by_place(read_published(experiment, samples.parameters), samples.keys)
+    rows: list[TableRow] = []
+    used: set[Place] = set()
+    for metric in experiment.metrics:
+        for (dataset, setting, column), cells in samples.cells.items():
+            place = (dataset, setting, base_name(column), metric)
+            figure = published.get(place)
+            used.add(place)
+            if figure is None and samples.lacks(dataset, setting, column, metric):
+                continue
+            rows.append(_row(samples, (dataset, setting, column), metric, len(cells), figure))
+    _by_variants(rows)
+    rows += _published_only(published, used, samples)
+    _order(rows, samples)
+    for row in rows:
+        _explain(row, samples)
+    return rows
+
+
+def count_flags(cells: Sequence[Cell], rows: StoredRows) -> dict[str, int]:
+    """Return the number of finished cells with each flag."""
+    keys = {cell.key for cell in cells}
+    # ties are sorted by name, so that the order of the cells does not matter
+    counts = Counter(flag for key in keys if key in rows for flag in rows[key]["flags"])
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _row(samples: Samples, group: Group, metric: str, expected: int, figure: PublishedFigure | None) -> TableRow:
+    dataset, setting, column = group
+    experiment = samples.experiment
+    obtained = sample(list(samples.values(dataset, setting, column, metric).values()))
+    status = samples.status(group)
+    judged = Judgement("")
+    if obtained.n + status.failed == 0:
+        judged = Judgement(NOT_RUN)
+    elif figure is not None and not math.isnan(figure.mean):
+        there = Sample(figure.mean, figure.sd, figure.repeats)
+        judged = judge(obtained, there, metric, rounding=figure.rounding, one_class=status.one_class)
+    elif figure is not None:
+        judged = Judgement("", remark=f"published: {figure.text}")
+    base = base_name(column)
+    return TableRow(
+        dataset=dataset,
+        setting=setting_text(setting),
+        method=base,
+        variant=variant_name(column),
+        metric=metric,
+        obtained_mean=obtained.mean,
+        obtained_sd=obtained.sd,
+        repeats=obtained.n,
+        expected_repeats=expected,
+        failed=status.failed,
+        flagged=status.flagged,
+        published_mean=figure.mean if figure else math.nan,
+        published_sd=figure.sd if figure else math.nan,
+        difference_in_sd=judged.difference_in_sd,
+        difference_low=judged.low,
+        difference_high=judged.high,
+        verdict=judged.verdict,
+        cause="",
+        note=_joined(judged.remark, f"{status.failed} failed" if status.failed else ""),
+        primary=experiment.primary_column(base) == column,
+        column=column,
+        setting_key=setting,
+    )
+
+
+def _by_variants(rows: list[TableRow]) -> None:
+    """Set the verdict "reproduced by a variant: NAME" for primary variants if only another variant agrees.
+
+    A degenerate row stays degenerate; its note names the variant.
+    """
+    for row in rows:
+        if row.primary and row.verdict not in ("", REPRODUCED, NOT_RUN):
+            agreeing = [
+                other.variant or other.method
+                for other in rows
+                if other.verdict == REPRODUCED
+                and (other.dataset, other.setting_key, other.method, other.metric)
+                == (row.dataset, row.setting_key, row.method, row.metric)
+            ]
+            if agreeing and row.verdict == DEGENERATE:
+                row.note = _joined(row.note, f"{', '.join(agreeing)} agrees")
+            elif agreeing:
+                row.note = _joined(f"alone: {row.verdict}", row.note)
+                row.verdict = f"{BY_VARIANT}: {', '.join(agreeing)}"
+
+
+def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place], samples: Samples) -> list[TableRow]:
+    """Return rows for published methods missing in the experiment, for planned data sets and settings."""
+    here = {(dataset, setting) for dataset, setting, _ in samples.cells}
+    declared = {base_name(column) for column in samples.experiment.methods}
+    rows = []
+    for place, figure in published.items():
+        dataset, setting, method, metric = place
+        if place in used or (dataset, setting) not in here or method in declared:
+            continue
+        if metric not in samples.experiment.metrics:
+            continue
+        rows.append(
+            TableRow(
+                dataset=dataset,
+                setting=setting_text(setting),
+                method=method,
+                variant="",
+                metric=metric,
+                obtained_mean=math.nan,
+                obtained_sd=math.nan,
+                repeats=0,
+                expected_repeats=0,
+                failed=0,
+                flagged=0,
+                published_mean=figure.mean,
+                published_sd=figure.sd,
+                difference_in_sd=math.nan,
+                difference_low=math.nan,
+                difference_high=math.nan,
+                verdict=NOT_RUN,
+                cause="",
+                note=f"published: {figure.text}" if figure.text else "",
+                primary=True,
+                column=method,
+                setting_key=setting,
+            )
+        )
+    return rows
+
+
+def _by_place(figures: Sequence[PublishedFigure], keys: list[str]) -> dict[Place, PublishedFigure]:
+    return {(f.dataset, setting_key(dict(f.setting), keys), f.method, f.metric): f for f in figures}
+
+
+def _order(rows: list[TableRow], samples: Samples) -> None:
+    """Sort by setting, data set and method, so that rows to compare are adjacent."""
+    settings, datasets = samples.settings, samples.datasets
+    columns = {column: number for number, column in enumerate(samples.columns)}
+    metrics = samples.experiment.metrics
+    rows.sort(
+        key=lambda row: (
+            metrics.index(row.metric),
+            settings.index(row.setting_key),
+            datasets.index(row.dataset),
+            columns.get(row.column, len(columns)),
+            row.column,
+        )
+    )
+
+
+def _explain(row: TableRow, samples: Samples) -> None:
+    """Add the declared notes that apply to the row, and the cause of a disagreement."""
+    group = (row.dataset, row.setting_key, row.column)
+    row.cause = automatic_cause(
+        row.verdict,
+        reduced=samples.is_reduced(group),
+        fewer_repeats=samples.has_fewer_repeats(group),
+    )
+    declared = ""
+    for note in _fitting(row, samples.experiment):
+        row.note = _joined(row.note, note.text)
+        declared = declared or note.cause or ""
+    if row.cause and declared:
+        row.cause = declared
+
+
+def _fitting(row: TableRow, experiment: Experiment) -> list[KnownNote]:
+    """Return the declared notes for a row."""
+    where = dict(row.setting_key)
+    found = []
+    for note in experiment.notes:
+        wanted = setting_key(note.setting, list(note.setting))
+        if (
+            (note.dataset is None or note.dataset == row.dataset)
+            and (note.method is None or note.method == row.column or _stands_for_all(note.method, row, experiment))
+            and (note.metric is None or note.metric == row.metric)
+            and all(where.get(key) == value for key, value in wanted)
+            and (not note.verdicts or any(row.verdict.startswith(verdict) for verdict in note.verdicts))
+        ):
+            found.append(note)
+    return found
+
+
+def _stands_for_all(method: str, row: TableRow, experiment: Experiment) -> bool:
+    """Return whether a note names the method of the row, but not a column, and so applies to all variants."""
+    return method == row.method and method not in experiment.methods
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,300 @@
+"""One trainer for all deep models: shuffled batches, blocks of iterations, early stopping, checkpoints.
+
+A run is a function of the model, its settings, the rows and the seed. Batches, codes of the prior and noise come from
+one torch generator whose state is part of a checkpoint, so that a resumed run ends with the same bits as an
+uninterrupted one on the same machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray
+from pucli.solvers.deep import require_torch
+from pucli.solvers.deep.models import MODELS, Model, Settings
+
+KEYS = frozenset(
+    {"fingerprint", "iteration", "history", "total", "order", "position", "generator", "modules", "optimisers"}
+)
+
+
+@dataclass
+class Progress:
+    """The position of a run.
+
+    Attributes
+    ----------
+    iteration : int
+        Iterations done so far.
+    history : list of float
+        Mean objective of each finished block.
+    total : float
+        Sum of the objective over the unfinished block.
+    order : tensor or None
+        Shuffled rows of the current epoch.
+    position : int
+        Position of the next row in `order`.
+    """
+
+    iteration: int = 0
+    history: list[float] = field(default_factory=list)
+    total: float = 0.0
+    order: Any = None
+    position: int = 0
+
+
+class Trainer:
+    """Trains one model.
+
+    Parameters
+    ----------
+    name : str
+        One of `MODELS`.
+    settings : Settings
+        The model's settings.
+    X : ndarray of shape (n, d)
+        Rows, converted to float32.
+    batch_size : int
+        Rows per batch, from 2 to n.
+    seed : int
+        Seed of the weights, the batches and the draws.
+    device : str
+        "auto" (a GPU if there is one), "cpu" or any torch device.
+    precision : {"auto", "float32", "bfloat16"}
+        Of the hidden layers; "auto" is bfloat16 on a GPU that has it, and float32 elsewhere. Last layers and losses are
+        float32. On a GPU, networks in bfloat16 are compiled, except those whose gradient is differentiated.
+    block : int
+        Iterations per entry of the history; the stopping rules are checked after each block.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        X: AnyArray,
+        *,
+        batch_size: int,
+        seed: int,
+        device: str,
+        block: int,
+        precision: str = "auto",
+    ) -> None:
+        torch = require_torch()
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            self.device = torch.device(device)
+            self.generator = torch.Generator(device=self.device).manual_seed(seed)
+            torch.zeros(1, device=self.device)
+        except (RuntimeError, AssertionError, TypeError) as error:  # unknown, or not on this machine
+            raise ValueError(f"device={device!r} cannot be used: {error}") from error
+        if precision == "auto":
+            precision = "bfloat16" if self.device.type == "cuda" and _has_bfloat16(self.device) else "float32"
+        self.precision = precision
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            compiled = precision == "bfloat16" and self.device.type == "cuda"
+            self.model: Model = MODELS[name](settings, self.device, precision, compiled=compiled)
+        self.X = torch.as_tensor(np.array(X, dtype=np.float32), device=self.device)
+        self.batch_size = batch_size
+        self.block = block
+        self.progress = Progress()
+        self.last_mean = float("nan")
+        self.last_residual = float("nan")  # that of the checkpoint, until a step is done
+        lower = () if precision == "float32" else (precision,)
+        identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape, *lower)).encode()
+        self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
+
+    def next_rows(self) -> Any:
+        """Return the next batch (batch_size, d); rows that do not fill a batch at the end of an epoch are left out."""
+        torch, at = require_torch(), self.progress
+        if at.order is None or at.position + self.batch_size > len(at.order):
+            at.order = torch.randperm(len(self.X), generator=self.generator, device=self.device)
+            at.position = 0
+        rows = self.X[at.order[at.position : at.position + self.batch_size]]
+        at.position += self.batch_size
+        return rows
+
+    def draw(self, n: int) -> Any:
+        """Return codes of the model's prior, (n, latent_dim)."""
+        torch = require_torch()
+        shape = (n, self.model.settings.latent_dim)
+        if self.model.prior == "normal":
+            return torch.randn(shape, generator=self.generator, device=self.device)
+        return torch.rand(shape, generator=self.generator, device=self.device).mul_(2.0).sub_(1.0)
+
+    def run(
+        self,
+        n_iterations: int,
+        *,
+        patience: int | None = None,
+        checkpoint: Path | None = None,
+        report: Callable[[int, float], object] | None = None,
+    ) -> bool:
+        """Train until `n_iterations` are done in total.
+
+        Parameters
+        ----------
+        n_iterations : int
+            Total number of iterations, including those of a resumed checkpoint.
+        patience : int, optional
+            Stop after this many blocks without a new lowest mean objective.
+        checkpoint : Path, optional
+            File written after every block.
+        report : callable, optional
+            Called after every block with the iteration and the block's mean objective. The run stops if it returns
+            true.
+
+        Returns
+        -------
+        bool
+            Whether `patience` ended the run. A resumed run that had already ended is left unchanged.
+
+        Raises
+        ------
+        ValueError
+            If more than `n_iterations` are already done.
+        FloatingPointError
+            If the objective is not finite.
+        """
+        at = self.progress
+        if at.iteration > n_iterations:
+            raise ValueError(
+                f"n_iterations={n_iterations} is below the {at.iteration} iterations that the checkpoint {checkpoint} "
+                "has done; raise n_iterations or name another file."
+            )
+        if self.exhausted(patience):
+            return True
+        for module in self.model.modules.values():
+            module.train()
+        with _compiling(require_torch()) if self.model.compiled else nullcontext():
+            return self._iterate(n_iterations, patience, checkpoint, report)
+
+    def _iterate(
+        self,
+        n_iterations: int,
+        patience: int | None,
+        checkpoint: Path | None,
+        report: Callable[[int, float], object] | None,
+    ) -> bool:
+        """Do the iterations of `run`."""
+        at, total = self.progress, None
+        while at.iteration < n_iterations:
+            value = self.model.step(self.next_rows, self.draw)
+            total = value if total is None else total + value
+            at.iteration += 1
+            if at.iteration % self.block and at.iteration < n_iterations:
+                continue
+            done = at.iteration % self.block or self.block
+            mean = self.last_mean = (at.total + float(total)) / done
+            if not np.isfinite(mean):
+                raise FloatingPointError(
+                    f"training diverged: the objective is {mean} after {at.iteration} iterations; "
+                    "lower the learning rate or scale the features."
+                )
+            if at.iteration % self.block:
+                at.total += float(total)  # the run ends inside a block; a longer run continues from here
+                total = None
+            else:
+                at.history.append(mean)
+                at.total, total = 0.0, None
+            if checkpoint is not None:
+                self.save(checkpoint)
+            if report is not None and report(at.iteration, mean):
+                return False
+            if self.exhausted(patience):
+                return True
+        return False
+
+    def exhausted(self, patience: int | None) -> bool:
+        """Return whether the last `patience` blocks or more had no new lowest mean objective; None: never."""
+        history = self.progress.history
+        return patience is not None and len(history) - int(np.argmin(history or [0.0])) > patience
+
+    def residual(self) -> float:
+        """Return the norm of the gradient of the last step; NaN if there was none."""
+        gradients = [p.grad for m in self.model.modules.values() for p in m.parameters() if p.grad is not None]
+        if not gradients:
+            return self.last_residual
+        return float(sum(float(g.square().sum()) for g in gradients) ** 0.5)
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint. The file is replaced in one step, so that an interrupted run leaves a complete one."""
+        torch, at = require_torch(), self.progress
+        content = {
+            "fingerprint": self.fingerprint,
+            "iteration": at.iteration,
+            "history": at.history,
+            "total": at.total,
+            "order": at.order,
+            "position": at.position,
+            "residual": self.residual(),
+            "generator": self.generator.get_state(),
+            "modules": {name: module.state_dict() for name, module in self.model.modules.items()},
+            "optimisers": [optimiser.state_dict() for optimiser in self.model.optimisers],
+        }
+        torch.save(content, _partial(path))
+        _partial(path).replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Resume from the checkpoint `path` if it exists; raise ValueError if it cannot be read or written."""
+        try:
+            if path.exists():
+                self.load(path)
+            _partial(path).touch()
+            _partial(path).unlink()
+        except OSError as error:
+            raise ValueError(f"checkpoint {path} cannot be read and written: {error}; name another file.") from error
+
+    def load(self, path: Path) -> None:
+        """Resume from a checkpoint; raise ValueError for other files, and for other settings, rows or seeds."""
+        torch = require_torch()
+        try:
+            content = torch.load(path, map_location=self.device, weights_only=True)
+        except OSError:
+            raise
+        except Exception:
+            content = None  # torch raises a different error for every kind of foreign file
+        if not isinstance(content, dict) or not content.keys() >= KEYS:
+            raise ValueError(f"{path} is not a checkpoint of pucli; name another file.")
+        if content["fingerprint"] != self.fingerprint:
+            raise ValueError(
+                f"the checkpoint {path} was written with other settings, rows, another precision or seed; "
+                "delete it or name another file."
+            )
+        self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
+        at = self.progress
+        done = at.iteration % self.block
+        self.last_mean = at.total / done if done else at.history[-1]
+        self.last_residual = content.get("residual", float("nan"))  # older checkpoints lack it
+        self.generator.set_state(content["generator"].cpu())
+        for name, module in self.model.modules.items():
+            module.load_state_dict(content["modules"][name])
+        for optimiser, state in zip(self.model.optimisers, content["optimisers"], strict=True):
+            optimiser.load_state_dict(state)
+
+
+def _has_bfloat16(device: Any) -> bool:
+    """Return whether a GPU multiplies in bfloat16: compute capability 8 or more."""
+    return bool(require_torch().cuda.get_device_capability(device)[0] >= 8)
+
+
+@contextmanager
+def _compiling(torch: Any) -> Iterator[None]:
+    """Leave room for every network of a process in torch's cache; one that cannot be compiled runs as it is."""
+    config = torch._dynamo.config
+    limit = "recompile_limit" if hasattr(config, "recompile_limit") else "cache_size_limit"  # its name before 2.6
+    with config.patch({"suppress_errors": True, limit: 256}):
+        yield
+
+
+def _partial(path: Path) -> Path:
+    """Return the file that a checkpoint is written to before it replaces `path`."""
+    return path.with_name(path.name + ".partial")

@@ -1,0 +1,1 @@
+"""The numerics of AutoPU: members, ensemble, class prior, threshold, and estimates that need no true labels."""

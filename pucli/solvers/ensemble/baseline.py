@@ -1,0 +1,36 @@
+"""The baseline that the ensemble is compared with: an SVC that treats unlabeled rows as negative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.solvers.ensemble.ridge import CHOOSING_ROWS, pick_landmarks
+
+NAME = "SVC, unlabeled as negative"
+
+
+def naive_svc(
+    X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the PU-AUC and the share predicted positive of a class-balanced SVC, from held-out scores.
+
+    Also returns the scores, and which rows have one. X : (n, m) standardised; at most `CHOOSING_ROWS` rows are used.
+    population : (n,) bool.
+    """
+    from sklearn.svm import SVC
+
+    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
+    X, s, fold = X[rows], labelled[rows], fold[rows]
+    scores = np.empty(len(rows))
+    for b in np.unique(fold):
+        kept = fold != b
+        scores[~kept] = SVC(class_weight="balanced").fit(X[kept], s[kept]).decision_function(X[~kept])
+    return {
+        "pu_auc": pu_auc(scores, s),
+        "share": float(np.mean(scores[population[rows]] > 0)),
+        "scores": scores,
+        "rows": rows,
+    }

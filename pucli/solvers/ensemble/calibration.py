@@ -1,0 +1,157 @@
+"""Probabilities from scores: the prior times the ratio of the positives' density to the population's, at most one.
+
+The ratio is isotonic in the score. It is averaged over bootstrap samples, so that it is smooth and few rows alone
+cannot make a probability one. A factor makes the mean probability over the population equal to the prior. What users
+see is never zero: `Calibration.least` adds at most prior / (p + 1) to that mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
+
+KNOTS = 200
+
+
+@dataclass
+class Calibration:
+    """Probabilities (knots,) at scores (knots,), linear between the knots and constant beyond them."""
+
+    scores: np.ndarray
+    probabilities: np.ndarray
+
+    def of(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability of a positive at each score, between 0 and 1."""
+        result: np.ndarray = np.interp(scores, self.scores, self.probabilities)
+        return result
+
+    def even(self) -> float:
+        """Return the score at which the probability crosses one half; the largest score if it stays below."""
+        above = np.flatnonzero(self.probabilities > 0.5)
+        if len(above) == 0:
+            return float(self.scores[-1])
+        k = int(above[0])
+        if k == 0:
+            return float(np.nextafter(self.scores[0], -np.inf))
+        low, high = self.probabilities[k - 1], self.probabilities[k]
+        return float(self.scores[k - 1] + (0.5 - low) / (high - low) * (self.scores[k] - self.scores[k - 1]))
+
+    def least(self, positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+        """Return the probability that no row is below; positive, population : (p,) and (u,) sorted scores.
+
+        It is the expected probability of rows below every labelled row, or that of the lowest labelled row, if less.
+        """
+        return min(probability_below_all(positive, population, prior), float(self.of(positive[:1])[0]))
+
+    def scaled(
+        self, probabilities: np.ndarray, population: np.ndarray, prior: float, others: Sequence[float], least: float
+    ) -> list[np.ndarray]:
+        """Return what probabilities (n,) would be with each of the `others` in place of the prior.
+
+        All have a common factor, with which the mean over the population, (u,) sorted scores, is the prior. Those up to
+        `least` rest on the number of labelled rows alone and rise at most in proportion to the prior.
+        """
+        seen = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
+        lowest, found = probabilities <= least, []
+        for other in others:
+            factor = factor_for(self.of(seen), other)
+            found.append(
+                np.minimum(1.0, np.where(lowest, min(factor, other / max(prior, 1e-12)), factor) * probabilities)
+            )
+        return found
+
+
+def make_calibration(
+    positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
+) -> Calibration:
+    """Return the calibration from the held-out scores of labelled rows (p,) and of the population (n,)."""
+    knots, curves = calibration_curves(positive, population, prior, rng)
+    return Calibration(knots, np.mean(curves, axis=0))
+
+
+def calibration_curves(
+    positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return knots (knots,) and the probabilities there from each bootstrap sample, (bootstraps, knots)."""
+    knots = np.unique(np.quantile(np.concatenate([positive, population]), np.linspace(0.0, 1.0, KNOTS)))
+    curves = []
+    for p, u in resampled(positive, population, rng):
+        scores = np.sort(np.concatenate([p, u]))
+        ratio = isotonic_ratio(p, u, scores)
+        factor = factor_for(np.interp(u, scores, ratio), prior)
+        curves.append(np.minimum(1.0, factor * np.interp(knots, scores, ratio)))
+    return knots, np.array(curves)
+
+
+def probability_below_all(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+    """Return the expected probability of rows with lower scores than every labelled row, 0 if there are none.
+
+    A new positive is as likely to be the lowest of all as each of the p labelled rows: with probability 1 / (p + 1).
+    """
+    rows = float(np.mean(population < positive.min()))
+    return min(1.0, prior / ((len(positive) + 1) * rows)) if rows > 0.0 else 0.0
+
+
+def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+    """Return an upper end (95 %) of the probability of rows with the lowest scores, which no labelled row may have.
+
+    If probabilities rise with the score, that of the lowest rows is at most the mean over the rows up to any score: the
+    prior times the share of positives up to there, of which Clopper and Pearson give the upper end, over that of rows.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Sorted held-out scores of labelled rows and of the population.
+    prior : float
+        The upper end of the prior.
+    """
+    from scipy.special import betaincinv
+
+    shares = np.linspace(0.0, 1.0, KNOTS + 1)[1:]
+    places = population[np.ceil(shares * len(population)).astype(int) - 1]
+    rows = np.searchsorted(population, places, side="right") / len(population)
+    below = np.searchsorted(positive, places, side="right").astype(float)
+    most = np.where(below < len(positive), betaincinv(below + 1.0, np.maximum(len(positive) - below, 1.0), 0.95), 1.0)
+    return float(min(1.0, prior * (most / rows).min()))
+
+
+def greatest_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
+    """Return a lower end of the probability of rows with the highest scores, where no negative is labelled.
+
+    As in `least_end`: that of the highest rows is at least the mean over the rows from any score on, the prior times
+    the share of positives there, of which the lower end is taken (98 %), over that of rows (upper end, 95 %).
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Sorted held-out scores of labelled rows and of the population.
+    prior : float
+        The lower end of the prior.
+    """
+    from scipy.special import betaincinv
+
+    n, p = len(population), len(positive)
+    places = population[np.floor(np.linspace(0.0, 1.0, KNOTS + 1)[:-1] * n).astype(int)]
+    rows = n - np.searchsorted(population, places).astype(float)
+    above = p - np.searchsorted(positive, places).astype(float)
+    most = np.where(rows < n, betaincinv(rows + 1.0, np.maximum(n - rows, 1.0), 0.95), 1.0)
+    least = np.where(above > 0, betaincinv(np.maximum(above, 1.0), p - above + 1.0, 0.02), 0.0)
+    return float(min(1.0, prior * (least / most).max()))
+
+
+def factor_for(ratio: np.ndarray, prior: float) -> float:
+    """Return the factor a for which mean min(1, a ratio) is the prior, by bisection."""
+    low, high = 0.0, 1.0
+    while np.minimum(1.0, high * ratio).mean() < prior and high < 1e6:
+        low, high = high, 2.0 * high
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if np.minimum(1.0, middle * ratio).mean() < prior:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,166 @@
+"""Estimates of the class prior on the held-out scores of the automatic classifier's ensemble.
+
+The scores are those of the first fit (`pucli.solvers.ensemble.first_fit`). "auto" is the estimate of `AutoPU`, from best bins and
+from groups of scores; "best-bin" and "density-ratio" use one idea each. `pucli.solvers.prior.estimate` has estimators
+that need no ensemble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import NormalDist
+
+import numpy as np
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from pucli.core.arrays import AnyArray
+from pucli.core.seeding import stream
+from pucli.solvers.ensemble.estimates import estimates
+from pucli.solvers.ensemble.first_fit import first_fit
+from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, resampled
+from pucli.solvers.ensemble.members import MEMBERS
+from pucli.solvers.ensemble.ranking import auc
+from pucli.solvers.prior import estimate as without_ensemble
+from pucli.solvers.prior.best_bin import best_bin
+from pucli.solvers.prior.density_ratio import density_ratio
+from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
+
+ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
+ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)
+# The most rows of each kind, drawn at random, and the most cells of the table that they make.
+MOST_ROWS, MOST_CELLS = 2000, 1_000_000
+# With more features, the estimate that is taken if none is given is not that of the ensemble, which would take minutes.
+MOST_FEATURES = 1000
+_OF_SCORES = {"best-bin": best_bin, "density-ratio": density_ratio}
+
+
+def estimate_priors(
+    X: AnyArray,
+    labelled: AnyArray,
+    methods: Sequence[str] = ALL_METHODS,
+    *,
+    replicates: int = 50,
+    confidence: float = 0.95,
+    random_state: int | np.random.RandomState | None = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> PriorReport:
+    """Estimate the share of positives among unlabeled rows by several methods, with and without the ensemble.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+    labelled : array of bool, shape (n,)
+        True for labelled positives, False for unlabeled rows.
+    methods : sequence of str
+        Of `ALL_METHODS`. "auto" has the smallest error on the tasks of `pucli bench prior`.
+    replicates : int
+        Number of bootstrap estimates for an interval, 0 for no interval. Those from scores always resample them 40
+        times.
+    confidence : float
+        Confidence of the intervals.
+    random_state : int, RandomState or None
+        Seed of folds, trees, samples and bootstrap samples. With that of an `AutoPU`, "auto" is its prior of the
+        unlabeled rows, if none are left out (`rows_of_each_kind`) and they were given case-control.
+    progress : callable, optional
+        Called after each method with the number of finished methods and their total number.
+
+    Returns
+    -------
+    PriorReport
+        The estimates in the order of `methods`.
+
+    Raises
+    ------
+    ValueError
+        As `pucli.solvers.prior.estimate.estimate_priors`; or there are fewer than two rows of a kind for the ensemble.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(3, 1, (160, 2)), rng.normal(-3, 1, (140, 2))]
+    >>> report = estimate_priors(X, np.arange(300) < 60, ["auto"])
+    >>> 0.35 < report.estimates[0].prior < 0.5  # 100 of 240
+    True
+    """
+    ensemble = [name for name in methods if name in ENSEMBLE_METHODS]
+    others = [name for name in methods if name not in ENSEMBLE_METHODS]
+    found: dict[str, PriorEstimate] = {}
+    separation = float("nan")
+    without_ensemble.check_settings(others, replicates, confidence)
+    if ensemble:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        of_scores, separation = _of_the_ensemble(X, labelled, replicates, confidence, seed)
+        found |= of_scores
+        if progress is not None:
+            progress(len(ensemble), len(methods))
+    if others:
+        report = without_ensemble.estimate_priors(
+            X,
+            labelled,
+            others,
+            replicates=replicates,
+            confidence=confidence,
+            random_state=random_state,
+            progress=None if progress is None else lambda done, _: progress(len(ensemble) + done, len(methods)),
+        )
+        found |= {estimate.method: estimate for estimate in report.estimates}
+        separation = separation if ensemble else report.separation
+    return without_ensemble.make_report([found[name] for name in methods], separation)
+
+
+def rows_of_each_kind(features: int) -> int:
+    """Return the most labelled and the most unlabeled rows of an estimate from rows with so many features."""
+    return max(2, min(MOST_ROWS, MOST_CELLS // (2 * features)))
+
+
+def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.random.RandomState | None) -> PriorEstimate:
+    """Return the share of positives among unlabeled rows that is taken if none is given, with its 90 % interval.
+
+    It is that of "auto"; with a single row of a kind, which an ensemble cannot hold out, or more than `MOST_FEATURES`
+    features, that of "bbe".
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+    labelled : array of bool, shape (n,)
+    random_state : int, RandomState or None
+    """
+    few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
+    name = "bbe" if few or X.shape[1] > MOST_FEATURES else "auto"
+    return estimate_priors(X, labelled, (name,), replicates=1, confidence=0.9, random_state=random_state).estimates[0]
+
+
+def _of_the_ensemble(
+    X: AnyArray, labelled: AnyArray, replicates: int, confidence: float, seed: int
+) -> tuple[dict[str, PriorEstimate], float]:
+    """Return the estimate of each of `ENSEMBLE_METHODS`, and the AUC that the scores and the first one imply."""
+    rows, s = without_ensemble.checked_rows(X, labelled)
+    drawn = stream(seed, "rows")
+    most = rows_of_each_kind(rows.shape[1])
+    few = np.sort(np.concatenate([drawn.permutation(np.flatnonzero(kind))[:most] for kind in (s, ~s)]))
+    rows, s = rows[few], s[few]
+    if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
+        raise ValueError("estimates by an ensemble need two labelled and two unlabeled rows; bbe needs one of each.")
+    with threadpool_limits(1):
+        first = first_fit(rows, s, "case-control", MEMBERS, seed)
+    positive, population = np.sort(first.held_out[first.labelled]), np.sort(first.held_out[first.population])
+    ranking = float(auc(positive, population))
+    prior = estimate_prior(positive, population, stream(seed, "prior"), first.grouped).less_overlap(ranking)
+    found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
+    wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
+    low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)
+    result = {"auto": _estimate("auto", found.value, (max(low, 0.0), min(high, 1.0)), confidence, replicates)}
+    samples = list(resampled(positive, population, stream(seed, "resampled")))
+    for name, of in _OF_SCORES.items():
+        scored = Scored(np.array([of(p, u) for p, u in samples]), of(positive, population), ranking)
+        value = scored.prior if name == "best-bin" else scored.whole
+        top, variance = max(value, scored.whole), float(scored.drawn.var())
+        ends = without_ensemble.interval(name, value, top, variance, scored, confidence)
+        result[name] = _estimate(name, value, ends, confidence, replicates)
+    return result, Scored(np.array([found.value]), found.value, ranking).separation(found.value)
+
+
+def _estimate(name: str, value: float, ends: tuple[float, float], confidence: float, replicates: int) -> PriorEstimate:
+    low, high = ends if replicates else (value, value)
+    return PriorEstimate(value, low, high, confidence, name, replicates)

@@ -1,0 +1,120 @@
+"""The ensemble: the equally weighted mean of its members' standardised scores.
+
+Under random labelling a member's PU-AUC measures how well it ranks, but not precisely enough to weight the members by
+it: the best member alone, softmax weights and the best k members were no better than the plain mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pucli.core.seeding import stream
+from pucli.solvers.ensemble.members import Member, Model, TrainingRows, Views
+from pucli.solvers.ensemble.ranking import pu_auc
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class FittedMember:
+    """A fitted member. centre, scale : standardise its scores on the population. pu_auc : of its held-out scores."""
+
+    name: str
+    view: str
+    model: Any
+    parameters: dict[str, Any]
+    pu_auc: float
+    centre: float
+    scale: float
+
+    def standardised(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores with mean zero and variance one on the population; zeros if all scores are equal."""
+        return (scores - self.centre) * self.scale
+
+
+@dataclass
+class Ensemble:
+    """Fitted members and the views of the features that they use."""
+
+    views: Views
+    members: list[FittedMember] = field(default_factory=list)
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the mean standardised score of each row of X (n, m), shape (n,)."""
+        views = self.views.of(X)
+        total = np.zeros(len(X))
+        for member in self.members:
+            total += member.standardised(member.model.score(views[member.view]))
+        return total / len(self.members)
+
+
+def fit_members(
+    members: Sequence[Member],
+    views: Views,
+    X: np.ndarray,
+    labelled: np.ndarray,
+    population: np.ndarray,
+    folds: np.ndarray,
+    seed: int,
+    n_jobs: int | None,
+    callback: Callable[[str, int, int], None] | None = None,
+) -> tuple[Ensemble, np.ndarray]:
+    """Fit the members, each from its own random stream, in `n_jobs` threads; return the ensemble and held-out scores.
+
+    The scores (members, n) are standardised. population : (n,) bool, rows that are a sample of the population.
+    callback : called after each member with its name, the number of members fitted, and their total number.
+    """
+    seen = views.of(X)
+
+    def one(member: Member) -> tuple[FittedMember, np.ndarray]:
+        rows = TrainingRows(seen[member.view], labelled, folds)
+        model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
+        return standardised_member(member, model, parameters, held_out, labelled, population)
+
+    def tell(result: tuple[FittedMember, np.ndarray], done: int) -> None:
+        if callback is not None:
+            callback(result[0].name, done, len(members))
+
+    found = last_first(one, [(member,) for member in members], n_jobs, tell)
+    return Ensemble(views, [fitted for fitted, _ in found]), np.stack([held_out for _, held_out in found])
+
+
+def last_first(
+    function: Callable[..., Result],
+    work: Sequence[tuple[Any, ...]],
+    n_jobs: int | None,
+    tell: Callable[[Result, int], None] | None = None,
+) -> list[Result]:
+    """Return `function(*item)` for each item of `work`, in its order, computed in `n_jobs` threads.
+
+    The last items are begun first: trees take longer than ridges, and a long item at the end would leave threads idle.
+    tell : called with each result and the number of results so far.
+    """
+    from joblib import Parallel, delayed
+
+    found: list[Result] = []
+    threads = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")
+    for result in threads(delayed(function)(*item) for item in reversed(work)):
+        found.append(result)
+        if tell is not None:
+            tell(result, len(found))
+    return found[::-1]
+
+
+def standardised_member(
+    member: Member,
+    model: Model,
+    parameters: dict[str, Any],
+    held_out: np.ndarray,
+    labelled: np.ndarray,
+    population: np.ndarray,
+) -> tuple[FittedMember, np.ndarray]:
+    """Return the fitted member and its held-out scores (n,), standardised on the population."""
+    centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
+    scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
+    fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)
+    return fitted, fitted.standardised(held_out)

@@ -1,0 +1,127 @@
+"""Estimates of prior, share, recall, precision, F1 and AUC without true labels, with intervals.
+
+They assume that the labelled rows are a random sample of the positives. The recall is the share of held-out labelled
+scores above the cut and, where these are few, mostly the one that calibrated probabilities expect. The other estimates
+follow from it, the share of the population above the cut, and the prior. The intervals come from bootstrap samples,
+each with its own draws of the prior and of the recall; the recall refers to the positives among the rows of the sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pucli.solvers.ensemble.hidden_share import PriorEstimate, resampled
+from pucli.solvers.ensemble.ranking import auc, true_auc
+from pucli.solvers.ensemble.threshold import recall_above
+from pucli.solvers.prior.estimate import FOLD, WIDEST
+
+# Standard deviation of the recall's error from choosing the models and the cut on the same labelled rows.
+LASTING_ERROR = 0.07
+# If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
+# an upper bound: no part of the space holds positives alone, as best bin estimation needs.
+OVERLAP = 0.92
+# With fewer labelled rows the prior is often too low.
+FEW_LABELLED = 50
+# The estimates that are computed from the prior.
+FROM_PRIOR = frozenset({"precision", "f1", "auc"})
+
+
+@dataclass
+class Estimate:
+    """A value with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the interval is narrow enough to be of use where the value is not small."""
+        return self.high - self.low <= WIDEST
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval is narrow enough to be of use, whatever the value."""
+        return self.narrow and self.high <= FOLD * self.low
+
+
+def estimates(
+    positive: np.ndarray,
+    population: np.ndarray,
+    cut: float,
+    prior: PriorEstimate,
+    rng: np.random.Generator,
+    curve: np.ndarray | None = None,
+) -> dict[str, Estimate]:
+    """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,).
+
+    curve : recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall is from the labelled rows alone.
+    """
+    recall = float(np.mean(positive > cut))
+    if curve is not None:
+        recall = recall_above(positive, float(np.mean(population > cut)), cut, curve)
+    value = _at(positive, population, cut, prior.value, recall)
+    plain = prior.with_overlap(float(auc(positive, population)))
+    prior = plain.with_few_labelled(positive, population)
+    draws = ends = [_draws(positive, population, cut, plain.draws, rng)]
+    if prior.high > plain.high:
+        ends = [_draws(positive, population, cut, prior.draws, rng)]
+    if value["auc"] < OVERLAP:
+        prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))
+        # what follows from the prior may lie anywhere between what follows from its ends
+        same = np.ones(len(prior.draws))
+        ends = [_draws(positive, population, cut, end * same, rng) for end in (prior.low, prior.high)]
+    found = {"prior": Estimate(prior.value, prior.low, prior.high)}
+    for name, middle in value.items():
+        sets = ends if name in FROM_PRIOR else draws
+        low, high = np.quantile([[draw[name] for draw in some] for some in sets], [0.05, 0.95], axis=1)
+        found[name] = Estimate(middle, min(float(low.min()), middle), max(float(high.max()), middle))
+    return found
+
+
+def _draws(
+    positive: np.ndarray, population: np.ndarray, cut: float, priors: np.ndarray, rng: np.random.Generator
+) -> list[dict[str, float]]:
+    """Return the estimates from bootstrap samples, one for each of `priors`."""
+    samples = resampled(positive, population, rng, len(priors))
+    recalls = np.ones(len(priors))
+    if np.any(population <= cut):
+        recalls = _recalls(int(np.count_nonzero(positive > cut)), len(positive), len(priors), rng)
+    return [
+        _drawn(_at(p, u, cut, float(a), float(r)), float(a), len(u), rng)
+        for (p, u), a, r in zip(samples, priors, recalls, strict=True)
+    ]
+
+
+def _recalls(above: int, p: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return draws (count,) of the recall, if `above` of p labelled rows are above the cut.
+
+    They are in turn from the two Beta distributions whose quantiles are the ends of Clopper and Pearson's interval.
+    Bootstrap samples of a few labelled rows would all have the same recall if all are above the cut, or none.
+    """
+    low = rng.beta(above, p - above + 1, count) if above > 0 else np.zeros(count)
+    high = rng.beta(above + 1, p - above, count) if above < p else np.ones(count)
+    return np.where(np.arange(count) % 2 == 0, low, high)
+
+
+def f1_of(recall: float, share: float, prior: float) -> float:
+    """Return the F1 if a share `share` of the population is predicted positive with this recall."""
+    return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
+
+
+def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:
+    """Return the estimates of a bootstrap sample, with a recall drawn for the positives expected among n rows."""
+    hidden = max(1, round(prior * n))
+    recall = float(rng.binomial(hidden, found["recall"])) / hidden + LASTING_ERROR * float(rng.standard_normal())
+    recall = min(1.0, max(0.0, recall))
+    return {**found, "recall": recall, "f1": f1_of(recall, found["share"], prior)}
+
+
+def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float, recall: float) -> dict[str, float]:
+    share = float(np.mean(population > cut))
+    precision = min(1.0, prior * recall / share) if share > 0 else 0.0
+    f1 = f1_of(recall, share, prior)
+    ranking = float(true_auc(auc(positive, population), prior))
+    return {"share": share, "recall": recall, "precision": precision, "f1": f1, "auc": ranking}

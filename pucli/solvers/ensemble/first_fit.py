@@ -1,0 +1,70 @@
+"""The first fit of the automatic classifier: members fitted to labelled and unlabeled rows, and held-out scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.core.seeding import stream
+from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
+from pucli.solvers.ensemble.members import Member, make_views
+from pucli.solvers.ensemble.rows import canonical_order, feature_signs, number_of_folds, stratified_folds
+
+# Number of divisions of the rows into folds.
+REPEATS = 8
+
+
+class FirstFit(NamedTuple):
+    """Members fitted with all unlabeled rows as negatives, on rows in the canonical order.
+
+    order : (n,) numbers of the rows in that order, in which all else is. X : (n, m). labelled, population : (n,) bool,
+    the labelled rows, and those that are a sample of the population. folds : (repeats, n). scores : (members, n)
+    standardised held-out scores.
+    """
+
+    order: np.ndarray
+    X: np.ndarray
+    labelled: np.ndarray
+    population: np.ndarray
+    folds: np.ndarray
+    ensemble: Ensemble
+    scores: np.ndarray
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """The held-out score of each row by the ensemble, shape (n,)."""
+        mean: np.ndarray = self.scores.mean(axis=0)
+        return mean
+
+    @property
+    def grouped(self) -> np.ndarray | None:
+        """The scores of the population by the members that are trees, shape (trees, population), or None."""
+        trees = [member.view == "bins" for member in self.ensemble.members]
+        return self.scores[trees][:, self.population] if any(trees) else None
+
+
+def first_fit(
+    X: np.ndarray,
+    labelled: np.ndarray,
+    scenario: str,
+    members: Sequence[Member],
+    seed: int,
+    n_jobs: int | None = None,
+    callback: Callable[[str, int, int], None] | None = None,
+) -> FirstFit:
+    """Return the first fit of `members` to rows X (n, m), of which `labelled` (n,) are labelled positives.
+
+    scenario, n_jobs, callback : as in `AutoPU`. seed : of folds, landmarks and trees.
+    """
+    signs = feature_signs(X, labelled)
+    order = canonical_order(X, labelled, signs)
+    X, labelled = X[order], labelled[order]
+    n_folds = number_of_folds(labelled)
+    rng = stream(seed, "folds")
+    folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
+    population = ~labelled if scenario == "case-control" else np.ones(len(X), bool)
+    views = make_views(X, signs)
+    ensemble, scores = fit_members(members, views, X, labelled, population, folds, seed, n_jobs, callback)
+    return FirstFit(order, X, labelled, population, folds, ensemble, scores)

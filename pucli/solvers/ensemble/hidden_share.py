@@ -1,0 +1,198 @@
+"""The share of positives in the population, from held-out scores alone.
+
+The scores of labelled rows are a sample of the positives. Those of the population (the unlabeled rows in the
+case-control setting, all rows of a single training set) are a sample of the mixture. If shares q_p of the positives and
+q_u of the population lie above a threshold, then prior q_p <= q_u, so the prior is at most q_u / q_p. Best bin
+estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term. Where the
+classes are apart, the population's scores form two groups, and the share of the upper one is a second estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pucli.solvers.ensemble.ranking import true_auc
+from pucli.solvers.prior.best_bin import best_bin
+
+
+def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the ratio of the positives' density to the population's at the scores `at`, which must be in a sample.
+
+    The isotonic regression is that of the share of positives in the joint sample, in which both samples have the same
+    total weight.
+    """
+    from scipy.optimize import isotonic_regression
+
+    p, n = len(positive), len(population)
+    scores = np.concatenate([positive, population])
+    is_positive = np.arange(p + n) < p
+    weights = np.where(is_positive, 1.0 / p, 1.0 / n)
+    values, where = np.unique(scores, return_inverse=True)
+    total = np.bincount(where, weights)
+    share = isotonic_regression(np.bincount(where, weights * is_positive) / total, weights=total).x
+    share = np.minimum(share, 1.0 - 1e-12)[np.searchsorted(values, at)]
+    result: np.ndarray = share / (1.0 - share)
+    return result
+
+
+# Number of bootstrap samples, and the most scores in each.
+BOOTSTRAPS, MOST_SCORES = 40, 20_000
+# Separation of two groups (`two_groups`) at which they count as apart, and that of scores that form one heap: a little
+# below 2 / pi, which a normal distribution has. The share of the upper group of one heap is too large by OVERLAP_BIAS
+# and off by OVERLAP_ERROR; both decrease in proportion as the groups move apart.
+APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
+RECALL = 0.9
+# Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELLED labelled
+# rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
+BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
+NORMAL_90 = 1.6448536269514722
+# Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
+# (as in `pucli.solvers.prior.estimate`), and how often the lower end is computed with the AUC at the last one.
+OVERLAP_UNSEEN, PASSES = 0.75, 2
+# Where classes overlap, an estimate is too high by about this times itself times 1 - AUC of positives against
+# negatives: of .1 to 1.2 the best on the design half of the tasks of `pucli bench quality`.
+OVERLAP_TAKEN = 0.5
+# Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
+# Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
+CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
+
+
+@dataclass
+class PriorEstimate:
+    """The prior with its 90 % interval.
+
+    draws : (bootstraps,) draws of the prior, for estimates that depend on it. labelled : share of the population that
+    is labelled, 0 in the case-control setting; the prior cannot be below it.
+    """
+
+    value: float
+    low: float
+    high: float
+    draws: np.ndarray
+    labelled: float = 0.0
+
+    def less_overlap(self, ranking: float) -> PriorEstimate:
+        """Return the estimate less what overlapping classes add to it on average, given the PU-AUC.
+
+        The upper end stays where it is: the whole estimate is right where the classes are apart, but the scores are
+        not, for want of labelled rows.
+        """
+        value = self.value * (1.0 - OVERLAP_TAKEN * (1.0 - float(true_auc(ranking, self.value))))
+        value = max(value, min(self.labelled, self.value))
+        deviation = (self.value - self.low) / NORMAL_90
+        longer = float(np.hypot(deviation, self.value - value)) / max(deviation, 1e-12)
+        beyond = self.draws - self.value
+        draws = np.clip(value + np.where(beyond > 0.0, longer, 1.0) * beyond, max(self.labelled, 1e-12), 1.0)
+        return replace(self, value=value, low=max(0.0, value - NORMAL_90 * deviation), draws=draws)
+
+    def with_overlap(self, ranking: float) -> PriorEstimate:
+        """Return the estimate with a lower end that allows for classes that overlap, given the PU-AUC.
+
+        Where they overlap, negatives are taken for positives, so that the estimate is too high by an amount that grows
+        with 1 - AUC of positives against negatives. That AUC itself depends on the prior: it is taken at the lower end.
+        """
+        deviation = (self.value - self.low) / NORMAL_90
+        low = self.value
+        for _ in range(PASSES):
+            unseen = OVERLAP_UNSEEN * (1.0 - float(true_auc(ranking, low)))
+            low = min(low, self.value - NORMAL_90 * float(np.hypot(deviation, unseen)))
+            low = max(low, min(self.labelled, self.value), 0.0)
+        longer = max((self.value - low) / max(self.value - self.low, 1e-12), 1.0)
+        draws = self.value + np.where(self.draws < self.value, longer, 1.0) * (self.draws - self.value)
+        return replace(self, low=low, draws=np.maximum(draws, max(self.labelled, 1e-12)))
+
+    def with_few_labelled(self, positive: np.ndarray, population: np.ndarray) -> PriorEstimate:
+        """Return the estimate with an upper end that allows for few labelled rows.
+
+        If k of p labelled rows lie above the k-th score, the share of all positives there is distributed as
+        Beta(k, p + 1 - k) (Wilks 1941), and the prior is at most q_u over that share: with few labelled rows, much more
+        than their bootstrap samples show, which all have the same accidents. The share of the h positives among the
+        population's n rows has accidents of its own; both together have the variance of p h / (p + h) labelled rows.
+        """
+        from scipy.special import betaincinv
+
+        p, n = len(positive), len(population)
+        k = np.unique(np.linspace(max(1, np.ceil(LEAST_SHARE * p)), p, MOST_BOUNDS).astype(int))
+        above = 1.0 - np.searchsorted(np.sort(population), np.sort(positive)[::-1][k - 1]) / n
+        hidden = max(1.0, self.value * n)
+        fewer = hidden / (p + hidden)
+        recall = betaincinv(k * fewer, (p + 1.0 - k) * fewer, CHANCE) - OPTIMISM * min(1.0, FEW / p)
+        high = max(self.high, min(1.0, float(np.min(above / np.maximum(recall, 1e-12)))))
+        longer = max((high - self.value) / max(self.high - self.value, 1e-12), 1.0)
+        draws = self.value + np.where(self.draws > self.value, longer, 1.0) * (self.draws - self.value)
+        return replace(self, high=high, draws=np.minimum(draws, 1.0))
+
+
+def resampled(
+    positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, count: int = BOOTSTRAPS
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield `count` bootstrap samples of both kinds of scores, each of at most `MOST_SCORES`."""
+    sizes = [min(len(sample), MOST_SCORES) for sample in (positive, population)]
+    for _ in range(count):
+        yield (
+            positive[rng.integers(0, len(positive), sizes[0])],
+            population[rng.integers(0, len(population), sizes[1])],
+        )
+
+
+def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
+    """Return the share of positives among the unlabeled rows, from that in the population."""
+    if scenario == "case-control":
+        return prior
+    n, p = len(labelled), np.count_nonzero(labelled)
+    return float(np.clip((prior * n - p) / (n - p), 0.0, 1.0))
+
+
+def two_groups(scores: np.ndarray) -> tuple[float, float]:
+    """Return the share of the upper of two groups of scores, and their separation.
+
+    The groups are those with the largest variance between them (Otsu 1979); the separation is the share of that
+    variance in the whole: 1 for two values, 2 / pi for a normal distribution.
+    """
+    ordered = np.sort(scores)
+    n, below = len(ordered), np.cumsum(ordered)
+    count = np.arange(1, n)
+    upper = (below[-1] - below[:-1]) / (n - count)
+    between = count * (n - count) / n**2 * (upper - below[:-1] / count) ** 2
+    whole = float(ordered.var())
+    if whole <= 1e-24 * max(1.0, float(np.abs(ordered).max())) ** 2:
+        return 0.5, 0.0
+    best = int(np.argmax(between))
+    return float(1.0 - count[best] / n), float(between[best] / whole)
+
+
+def estimate_prior(
+    positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, grouped: np.ndarray | None = None
+) -> PriorEstimate:
+    """Return the prior: best bin estimation and the share of the upper of two groups, weighted by their precision.
+
+    Best bin estimation, the median over bootstrap samples, is unreliable where few rows are labelled; the groups are,
+    where the classes overlap. The weights are the inverse squares of their standard errors. The groups' share is cut to
+    the bound q_u / q_p at the threshold above which `RECALL` of the labelled rows lie.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    grouped : ndarray of shape (k, n) or None
+        Scores of the population by k models, to be split in two groups; None means `population`.
+    """
+    found = np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
+    bin_error = BIN_ERROR * min(1.0, MANY_LABELLED / len(positive))
+    bins, variance = float(np.median(found)), float(found.var()) + bin_error**2
+    share, separation = np.mean([two_groups(u) for u in (population[None] if grouped is None else grouped)], axis=0)
+    share = min(share, float(np.mean(population >= np.quantile(positive, 1.0 - RECALL))) / RECALL)
+    overlap = (APART - separation) / (APART - ONE_HEAP)
+    error = max(LEAST_ERROR, OVERLAP_ERROR * overlap)
+    weight = variance / (variance + error**2)
+    value = bins + weight * (share - max(0.0, OVERLAP_BIAS * overlap) - bins)
+    deviation = float(np.sqrt(weight**2 * error**2 + (1.0 - weight) ** 2 * variance + LASTING_ERROR**2))
+    least = 0.5 / len(population)
+    draws = np.clip(value + deviation * rng.standard_normal(len(found)), least, 1.0)
+    low, high = np.clip([value - NORMAL_90 * deviation, value + NORMAL_90 * deviation], least, 1.0)
+    return PriorEstimate(float(np.clip(value, least, 1.0)), float(low), float(high), draws)

@@ -1,0 +1,143 @@
+"""The members of the ensemble, each a family of models with its own held-out scores.
+
+A member has a name, the view of the features that it learns from, and a function `fit(rows, rng)` that returns a model
+with a method `score`, the held-out scores of the training rows, and the chosen parameters. To add a member, pass
+`AutoPU(members=[*MEMBERS, mine])` with another `Member`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
+from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
+from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
+from pucli.solvers.ensemble.trees import Bins, make_bins
+
+# Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
+SOFT_RIDGE, SOFT_LEAST = 0.3, 3
+
+
+class Model(Protocol):
+    """A fitted model."""
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores (n,) of rows in the member's view."""
+
+
+@dataclass
+class Views:
+    """The views of the features: "raw" (standardised), "ranks" (Gaussian quantiles of ranks) and "bins" (for trees).
+
+    signs : (m,) +1 or -1, by which each feature is multiplied first (`pucli.solvers.ensemble.rows.feature_signs`).
+    """
+
+    signs: np.ndarray
+    raw: Standardise
+    ranks: GaussianRanks
+    bins: Bins
+
+    def of(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the rows of X (n, m) in each view."""
+        return {name: self.one(name, X) for name in ("raw", "ranks", "bins")}
+
+    def one(self, name: str, X: np.ndarray) -> np.ndarray:
+        """Return the rows of X (n, m) in one view."""
+        view: Standardise | GaussianRanks | Bins = getattr(self, name)
+        return view.of(X * self.signs)
+
+
+def make_views(X: np.ndarray, signs: np.ndarray | None = None) -> Views:
+    """Return the views of the training rows X (n, m) times `signs` (m,); None means +1 for every feature."""
+    signs = np.ones(X.shape[1]) if signs is None else signs
+    X = X * signs
+    return Views(signs, make_standardise(X), make_gaussian_ranks(X), make_bins(X))
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Training rows of a member. X : (n, m) in its view. labelled : (n,) bool. folds : (repeats, n) int8, 0, 1, ..."""
+
+    X: np.ndarray
+    labelled: np.ndarray
+    folds: np.ndarray
+
+
+Fit = Callable[[TrainingRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
+
+
+Refit = Callable[
+    [TrainingRows, np.ndarray, Any, dict[str, Any], np.random.Generator],
+    tuple[Model, np.ndarray],
+]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member: its name, its view of the features, how it is fitted and, optionally, refitted with soft labels.
+
+    refit : takes the rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
+    model and the held-out scores.
+    """
+
+    name: str
+    view: str
+    fit: Fit
+    refit: Refit | None = None
+
+
+def _ridge(kernel: str) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        return fit_kernel_ridge(rows.X, rows.labelled, rows.folds[:1], kernel, rng)
+
+    return fit
+
+
+def _ridge_again(
+    rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
+) -> tuple[Model, np.ndarray]:
+    ridge = SOFT_RIDGE * parameters["ridge"]
+    return refit_kernel_ridge(model, rows.X, rows.labelled, targets, rows.folds[0], ridge)
+
+
+def _forest(kind: ForestKind) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, kind, rng)
+        return model, held_out, {"trees": kind.trees, "least": kind.least}
+
+    return fit
+
+
+def _forest_again(kind: ForestKind) -> Refit:
+    def refit(
+        rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
+    ) -> tuple[Model, np.ndarray]:
+        return fit_forest(rows.X, rows.labelled, rows.folds, kind, rng, targets)
+
+    return refit
+
+
+def _boosting(kind: BoostingKind) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        model, held_out = fit_boosting(rows.X, rows.labelled, rows.folds, kind, rng)
+        return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
+
+    return fit
+
+
+EXTRA = ForestKind()
+RANDOM = ForestKind(random=False, bootstrap=True)
+
+MEMBERS: tuple[Member, ...] = (
+    Member("ridge-gaussian", "raw", _ridge("gaussian"), _ridge_again),
+    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again),
+    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again),
+    Member("ridge-laplace-ranks", "ranks", _ridge("laplace"), _ridge_again),
+    Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST))),
+    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
+    Member("boosted-trees", "bins", _boosting(BoostingKind())),
+)

@@ -1,0 +1,307 @@
+"""Class-balanced kernel ridge regression with exact held-out scores.
+
+It is the least-squares problem of BLS-SVM and GLLC (Ke et al. 2018) without the graph.
+
+With features Z (n, r) of the kernel, weights W and targets y = +-1, it minimises |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
+One eigendecomposition of Z'WZ gives the solutions for all ridges. With A = W^(1/2) Z and the hat matrix
+H = A (A'A + ridge)^(-1) A', the residuals of a held-out fold b are (I - H_b)^(-1) (y_b - f_b), times W_b^(1/2) (Allen
+1974, for one row).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.spatial.distance import cdist
+
+from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.solvers.ensemble.rows import balanced_weights
+
+# The most landmarks, which are rows that span the kernel's features.
+LANDMARKS = 400
+# The most rows on which width and ridge are chosen.
+CHOOSING_ROWS = 2000
+# Above it, the final fit has more landmarks: as many as this number of products per sum over rows allows.
+MOST_LANDMARKS, FINAL_OPERATIONS = 1000, 1.6e10
+# Length scales in units of the median distance, and ridges per unit weight.
+WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
+RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
+# With more rows the ridge is chosen again, among these multiples of the one chosen on `CHOOSING_ROWS`.
+MULTIPLES = (3.0, 1.0, 0.3, 0.1, 0.03)
+_CHUNK_ENTRIES = 8_000_000
+_JITTER = 1e-9
+# Digits of held-out scores: rows that are alike must not differ by rounding errors, in which there is a trace of which
+# are labelled.
+DIGITS = 9
+
+
+@dataclass
+class KernelRidge:
+    """A fitted kernel ridge regression. landmarks : (r, m). weights : (r,). The constant feature has `constant`."""
+
+    kernel: str
+    width: float
+    landmarks: np.ndarray
+    weights: np.ndarray
+    constant: float
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores of the rows of X (n, m), shape (n,)."""
+        parts = [
+            kernel_matrix(self.kernel, self.width, part, self.landmarks) @ self.weights
+            for part in _chunks(X, len(self.landmarks))
+        ]
+        return np.concatenate(parts) + self.constant
+
+
+def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return exp(-|x - y|^2 / (2 width^2)) ("gaussian") or exp(-|x - y|_1 / width) ("laplace"), shape (n, p)."""
+    return _of_distances(kernel, width, _distances(kernel, X, Y))
+
+
+def _distances(kernel: str, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return squared Euclidean or city block distances, shape (n, p)."""
+    if kernel == "laplace":
+        result: np.ndarray = cdist(X, Y, "cityblock")
+        return result
+    squares: np.ndarray = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y) - 2.0 * (X @ Y.T)
+    np.maximum(squares, 0.0, out=squares)
+    return squares
+
+
+def _of_distances(kernel: str, width: float, D: np.ndarray) -> np.ndarray:
+    return np.exp(D * (-1.0 / width if kernel == "laplace" else -0.5 / width**2))
+
+
+def _chunks(X: np.ndarray, columns: int) -> list[np.ndarray]:
+    step = max(1, _CHUNK_ENTRIES // max(columns, 1))
+    return [X[i : i + step] for i in range(0, max(len(X), 1), step)]
+
+
+def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the numbers of at most `most` rows in ascending order; up to half of them are labelled."""
+    if len(labelled) <= most:
+        return np.arange(len(labelled))
+    positive, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    n_positive = max(min(len(positive), most // 2), most - len(rest))
+    chosen = [rng.permutation(positive)[:n_positive], rng.permutation(rest)[: most - n_positive]]
+    return np.sort(np.concatenate(chosen))
+
+
+def landmarks_for(n: int) -> int:
+    """Return the number of landmarks of a final fit to n rows: the more rows, the fewer a sum over all can afford."""
+    return int(np.clip(np.sqrt(FINAL_OPERATIONS / n), LANDMARKS, MOST_LANDMARKS))
+
+
+class WeightedLeastSquares:
+    """Ridge regression on features Z (n, r) for any ridge, by one eigendecomposition.
+
+    targets : (n,) values to fit. weights : (n,) of the rows.
+    """
+
+    def __init__(self, Z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+        self.root = np.sqrt(weights)
+        A = Z * self.root[:, None]
+        values, self.axes = eigh(A.T @ A, overwrite_a=True, check_finite=False)
+        self.values = np.maximum(values, 0.0)
+        self.A = A @ self.axes
+        self.y = self.root * targets
+        self.moment = self.A.T @ self.y
+
+    def coefficients(self, ridge: float) -> np.ndarray:
+        """Return the coefficients c (r,) of the features."""
+        result: np.ndarray = self.axes @ (self.moment / (self.values + ridge))
+        return result
+
+    def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
+        """Return the score of each row by the regression on the rows of the other folds, shape (n,)."""
+        out = np.empty(len(self.y))
+        inverse = 1.0 / (self.values + ridge)
+        fitted = self.A @ (inverse * self.moment)
+        for b in np.unique(fold):
+            rows = np.flatnonzero(fold == b)
+            A = self.A[rows]
+            if len(rows) <= A.shape[1]:
+                left = -(A * inverse) @ A.T
+                left[np.diag_indices_from(left)] += 1.0
+                residual = cho_solve(cho_factor(left, check_finite=False), self.y[rows] - fitted[rows])
+                out[rows] = self.y[rows] - residual
+            else:
+                left = -A.T @ A
+                left[np.diag_indices_from(left)] += self.values + ridge
+                moment = self.moment - A.T @ self.y[rows]
+                out[rows] = A @ cho_solve(cho_factor(left, check_finite=False), moment)
+        result: np.ndarray = np.round(out / self.root, DIGITS)
+        return result
+
+
+def fit_kernel_ridge(
+    X: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kernel: str, rng: np.random.Generator
+) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
+    """Fit kernel ridge regression with the width and the ridge that have the largest PU-AUC of held-out scores.
+
+    Both are chosen on at most `CHOOSING_ROWS` rows; the ridge is then chosen again on all rows, as the ridge per row
+    that is best becomes smaller with more of them. Returns the model, the held-out scores (n,) averaged over the
+    repeats, and the chosen parameters.
+
+    X : (n, m) features. labelled : (n,) bool. folds : (repeats, n) int8. kernel : "gaussian" or "laplace". rng : draws
+    the landmarks and the rows on which the parameters are chosen.
+    """
+    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
+    small = len(rows) == len(X)
+    X_choose, s, weights = X[rows], labelled[rows], balanced_weights(labelled[rows])
+    landmarks = X_choose[pick_landmarks(s, LANDMARKS, rng)]
+    D_landmarks, D = _distances(kernel, landmarks, landmarks), _distances(kernel, X_choose, landmarks)
+    unit = _typical(D_landmarks) ** (1.0 if kernel == "laplace" else 0.5)
+    best: tuple[float, float, float, np.ndarray] | None = None
+    chosen: tuple[np.ndarray, np.ndarray] | None = None
+    targets = np.where(s, 1.0, -1.0)
+    for factor in WIDTHS[kernel]:
+        factor_L = _factor(_of_distances(kernel, factor * unit, D_landmarks))
+        problem = WeightedLeastSquares(_features(_of_distances(kernel, factor * unit, D), factor_L), targets, weights)
+        for ridge in RIDGES:
+            held_out = np.mean([problem.held_out(ridge, fold[rows]) for fold in folds], axis=0)
+            auc = pu_auc(held_out, s)
+            if best is None or auc > best[0]:
+                best = (auc, factor, ridge, held_out)
+                chosen = (factor_L, problem.coefficients(ridge))
+    assert best is not None and chosen is not None
+    _, factor, ridge, held_out = best
+    model = _model(kernel, factor * unit, landmarks, *chosen)
+    if not small:
+        more = X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)]
+        model = replace(model, landmarks=more)
+        model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge)
+    return model, held_out, {"width": float(factor), "ridge": float(ridge)}
+
+
+def refit_kernel_ridge(
+    model: KernelRidge, X: np.ndarray, labelled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
+) -> tuple[KernelRidge, np.ndarray]:
+    """Fit other targets with a model's landmarks and width; return the model and the held-out scores (n,).
+
+    X : (n, m) features. labelled : (n,) bool, balances the classes. targets : (n,) from -1 to 1. fold : (n,) int8.
+    ridge : for `CHOOSING_ROWS` rows; it grows in proportion for more rows.
+    """
+    kernel, width, landmarks = model.kernel, model.width, model.landmarks
+    factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
+    weights = balanced_weights(labelled)
+    if len(X) <= CHOOSING_ROWS:
+        Z = _features(kernel_matrix(kernel, width, X, landmarks), factor)
+        problem = WeightedLeastSquares(Z, targets, weights)
+        return _model(kernel, width, landmarks, factor, problem.coefficients(ridge)), problem.held_out(ridge, fold)
+    coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, (ridge,))
+    return _model(kernel, width, landmarks, factor, coefficients[0]), held_out[0]
+
+
+def _chosen_on_all(
+    model: KernelRidge, X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, ridge: float
+) -> tuple[KernelRidge, np.ndarray, float]:
+    """Fit to all rows with the multiple of the ridge that has the largest PU-AUC; return it and the held-out scores."""
+    ridges = tuple(multiple * ridge for multiple in MULTIPLES)
+    factor = _factor(kernel_matrix(model.kernel, model.width, model.landmarks, model.landmarks))
+    targets, weights = np.where(labelled, 1.0, -1.0), balanced_weights(labelled)
+    coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, ridges)
+    best = int(np.argmax([pu_auc(scores, labelled) for scores in held_out]))
+    fitted = _model(model.kernel, model.width, model.landmarks, factor, coefficients[best])
+    return fitted, held_out[best], ridges[best]
+
+
+def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
+    """Return the weights (r,) and the constant that minimise the objective, given sums over the rows.
+
+    gram : (r + 1, r + 1) K'WK of the kernel values of rows and landmarks, with a last column of one. moment : (r + 1,)
+    K'Wy. model : its kernel, width and landmarks are used.
+    """
+    r = len(gram)
+    whole = np.eye(r)
+    whole[:-1, :-1] = _factor(kernel_matrix(model.kernel, model.width, model.landmarks, model.landmarks))
+    inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
+    system = inverse @ gram @ inverse.T
+    system[np.diag_indices(r)] += ridge
+    result: np.ndarray = inverse.T @ cho_solve(cho_factor(system, check_finite=False), inverse @ moment)
+    return result
+
+
+def _model(
+    kernel: str, width: float, landmarks: np.ndarray, factor: np.ndarray, coefficients: np.ndarray
+) -> KernelRidge:
+    """Return the model, given the coefficients of the features of `_features`."""
+    weights = solve_triangular(factor, coefficients[:-1], lower=True, trans=1, check_finite=False)
+    return KernelRidge(kernel, float(width), landmarks, weights, float(coefficients[-1]))
+
+
+def _typical(D: np.ndarray) -> float:
+    """Return the median of the distances that are not zero, or 1.0 if all are zero."""
+    positive = D[D > 0]
+    return float(np.median(positive)) if positive.size else 1.0
+
+
+def _factor(K: np.ndarray) -> np.ndarray:
+    """Return the Cholesky factor of the landmarks' kernel matrix, with a shift that makes up for rounding."""
+    K[np.diag_indices_from(K)] += _JITTER * len(K)
+    result: np.ndarray = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+    return result
+
+
+def _features(K: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Return the features (n, r + 1) whose inner products are the kernel, from K (n, r); the last one is constant."""
+    Z = solve_triangular(factor, K.T, lower=True, check_finite=False).T
+    return np.hstack([Z, np.ones((len(K), 1))])
+
+
+def _in_chunks(
+    X: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    fold: np.ndarray,
+    model: KernelRidge,
+    factor: np.ndarray,
+    ridges: tuple[float, ...],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit on all rows, in chunks of rows; return the coefficients (k, r + 1) and the held-out scores (k, n).
+
+    ridges : k values for `CHOOSING_ROWS` rows; they grow in proportion for more rows.
+    """
+    shifts = [ridge * len(X) / CHOOSING_ROWS for ridge in ridges]
+    n_folds, r = int(fold.max()) + 1, len(model.landmarks) + 1
+    gram, moment = np.zeros((n_folds, r, r)), np.zeros((n_folds, r))
+    step = max(1, _CHUNK_ENTRIES // r)
+    parts = [slice(start, start + step) for start in range(0, len(X), step)]
+
+    def kernel(part: slice) -> np.ndarray:
+        K = kernel_matrix(model.kernel, model.width, X[part], model.landmarks)
+        return np.hstack([K, np.ones((len(K), 1))])
+
+    for part in parts:
+        K = kernel(part)
+        for b in range(n_folds):
+            rows = np.flatnonzero(fold[part] == b)
+            A = K[rows] * weights[part][rows, None]
+            gram[b] += A.T @ K[rows]
+            moment[b] += A.T @ targets[part][rows]
+    # sums over rows are taken of kernel values and then turned into features: r triangular solves instead of n
+    whole = np.eye(r)
+    whole[:-1, :-1] = factor
+    inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
+
+    def solutions(without: int | None) -> np.ndarray:
+        kept = [b for b in range(n_folds) if b != without]
+        system, right = inverse @ gram[kept].sum(axis=0) @ inverse.T, inverse @ moment[kept].sum(axis=0)
+        found = []
+        for shift in shifts:
+            shifted = system.copy()
+            shifted[np.diag_indices(r)] += shift
+            found.append(cho_solve(cho_factor(shifted, overwrite_a=True, check_finite=False), right))
+        return np.stack(found)
+
+    by_fold = [inverse.T @ solutions(b).T for b in range(n_folds)]
+    held_out = np.empty((len(shifts), len(X)))
+    for part in parts:
+        K = kernel(part)
+        for b in range(n_folds):
+            rows = np.flatnonzero(fold[part] == b)
+            held_out[:, part.start + rows] = (K[rows] @ by_fold[b]).T
+    return solutions(None), np.round(held_out, DIGITS)

@@ -1,0 +1,254 @@
+"""The cut of the scores: for the largest F1, a wanted recall or precision, a share, or a number of rows.
+
+The cut is computed from held-out scores, so that it can be moved without training again. If a share q of the
+population is above the cut and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall under
+calibrated probabilities: unlike the share of labelled rows above the cut, it is a smooth function of q. As the prior is
+uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The mean is flat
+near its maximum, so the middle of the shares within `FLAT` of the maximum is taken. The cut is at the geometric mean of
+this share and the prior: the final models rank better than the held-out scores tell, and the better the ranking, the
+nearer is the best share to the prior. Where labelled rows hardly rank above the others, either the classes overlap or
+most rows are positive, and the prior is unknown. In both cases F1 is largest at a large share (`share_for_f1`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pucli.core.errors import UsageError, unknown
+from pucli.solvers.ensemble.calibration import factor_for
+from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
+
+GOALS = ("f1", "recall", "precision", "share", "top")
+SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.linspace(0.005, 1.0, 200)])
+FLAT = 0.02
+# AUC from which on that share and the prior have the same weight in the cut, and up to which the share alone counts.
+APART, OVERLAPPING = 0.8, 0.7
+# Largest prior that is drawn: at one every row would be positive.
+LARGEST_PRIOR = 0.98
+# Spreads of the scores below the least at which the cut lies that takes every row.
+FAR_BELOW = 1e3
+# Confidence with which a wanted recall is kept.
+CONFIDENCE = 0.9
+# Labelled rows above the cut at which their share counts as much as the expected recall (`recall_above`).
+SAME_WEIGHT = 20
+
+
+@dataclass
+class Cut:
+    """A cut. value : rows with a larger score are predicted positive. goal, wanted : as given to `make_cut`.
+
+    share : of the population above the cut, which equal scores can keep from the wanted one.
+    """
+
+    value: float
+    share: float
+    goal: str
+    wanted: float | None = None
+
+
+def recall_curve(probabilities: np.ndarray) -> np.ndarray:
+    """Return the expected recall at each of `SHARES`, from the probabilities of a positive (n,) in the population."""
+    ordered = np.sort(probabilities)[::-1]
+    found = np.concatenate([[0.0], np.cumsum(ordered)])
+    shares = np.arange(len(ordered) + 1) / len(ordered)
+    result: np.ndarray = np.interp(SHARES, shares, found / found[-1] if found[-1] > 0 else shares)
+    return result
+
+
+def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarray) -> float:
+    """Return the recall at a cut with a share `share` of the population above it.
+
+    It is the share of labelled rows above the cut, if these are many. That of a few has large accidents: the fewer they
+    are, the more weight has the expected recall, `curve`, at each of `SHARES`.
+    """
+    above = int(np.count_nonzero(positive > cut))
+    weight = above / (above + SAME_WEIGHT)
+    expected = float(np.interp(share, np.append(0.0, SHARES), np.append(0.0, curve)))
+    return weight * above / len(positive) + (1.0 - weight) * expected
+
+
+def expected_f1(
+    positive: np.ndarray, population: np.ndarray, priors: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return F1 at each of `SHARES`, averaged over draws of the prior, each with a bootstrap sample of the scores.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    priors : ndarray of shape (draws,)
+        Draws of the share of positives in the population.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    """
+    few = population
+    if len(few) > MOST_SCORES:
+        few = np.sort(few)[np.linspace(0, len(few) - 1, MOST_SCORES).astype(int)]
+    total = np.zeros(len(SHARES))
+    for (p, u), prior in zip(
+        resampled(positive, few, rng, len(priors)), np.minimum(priors, LARGEST_PRIOR), strict=True
+    ):
+        scores = np.sort(np.concatenate([p, u]))
+        ratio = np.interp(few, scores, isotonic_ratio(p, u, scores))
+        curve = recall_curve(np.minimum(1.0, factor_for(ratio, prior) * ratio))
+        total += 2.0 * prior * curve / (SHARES + prior)
+    mean: np.ndarray = total / len(priors)
+    return mean
+
+
+def make_cut(
+    goal: str,
+    wanted: float | None,
+    positive: np.ndarray,
+    population: np.ndarray,
+    prior: float,
+    curve: np.ndarray,
+    f1: np.ndarray,
+    ranking: float,
+    even: float,
+) -> Cut:
+    """Return the cut for a goal.
+
+    Parameters
+    ----------
+    goal : str
+        One of `GOALS`.
+    wanted : float or None
+        The recall, precision or share, between 0 and 1, or the number of rows ("top"). Not used for "f1".
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    prior : float
+        Share of positives in the population.
+    curve : ndarray of shape (len(SHARES),)
+        Recall at each of `SHARES`, from `recall_curve`.
+    f1 : ndarray of shape (len(SHARES),)
+        F1 at each of `SHARES`, from `expected_f1`.
+    ranking : float
+        Estimated AUC of positives against negatives. Used for "f1" only.
+    even : float
+        Score at which the probability of a positive is one half. It is the cut for F1 if otherwise at most one row of
+        the population would be predicted positive.
+
+    Raises
+    ------
+    UsageError
+        The goal is unknown, or its value is missing, out of range, or cannot be reached.
+    """
+    wanted = check_wanted(goal, wanted, len(population))
+    if goal == "f1":
+        few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
+        if few:
+            return Cut(even, float(np.mean(population > even)), goal)
+        return _at_share(share_for_f1(f1, prior, ranking), population, goal, None)
+    if goal == "top":
+        return _at_share(wanted / len(population), population, goal, wanted)
+    if goal == "share":
+        return _at_share(wanted, population, goal, wanted)
+    if goal == "recall":
+        value = recall_cut(positive, wanted)
+        if value == -np.inf:
+            value = _below_all(np.concatenate([positive, population]))
+        return Cut(value, float(np.mean(population > value)), goal, wanted)
+    return _at_precision(wanted, positive, population, prior, curve)
+
+
+def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray) -> Cut:
+    """Return the cut with the largest share at which both estimates of the precision are at least `wanted`.
+
+    One is from the smooth curve of the recall, the other is what is printed: from `recall_above`.
+    """
+    smooth = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
+    best = 0.0
+    for share in SHARES[smooth >= wanted][::-1]:
+        cut = _at_share(float(share), population, "precision", wanted)
+        above = float(np.mean(population > cut.value))
+        recall = recall_above(positive, above, cut.value, curve)
+        printed = min(1.0, prior * recall / above) if above > 0 else 0.0
+        if printed >= wanted:
+            return cut
+        best = max(best, printed)
+    highest = best if best > 0 else float(smooth[0])
+    below = np.floor(1000.0 * highest) / 1000.0  # rounded, it could be the wanted one
+    raise UsageError(
+        f"no share of the rows has an estimated precision of {wanted:g}; the highest is {below:g}. "
+        "Ask for no more than that, or for a share or a number of rows."
+    )
+
+
+def share_for_f1(f1: np.ndarray, prior: float, ranking: float) -> float:
+    """Return the share of rows to predict positive.
+
+    It is the geometric mean of the prior and the share with the largest expected F1; that share alone, if the classes
+    overlap; and from there it grows to 1, which is best if the ranking is no better than chance.
+
+    f1 : for each of `SHARES`. ranking : estimated AUC of positives against negatives.
+    """
+    weight = 0.5 + 0.5 * float(np.clip((APART - ranking) / (APART - OVERLAPPING), 0.0, 1.0))
+    share = best_share(f1) ** weight * prior ** (1.0 - weight)
+    return float(share ** np.clip((ranking - 0.5) / (OVERLAPPING - 0.5), 0.0, 1.0))
+
+
+def best_share(f1: np.ndarray) -> float:
+    """Return the share with the largest F1, the middle of those within `FLAT` of it; f1 is for each of `SHARES`."""
+    near = SHARES[f1 >= f1.max() - FLAT]
+    return float(0.5 * (near[0] + near[-1]))
+
+
+def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDENCE) -> float:
+    """Return the largest cut whose recall is at least `wanted` with that confidence.
+
+    The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
+    whatever the distribution of the scores (Wilks 1941). If p is too small, the cut is -infinity.
+    """
+    from scipy.special import betainc
+
+    p = len(positive)
+    k = np.arange(1, p + 1)
+    kept = np.flatnonzero(betainc(k, p + 1.0 - k, 1.0 - wanted) >= confidence)
+    if len(kept) == 0:
+        return -np.inf
+    return float(np.nextafter(np.sort(positive)[kept[-1]], -np.inf))
+
+
+def _below_all(scores: np.ndarray) -> float:
+    """Return a cut so far below the scores that no row can be, but finite: scores minus an infinite cut have no order.
+
+    Scores minus this cut still differ: their rounding is 1e-13 of the spread of the scores.
+    """
+    return float(scores.min() - FAR_BELOW * max(float(np.ptp(scores)), 1.0))
+
+
+def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Cut:
+    """Return the cut with a share `share` of the population's scores above it."""
+    ordered = np.sort(population)[::-1]
+    k = int(np.clip(round(share * len(ordered)), 0, len(ordered)))
+    if k == 0:
+        value = float(ordered[0])
+    elif k == len(ordered):
+        value = float(np.nextafter(ordered[-1], -np.inf))
+    else:
+        value = 0.5 * float(ordered[k - 1] + ordered[k])
+    return Cut(value, float(np.mean(population > value)), goal, wanted)
+
+
+def check_wanted(goal: str, wanted: float | None, n: int) -> float:
+    """Return the value of a goal as a number, zero for "f1"; n : rows of the population.
+
+    Raises
+    ------
+    UsageError
+        The goal is unknown, or its value is missing or out of range.
+    """
+    if goal not in GOALS:
+        raise unknown("goal of the cut", goal, GOALS)
+    if goal == "f1":
+        return 0.0
+    if wanted is None:
+        raise UsageError(f"the goal {goal!r} needs a value: the wanted {'number of rows' if goal == 'top' else goal}.")
+    if goal == "top" and not 1 <= wanted <= n:
+        raise UsageError(f"the wanted number of rows must lie between 1 and {n}, not {wanted!r}.")
+    if goal != "top" and not 0.0 < wanted <= 1.0:
+        raise UsageError(f"the wanted {goal} must be above 0 and at most 1, not {wanted!r}.")
+    return float(wanted)

@@ -1,0 +1,158 @@
+"""Convex piecewise-linear losses with two kinks, their conjugates, and the certificate of a solution.
+
+For f = g + b, with g in the space H of a kernel, the solvers of this folder minimise
+
+    min_{g, b}  1/2 |g|_H^2 - <a, g>_H - e b + sum_i loss_i(f(x_i))
+
+where loss_i has slopes lower_i <= knot_i <= upper_i that change at left_i <= right_i, and `a` is a fixed element of H.
+Its dual in sigma, one variable for each row, with G = K sigma - a(X) and g = a - sum_i sigma_i k(x_i, .), is
+
+    min  1/2 sigma'K sigma - a(X)'sigma + sum_i loss_i*(sigma_i),    lower <= sigma <= upper,    1'sigma = e
+
+Used by the double hinge (`usmo.problem`, `usmo.blocks`), the ramp loss (`usmo.ramp`), the biased SVM (`svm.biased`) and
+CPB-GLPUAL (`cpb.dc`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import Floats, Ints
+
+# Relative rounding error of an inner product.
+ROUNDING = 4.0 * np.finfo(float).eps
+
+
+class RowLosses(NamedTuple):
+    """One loss per row, z -> lower z + (knot - lower) [z - left]_+ + (upper - knot) [z - right]_+.
+
+    Attributes
+    ----------
+    lower, knot, upper : ndarray of shape (n,)
+        Slopes. The dual variable of a row lies between `lower` and `upper`.
+    left, right : ndarray of shape (n,)
+        Kinks. With one kink, `knot` equals `upper` and `right` equals `left`.
+    """
+
+    lower: Floats
+    knot: Floats
+    upper: Floats
+    left: Floats
+    right: Floats
+
+    def take(self, rows: Ints) -> RowLosses:
+        """Return the losses of some rows."""
+        return RowLosses(*(field[rows] for field in self))
+
+
+def loss_values(losses: RowLosses, z: Floats) -> Floats:
+    """Return loss_i(z_i), shape (n,)."""
+    lower, knot, upper, left, right = losses
+    values: Floats = (
+        lower * z + (knot - lower) * np.maximum(z - left, 0.0) + (upper - knot) * np.maximum(z - right, 0.0)
+    )
+    return values
+
+
+def conjugate_values(losses: RowLosses, sigma: Floats) -> Floats:
+    """Return loss_i*(sigma_i), shape (n,), for sigma inside the box."""
+    lower, knot, _, left, right = losses
+    values: Floats = left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
+    return values
+
+
+def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
+    """Return the bias b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
+
+    The slope is a step function of b, so the minimiser is a weighted quantile of the kinks. If the interval is
+    unbounded, its end is returned.
+    """
+    breaks = np.concatenate([losses.left - g, losses.right - g])
+    jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
+    if jumps[0] > 0.0 and jumps.min() == jumps.max():
+        return _equal_jumps(breaks, float((total - losses.lower.sum()) / jumps[0]))
+    order = np.argsort(breaks)
+    slope = losses.lower.sum() - total + np.cumsum(jumps[order])
+    slack = 1e-12 * max(abs(total), float(np.abs(losses.upper).sum()))
+    first = min(int(np.searchsorted(slope, -slack)), len(breaks) - 1)
+    last = min(int(np.searchsorted(slope, slack)), len(breaks) - 1)
+    return 0.5 * float(breaks[order[first]] + breaks[order[last]])
+
+
+def _equal_jumps(breaks: Floats, count: float) -> float:
+    """Return the minimiser if every kink raises the slope by the same amount; `count` kinks lie at or below it."""
+    position = int(np.clip(np.ceil(count - 1e-9), 1, len(breaks)))
+    flat = abs(count - position) < 1e-9 and position < len(breaks)
+    ordered = np.partition(breaks, [position - 1, position] if flat else [position - 1])
+    return 0.5 * float(ordered[position - 1] + ordered[position]) if flat else float(ordered[position - 1])
+
+
+def bias_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> tuple[float, float]:
+    """Return the best bias and the duality gap of a feasible sigma (n,), with G = K sigma - a(X) at the rows.
+
+    The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i. Each is at least zero,
+    so no digits cancel.
+    """
+    bias = best_bias(losses, total, -G)
+    f = bias - G
+    gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
+    return bias, max(gap, 0.0)
+
+
+def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm: float) -> float:
+    """Return the value of the dual, a lower bound of the primal, at a feasible sigma (n,).
+
+    Parameters
+    ----------
+    losses : RowLosses
+        Losses of the rows.
+    sigma : ndarray of shape (n,)
+        Feasible dual variables.
+    G : ndarray of shape (n,)
+        K sigma - a(X).
+    a_X : ndarray of shape (n,)
+        a(x_i).
+    a_norm : float
+        |a|_H^2.
+    """
+    return -0.5 * a_norm - 0.5 * float(sigma @ (G - a_X)) - float(conjugate_values(losses, sigma).sum())
+
+
+def relative_scale(objective: float, gap: float, trivial: float) -> float:
+    """Return the scale of a relative gap.
+
+    It is the larger modulus of primal and dual value, but at least a thousandth of `trivial`, the value of the best
+    constant f, so that the tolerance can be reached if the optimum happens to be zero.
+    """
+    return max(abs(objective), abs(objective - gap), 1e-3 * abs(trivial))
+
+
+def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
+    """Return sigma shifted so that it sums to `total`, each row in proportion to its room; `sigma` is overwritten.
+
+    Rows strictly between their corners are shifted first, then all rows.
+    """
+    lower, knot, upper = losses.lower, losses.knot, losses.upper
+    between = (sigma > lower) & (sigma < upper) & (sigma != knot)
+    for rows in (between, np.ones(len(sigma), bool)):
+        excess = float(sigma.sum()) - total
+        end = (lower if excess > 0 else upper)[rows]
+        room = float((sigma[rows] - end).sum())
+        if room != 0.0:
+            sigma[rows] += (end - sigma[rows]) * min(excess / room, 1.0)
+    return sigma
+
+
+def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, bias: float, fixed: float = 0.0) -> float:
+    """Return the gap of a linear model (w, bias) and a feasible sigma (n,), w = a - X'sigma, by scores of the rows.
+
+    The kernel matrix of rows (n, m) that differ much in length keeps few digits, and so do scores K sigma. The bound
+    has what rounding of w and of the scores may cost; `fixed` is |a| in the sizes of its terms.
+    """
+    f = X @ w + bias
+    gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
+    error = ROUNDING * (fixed + float(np.abs(sigma) @ np.linalg.norm(X, axis=1)))
+    scores = ROUNDING * (np.abs(X) @ np.abs(w) + abs(bias))
+    return max(gap, 0.0) + 0.5 * error**2 + float((losses.upper - losses.lower) @ scores)

@@ -1,0 +1,269 @@
+"""The pair steps of USMO: two dual variables at a time, in closed form (Sansone et al. 2019, Table I).
+
+For a pair (i, j) the dual of `pucli.solvers.row_losses.losses` is minimised along sigma_i + t, sigma_j - t, a convex
+piecewise quadratic in t whose pieces are the four cases of Table I. Two rows with the same image in feature space
+(eta = 0) make it piecewise linear: the step then ends at a corner. Pairs are chosen by second-order gain (Fan, Chen and
+Lin 2005), inside a block of rows whose kernel matrix is available.
+
+Used by `usmo.blocks`, where a block is a working set, and by `rows.kernel`, where it is the whole problem.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pucli.core.arrays import Floats, Ints
+
+# Below this curvature K_ii + K_jj - 2 K_ij (relative to K_ii + K_jj) two rows count as duplicates: the step is linear.
+FLAT = 1e-12
+
+
+@njit(cache=True)
+def slope_right(sigma: float, knot: float, upper: float, left: float, right: float) -> float:
+    """Return the derivative of loss* as sigma grows; infinite at the upper end of the box."""
+    if sigma >= upper:
+        return np.inf
+    return left if sigma < knot else right
+
+
+@njit(cache=True)
+def slope_left(sigma: float, lower: float, knot: float, left: float, right: float) -> float:
+    """Return the derivative of loss* as sigma shrinks; minus infinity at the lower end of the box."""
+    if sigma <= lower:
+        return -np.inf
+    return left if sigma <= knot else right
+
+
+@njit(cache=True)
+def pair_step(
+    slope: float,
+    curvature: float,
+    s_i: float,
+    s_j: float,
+    knot_i: float,
+    upper_i: float,
+    kink_i: float,
+    lower_j: float,
+    knot_j: float,
+    kink_j: float,
+) -> float:
+    """Return the t >= 0 that minimises the dual along sigma_i + t, sigma_j - t.
+
+    Parameters
+    ----------
+    slope : float
+        Derivative at t = 0, negative.
+    curvature : float
+        eta = K_ii + K_jj - 2 K_ij >= 0.
+    s_i, s_j : float
+        The two dual variables.
+    knot_i, upper_i, lower_j, knot_j : float
+        Corners of their boxes.
+    kink_i, kink_j : float
+        right - left, the jump of the derivative of loss* where sigma passes its knot.
+
+    Notes
+    -----
+    The minimiser over all four cases of Table I is found by walking along the line from case to case, at most three of
+    them, until the derivative changes sign.
+    """
+    end = min(upper_i - s_i, s_j - lower_j)
+    break_i = knot_i - s_i if s_i < knot_i else np.inf
+    break_j = s_j - knot_j if s_j > knot_j else np.inf
+    t = 0.0
+    while True:
+        stop = min(end, break_i, break_j)
+        if curvature > 0.0 and slope + curvature * (stop - t) >= 0.0:
+            return min(max(t - slope / curvature, t), stop)
+        slope += curvature * (stop - t)
+        t = stop
+        if stop >= end:
+            return end
+        if stop == break_i:
+            slope += kink_i
+            break_i = np.inf
+        if stop == break_j:
+            slope += kink_j
+            break_j = np.inf
+        if slope >= 0.0:
+            return t
+
+
+@njit(cache=True)
+def _snap(value: float, lower: float, knot: float, upper: float) -> float:
+    """Return a dual variable, moved to a corner if it is within rounding of it."""
+    slack = 1e-13 * (upper - lower)
+    if value <= lower + slack:
+        return lower
+    if value >= upper - slack:
+        return upper
+    if abs(value - knot) <= slack:
+        return knot
+    return value
+
+
+@njit(cache=True)
+def _first_row(G: Floats, up: Floats, down: Floats) -> tuple[int, float, float]:
+    """Return the row i of the largest first-order violation, its G + up, and the largest G + down of any row."""
+    i = -1
+    best = np.inf
+    worst = -np.inf
+    for k in range(G.shape[0]):
+        value = G[k] + up[k]
+        if value < best:
+            best = value
+            i = k
+        value = G[k] + down[k]
+        if value > worst:
+            worst = value
+    return i, best, worst
+
+
+@njit(cache=True)
+def _second_row(K: Floats, G: Floats, down: Floats, i: int, best: float) -> tuple[int, float]:
+    """Return the row j of the largest second-order gain with row i, and the curvature of the pair, zero if flat."""
+    j = -1
+    gain = -1.0
+    curvature_j = 0.0
+    for k in range(G.shape[0]):
+        difference = G[k] + down[k] - best
+        if difference > 0.0:
+            scale = K[i, i] + K[k, k]
+            curvature = scale - 2.0 * K[i, k]
+            if curvature <= FLAT * scale:
+                curvature = FLAT * scale if scale > 0.0 else FLAT
+            value = difference * difference / curvature
+            if value > gain:
+                gain = value
+                j = k
+                curvature_j = curvature
+    scale = K[i, i] + K[j, j]
+    if curvature_j <= FLAT * max(scale, 1.0):
+        curvature_j = 0.0
+    return j, curvature_j
+
+
+@njit(cache=True)
+def solve_block(
+    K: Floats,
+    G: Floats,
+    sigma: Floats,
+    lower: Floats,
+    knot: Floats,
+    upper: Floats,
+    left: Floats,
+    right: Floats,
+    tolerance: float,
+    max_pairs: int,
+) -> tuple[int, float]:
+    """Minimise the dual over one block by pairs; G and sigma are updated in place.
+
+    Parameters
+    ----------
+    K : ndarray of shape (q, q)
+        Kernel matrix of the block.
+    G : ndarray of shape (q,)
+        Gradient of the dual without loss*.
+    sigma, lower, knot, upper, left, right : ndarray of shape (q,)
+        Dual variables, and the fields of `RowLosses`.
+    tolerance : float
+        Largest violation of the optimality conditions at which to stop.
+    max_pairs : int
+        Largest number of pair steps.
+
+    Returns
+    -------
+    pairs : int
+        Number of pair steps.
+    gained : float
+        Increase of the dual value.
+    """
+    q = sigma.shape[0]
+    up = np.empty(q)
+    down = np.empty(q)
+    for k in range(q):
+        up[k] = slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
+        down[k] = slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
+    pairs = 0
+    gained = 0.0
+    while True:
+        i, best, worst = _first_row(G, up, down)
+        if i < 0 or worst - best <= tolerance or pairs >= max_pairs:
+            return pairs, gained
+        j, curvature = _second_row(K, G, down, i, best)
+        slope = best - G[j] - down[j]
+        step = pair_step(
+            slope,
+            curvature,
+            sigma[i],
+            sigma[j],
+            knot[i],
+            upper[i],
+            right[i] - left[i],
+            lower[j],
+            knot[j],
+            right[j] - left[j],
+        )
+        total = sigma[i] + sigma[j]
+        new_i = _snap(sigma[i] + step, lower[i], knot[i], upper[i])
+        new_j = _snap(total - new_i, lower[j], knot[j], upper[j])
+        if new_i == sigma[i] and new_j == sigma[j]:
+            return pairs, gained
+        step_i = new_i - sigma[i]
+        step_j = new_j - sigma[j]
+        gained -= step_i * (G[i] + 0.5 * step_i * K[i, i] + step_j * K[i, j]) + step_j * (G[j] + 0.5 * step_j * K[j, j])
+        for k, old, new in ((i, sigma[i], new_i), (j, sigma[j], new_j)):
+            gained -= left[k] * (min(new, knot[k]) - min(old, knot[k]))
+            gained -= right[k] * (max(new, knot[k]) - max(old, knot[k]))
+        for k in range(q):
+            G[k] += step_i * K[i, k] + step_j * K[j, k]
+        sigma[i] = new_i
+        sigma[j] = new_j
+        for k in (i, j):
+            up[k] = slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
+            down[k] = slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
+        pairs += 1
+
+
+@njit(cache=True)
+def critical_values(
+    G: Floats,
+    sigma: Floats,
+    lower: Floats,
+    knot: Floats,
+    upper: Floats,
+    left: Floats,
+    right: Floats,
+    up: Floats,
+    down: Floats,
+) -> tuple[float, float]:
+    """Fill up = G + right slope and down = G + left slope of each row; return (largest down, smallest up).
+
+    Their difference is the violation of tau-optimality, which combines the conditions (13): with f = b - G, m1 and m3
+    collect the rows whose sigma may decrease or increase on either side of the kink.
+    """
+    highest = -np.inf
+    lowest = np.inf
+    for k in range(sigma.shape[0]):
+        up[k] = G[k] + slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
+        down[k] = G[k] + slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
+        if up[k] < lowest:
+            lowest = up[k]
+        if down[k] > highest:
+            highest = down[k]
+    return highest, lowest
+
+
+@njit(cache=True)
+def add_rows(store: Floats, slots: Ints, weights: Floats, out: Floats) -> None:
+    """Add sum_k weights_k store[slots_k, :len(out)] to `out`, a tile of columns at a time."""
+    n = out.shape[0]
+    for start in range(0, n, 2048):
+        stop = min(start + 2048, n)
+        for k in range(slots.shape[0]):
+            weight = weights[k]
+            if weight != 0.0:
+                row = store[slots[k]]
+                for c in range(start, stop):
+                    out[c] += weight * row[c]

@@ -1,0 +1,71 @@
+"""The smoothed rows' problem on sparse rows: Newton steps by conjugate gradients, in memory of the non-zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from pucli.core.arrays import AnyArray, Bools, Floats
+
+# Conjugate gradients stop at this share of the gradient, or after so many steps.
+FORCING, MOST_STEPS = 1e-3, 500
+
+
+def mean_of_columns(X: AnyArray) -> Floats:
+    """Return the mean (m,) of the columns of rows X (n, m), sparse or not."""
+    mean: Floats = np.asarray(X.mean(axis=0)).ravel()
+    return mean
+
+
+def largest_of_columns(X: AnyArray) -> Floats:
+    """Return the largest modulus (m,) in each column of rows X (n, m), sparse or not."""
+    if issparse(X):
+        largest: Floats = abs(X).max(axis=0).toarray().ravel()
+        return largest
+    both: Floats = np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
+    return both
+
+
+def sparse_newton_step(
+    X: csr_array, centre: Floats, on_kink: Bools, mu: float, gradient_w: Floats, gradient_b: float
+) -> tuple[Floats, float]:
+    """Solve (I + mu Z'Z) step = -gradient, nearly, with Z the centred rows on a kink and a column of ones.
+
+    Any number of conjugate gradient steps from zero gives a direction of descent.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, m)
+    centre : ndarray of shape (m,)
+    on_kink : ndarray of shape (n,)
+    mu : float
+    gradient_w, gradient_b : ndarray of shape (m,), float
+        Not both zero.
+    """
+    Z = X[np.flatnonzero(on_kink)]
+    transposed, k = Z.T.tocsr(), Z.shape[0]
+
+    def times(v: Floats) -> Floats:
+        f = Z @ v[:-1] + (v[-1] - centre @ v[:-1])
+        total = float(f.sum())
+        product: Floats = np.append(v[:-1] + mu * (transposed @ f - total * centre), mu * total)
+        return product
+
+    sums, squares = transposed @ np.ones(k), transposed.multiply(transposed) @ np.ones(k)
+    diagonal = 1.0 + mu * np.maximum(squares - 2.0 * centre * sums + k * centre**2, 0.0)
+    scale = 1.0 / np.append(diagonal, mu * max(k, 1))
+    residual = -np.append(gradient_w, gradient_b)
+    step, scaled = np.zeros_like(residual), scale * residual
+    direction, product = scaled.copy(), float(residual @ scaled)
+    least = FORCING**2 * product
+    for _ in range(MOST_STEPS):
+        if product <= least:
+            break
+        image = times(direction)
+        length = product / float(direction @ image)
+        step += length * direction
+        residual -= length * image
+        scaled = scale * residual
+        before, product = product, float(residual @ scaled)
+        direction = scaled + (product / before) * direction
+    return step[:-1], float(step[-1])

@@ -1,0 +1,327 @@
+"""What is read otherwise than a user may mean is said: identifiers, leaks, units, spellings, other ranges."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.data.encode.columns import column_kinds
+from pucli.data.encode.encoder import TableEncoder
+from pucli.data.encode.label_leakage import leaks
+from pucli.data.rows.label_column import LabelColumn
+from pucli.data.rows.user_file import ColumnChoice, fit_file
+
+
+def column(cells):
+    (found,) = column_kinds(pd.DataFrame({"a": cells}))
+    return found
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("step", [3, 7, 20])
+def test_integers_without_repeats_are_identifiers(step, shuffled):
+    rng = np.random.default_rng(0)
+    ids = 10_000 + np.cumsum(rng.integers(1, 2 * step, 2000))
+    found = column(rng.permutation(ids) if shuffled else ids)
+    assert found.kind == "identifier" and "chance would repeat" in found.warning
+
+
+def test_measured_integers_stay_numbers():
+    rng = np.random.default_rng(0)
+    assert column(rng.integers(0, 3000, 2000)).kind == "number"
+    assert column(rng.permutation(100)[:30] * 100).kind == "number"
+    assert column(rng.choice(10**6, 100, replace=False)).kind == "number"
+
+
+def test_values_that_nearly_only_labelled_rows_have_are_suspected():
+    rng = np.random.default_rng(0)
+    n = 600
+    labelled = np.arange(n) < 100
+    frame = pd.DataFrame(
+        {
+            "source": np.where(labelled, "crm", np.where(rng.random(n) < 0.97, "web", "crm")),
+            "flag": np.where(labelled, rng.random(n) < 0.9, rng.random(n) < 0.01).astype(int),
+            "gap": np.where(labelled & (rng.random(n) < 0.6), np.nan, rng.normal(size=n)),
+            "fair": np.where(labelled, rng.random(n) < 0.8, rng.random(n) < 0.3).astype(int),
+        }
+    )
+    found = leaks(frame, labelled, column_kinds(frame))
+    assert set(found) == {"source", "flag", "gap"}
+    assert " in 100 % of the labelled and " in found["source"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1,234", "12,345", "987", "2,001"],
+        ["$12.50", "$3", "$7.25", "$8"],
+        ["51.2%", "3 %", "7%", "8.1%"],
+        ["12.3 kg", "4 kg", "5.5 kg", "6 kg"],
+        ["14:05", "08:30", "23:59", "10:10"],
+        ["3,14", "2,71", "1,41", "1,73"],
+    ],
+)
+def test_numbers_with_signs_or_units_are_named(cells):
+    found = column(cells * 10)
+    assert "signs or units" in found.warning and cells[0] in found.warning
+    assert not column(["cook", "nurse", "pilot", "baker"] * 10).warning
+
+
+def test_a_word_for_empty_does_not_turn_numbers_into_words():
+    cells = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=200)]
+    cells[::5] = ["-"] * 40
+    cells[1::50] = ["unknown"] * 4
+    found = column(cells)
+    assert found.kind == "number" and "treated as empty: 44" in found.remark
+    assert column(["1", "2", "3", "many"] * 20).kind == "category"
+
+
+def test_dates_that_could_be_read_otherwise_are_warned_of():
+    found = column(["03/04/2023", "05/06/2023", "07/08/2023"] * 10)
+    assert found.kind == "date" and "month first" in found.warning
+
+
+def test_other_spellings_of_the_positive_class_count_and_are_named():
+    cells = pd.Series(["yes"] * 5 + ["Yes "] * 3 + ["YES"] * 2 + ["no"] * 4 + [None] * 6)
+    labels = LabelColumn.of("file: label column 'bought'", cells, lambda row: f"row {row}")
+    assert labels.is_class("yes").sum() == 10
+    spelled, other = labels.doubts("yes")
+    assert "'YES' (2 rows), 'Yes' (3 rows) counted as 'yes' too" in spelled
+    assert "4 rows with another class ('no') count as unlabeled too" in other
+    plain = LabelColumn.of("file", pd.Series(["yes", "no"] * 4), lambda row: "")
+    assert plain.doubts("yes") == []
+
+
+def test_new_rows_outside_the_range_of_the_training_rows_are_warned_of():
+    rng = np.random.default_rng(0)
+    encoder = TableEncoder().fit(pd.DataFrame({"a": rng.normal(size=600), "b": rng.integers(0, 9, 600)}))
+    new = pd.DataFrame({"a": rng.normal(size=300), "b": rng.integers(0, 9, 300)})
+    encoder.transform(new)
+    with pytest.warns(UserWarning, match=r"'a': \d+ of 300 cells lie outside the range .* same units"):
+        encoder.transform(new.assign(a=1.8 * new["a"] + 3.0))
+    with pytest.warns(UserWarning, match="'b'"):
+        encoder.transform(new.assign(b=1000 * new["b"]))
+    again = TableEncoder()
+    again.__setstate__(encoder.__getstate__())
+    with pytest.warns(UserWarning, match="outside"):
+        again.transform(new.assign(a=1000.0))
+
+
+def test_dates_after_those_of_the_training_rows_are_warned_of():
+    days = pd.date_range("2021-01-01", "2024-10-28", 400).strftime("%Y-%m-%d")
+    encoder = TableEncoder().fit(pd.DataFrame({"joined": days, "a": np.arange(400.0) % 7}))
+    assert [type(one).__name__ for one in encoder.encoders_] == ["Date", "Number"]
+    same = pd.DataFrame({"joined": days[::-1], "a": np.arange(400.0) % 7})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(same)
+    later = same.assign(joined=pd.date_range("2025-01-01", periods=400).strftime("%Y-%m-%d"))
+    told = "'joined': 400 of 400 dates lie outside those of the training rows, 2021-01-01 to 2024-10-28"
+    with pytest.warns(UserWarning, match=told):
+        encoder.transform(later)
+    again = TableEncoder()
+    again.__setstate__(encoder.__getstate__())
+    with pytest.warns(UserWarning, match=told):
+        again.transform(later)
+
+
+def test_a_long_cell_is_not_quoted_whole():
+    encoder = TableEncoder().fit(pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)}))
+    cells = [*map(str, range(59)), "1" + 700 * "\0"]
+    with pytest.warns(UserWarning, match="not a number") as caught:
+        encoder.transform(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))
+    assert all(str(one.message).count("\\x00") < 30 for one in caught)
+
+
+def test_columns_that_have_lost_their_meaning_are_warned_of():
+    rng = np.random.default_rng(0)
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, 200) * 60, unit="s")
+    words = np.array(["likes rivers", "paints large walls", "rivers and walls", "sings at night about rivers"])
+    frame = pd.DataFrame(
+        {
+            "at": times.strftime("%Y-%m-%d %H:%M:%S"),
+            "note": [f"{words[i % 4]} {rng.integers(0, 10**6)}" for i in range(200)],
+            "size": rng.normal(size=200),
+            "test": np.where(rng.random(200) < 0.3, np.nan, rng.normal(size=200)),
+        }
+    )
+    encoder = TableEncoder().fit(frame)
+    assert [type(one).__name__ for one in encoder.encoders_] == ["Date", "Text", "Number", "Number"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(frame)
+    for changed, told in (
+        ({"at": times.strftime("%Y-%m-%d")}, "'at': 200 of 200 cells have no time of day"),
+        ({"note": [f"mag Berge {i}" for i in range(200)]}, "'note': 200 of 200 cells have no word known"),
+        ({"size": frame["size"] / 1000}, "'size': all cells lie within a hundredth of the range .* same units"),
+        ({"test": np.nan}, "'test': 200 of 200 cells are empty, unlike"),
+    ):
+        with pytest.warns(UserWarning, match=told):
+            encoder.transform(frame.assign(**changed))
+
+
+def test_dates_with_and_without_a_time_zone_are_warned_of():
+    times = pd.date_range("2024-01-01 05:00", periods=60, freq="7h")
+    local, zoned = times.strftime("%Y-%m-%d %H:%M"), times.strftime("%Y-%m-%d %H:%M+02:00")
+    for trained, new, words in ((local, zoned, "with a time zone"), (zoned, times, "without a time zone")):
+        encoder = TableEncoder().fit(pd.DataFrame({"seen": trained}))
+        with pytest.warns(UserWarning, match=f"column 'seen': 60 cells {words}, although .* hours may be shifted"):
+            encoder.transform(pd.DataFrame({"seen": new}))
+    # of two zones, the same moments are the same rows
+    encoder = TableEncoder().fit(pd.DataFrame({"seen": zoned}))
+    moments = times.tz_localize("UTC") - pd.Timedelta(hours=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = encoder.transform(pd.DataFrame({"seen": moments.tz_convert("America/New_York")}))
+    assert np.array_equal(found, encoder.transform(pd.DataFrame({"seen": zoned})))
+    mixed = [*local[:30], *zoned[30:]]
+    assert "without one, which are read as UTC" in column(mixed).warning
+
+
+def test_models_saved_without_time_zones_say_nothing_of_them():
+    times = pd.date_range("2024-01-01 05:00", periods=60, freq="7h")
+    encoder = TableEncoder().fit(pd.DataFrame({"seen": times}))
+    state = encoder.__getstate__()
+    del state["encoders_"][0]["zoned"]
+    older = TableEncoder()
+    older.__setstate__(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        older.transform(pd.DataFrame({"seen": times.tz_localize("Europe/Berlin")}))
+
+
+def remembered(frame, unlabeled=None):
+    encoder = TableEncoder().fit(frame)
+    encoder.remember(encoder.transform(frame), np.ones(len(frame), dtype=bool) if unlabeled is None else unlabeled)
+    return encoder
+
+
+def told(encoder, frame):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        encoder.transform(frame)
+    return " ".join(str(one.message) for one in caught)
+
+
+def people(seed, n=600):
+    draw = np.random.default_rng(seed)
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(draw.integers(0, 365 * 24 * 60, n), unit="min")
+    return pd.DataFrame(
+        {
+            "weight": draw.normal(75, 12, n).clip(30, 140).round(1),
+            "balance": draw.normal(300, 600, n).round(),
+            "plan": draw.choice(["gold", "free", "basic"], n),
+            "seen": times.strftime("%Y-%m-%d %H:%M"),
+        }
+    )
+
+
+def test_new_rows_that_are_distributed_otherwise_are_warned_of():
+    encoder = remembered(people(0))
+    new = people(1)
+    assert told(encoder, new) == ""
+    pounds = told(encoder, new.assign(weight=new["weight"] * 0.7))
+    assert "column 'weight': " in pounds and " or less; are they in the same units?" in pounds
+    assert "'balance': no cell is negative, although 10 % or more" in told(
+        encoder, new.assign(balance=abs(new["balance"]))
+    )
+    assert "'weight': every cell is 75, unlike" in told(encoder, new.assign(weight=75.0))
+    assert "'plan=gold' is true of 100 % of these rows" in told(encoder, new.assign(plan="gold"))
+    clock = new["seen"].str[:11] + "0" + new["seen"].str[12:]
+    assert "its times of day are unlike" in told(encoder, new.assign(seen=clock))
+    # rows of one month alone, and few rows, are no news
+    assert told(encoder, new[new["seen"].str[5:7] == "07"]) == ""
+    assert told(encoder, new.assign(plan="gold")[:20]) == ""
+
+
+def test_new_rows_may_be_like_the_unlabeled_rows_or_like_all_rows():
+    table = pd.concat([people(0, 300).assign(weight=lambda rows: rows["weight"] + 60), people(1, 300)])
+    encoder = remembered(table, np.arange(600) >= 300)
+    assert told(encoder, table) == ""
+    assert told(encoder, people(2)) == ""
+    assert "'weight'" in told(encoder, people(2).assign(weight=table["weight"].to_numpy()[:300].repeat(2)))
+
+
+def test_dates_among_a_few_other_cells_are_dates():
+    days = pd.date_range("2024-01-01", periods=300, freq="29h").strftime("%Y-%m-%d %H:%M")
+    for share, word in ((0.03, "0000-00-00"), (0.3, "never")):
+        cells = np.where(np.random.default_rng(0).random(300) < share, word, days)
+        assert (column(cells).kind, column(cells).written) == ("date", "ISO8601")
+        encoder = TableEncoder().fit(pd.DataFrame({"seen": cells}))
+        with pytest.warns(UserWarning, match=f"not a date of the format ISO8601, .*: '{word}'"):
+            found = encoder.transform(pd.DataFrame({"seen": cells}))
+        assert np.array_equal(found[:, -1], cells == word)
+
+
+@pytest.mark.parametrize("written", ["%m/%d/%Y %I:%M %p", "%Y-%m-%d %I:%M:%S %p", "%d.%m.%Y %H:%M"])
+def test_dates_of_several_forms_are_the_same_moments(written):
+    times = pd.date_range("2024-01-13 05:00", periods=60, freq="7h")
+    encoder = TableEncoder().fit(pd.DataFrame({"seen": times.strftime(written)}))
+    expected = encoder.transform(pd.DataFrame({"seen": times.strftime(written)}))
+    for new in (times.strftime("%Y-%m-%d %H:%M"), times):
+        assert np.array_equal(encoder.transform(pd.DataFrame({"seen": new})), expected)
+
+
+@pytest.mark.parametrize("written", ["%d.%m.%y", "%b %Y", "%a, %d %b %Y %H:%M:%S GMT", "%Y-%m-%d %H:%M:%S UTC"])
+def test_dates_that_are_not_read_are_warned_of(written):
+    found = column(pd.date_range("2024-01-01", periods=200, freq="29h").strftime(written))
+    assert found.kind != "date" and "holds dates of a form that is not read" in found.warning
+
+
+@pytest.mark.parametrize(
+    "cells", [["10.0.0.1", "10.0.2.7", "192.168.0.1"], ["1.2.3", "1.10.4", "2.0.1"], ["May", "June"]]
+)
+def test_other_texts_are_not_taken_for_dates(cells):
+    assert not column(cells * 20).warning
+
+
+def test_numbers_that_look_like_dates_or_codes_for_empty_are_warned_of():
+    draw = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=200).strftime("%Y%m%d").astype(int)
+    assert "look like dates; --as" in column(draw.permutation(days)).warning
+    ages = draw.integers(18, 90, 200)
+    assert "is -999 in 10 cells" in column(np.where(np.arange(200) % 20, ages, -999)).warning
+    assert "is 9999 in 10 cells" in column(np.where(np.arange(200) % 20, ages + 0.5, 9999)).warning
+    for fine in (ages, ages * 1.5, np.where(np.arange(200) % 20, 9.0 * ages, 999), draw.integers(19000, 99999, 200)):
+        assert not column(fine).warning
+
+
+@pytest.mark.parametrize(
+    "cells", [["12-", "7", "130-", "8"], ["\u22125", "3", "\u22127.5", "2"], ["1 234", "22 500", "7 000", "12"]]
+)
+def test_other_signs_and_separators_are_named(cells):
+    assert "signs or units" in column(cells * 10).warning
+
+
+@pytest.mark.parametrize(
+    ("numbers", "warned"),
+    [
+        ([679, 812, 455, 930, 120, 3.381, 1.915, 2.1, 1.004, 12.5], True),
+        ([0.679, 812, 455, 930, 120, 310, 1.915, 2.1, 1.004, 12.5], False),
+        ([679, 812, 455, 930, 120, 3.381, 1.9155, 2.1, 1.004, 12.5], False),
+        ([6, 8, 4, 9, 1, 3.381, 1.915, 2.1, 1.004, 12.5], False),
+    ],
+)
+def test_dots_for_thousands_are_noticed(numbers, warned):
+    [column] = column_kinds(pd.DataFrame({"income": np.array(numbers, dtype=float)}))
+    assert ("three decimals" in column.warning) == warned
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_codes_with_leading_zeros_that_are_read_as_numbers_are_told(tmp_path, separator):
+    rng = np.random.default_rng(0)
+    rows = [
+        separator.join(
+            [f"{rng.integers(0, 99999):05d}", f"{rng.integers(0, 999)}", f"{rng.integers(0, 9)}", "ny"[i % 2]]
+        )
+        for i in range(200)
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([separator.join(["zip", "count", "grade", "label"]), *rows]) + "\n")
+    encoded = fit_file(path, "label")
+    [told] = [line for line in encoded.warnings if "zip" in line]
+    assert "is read as a number, but has cells like 0" in told and "--as COLUMN=category" in told
+    assert not any(name in line for line in encoded.warnings for name in ("count", "grade"))
+    chosen = fit_file(path, "label", ColumnChoice(kinds={"zip": "category"}))
+    assert not any("zip" in line and "number" in line for line in chosen.warnings)

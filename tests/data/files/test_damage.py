@@ -1,0 +1,56 @@
+"""Files that are damaged, or unpack beyond all bounds."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.files import damaged as damage
+from pucli.data.files.formats import open_table
+from pucli.data.files.text_files import HEAD
+
+
+def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(damage, "FREE", 10_000)
+    file = tmp_path / "t.csv.gz"
+    file.write_bytes(gzip.compress(b"a,b,y\n") + 30 * gzip.compress(b"1,2,0\n" * 20_000))
+    with pytest.raises(UsageError, match="unpacks to more than 200 times its size"):
+        open_table(file, "y")
+
+
+def test_an_archive_that_claims_too_much_is_refused(tmp_path, monkeypatch):
+    file = tmp_path / "t.npz"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", bytes(1_000_000))
+    damage.check_unpacked(file)
+    with pytest.raises(UsageError, match="unpacks"):
+        damage.check_unpacked(file, free=1000)
+
+
+@pytest.mark.slow
+def test_a_header_longer_than_the_head_of_a_file_is_read(tmp_path):
+    names = [f"column{i}" for i in range(20_000)]
+    file = tmp_path / "t.csv"
+    file.write_text(",".join([*names, "y"]) + "\n" + ",".join(["1"] * 20_001) + "\n")
+    assert file.stat().st_size > 2 * HEAD
+    assert list(open_table(file, "y").frame.columns[-2:]) == ["column19999", "y"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            ValueError("Error tokenizing data. C error: EOF inside string starting at row 7"),
+            "data row 7 is never closed",
+        ),
+        (ValueError("could not convert string to float: b'1.2.3'"), "where a number belongs"),
+        (ValueError("Error -3 while decompressing data: invalid block type"), "cut short"),
+        (KeyError("whatever"), "is damaged or not CSV; save it again"),
+    ],
+)
+def test_what_a_reader_says_is_told_in_own_words(error, words, tmp_path):
+    message = str(damage.damaged(tmp_path / "t.csv", error))
+    assert words in message and "Error" not in message and "C error" not in message

@@ -1,0 +1,36 @@
+"""CSV without live formulas."""
+
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+
+from pucli.data.files.writers import open_writer, without_formulas
+
+
+def test_formulas_are_not_live_and_numbers_stay():
+    frame = pd.DataFrame(
+        {
+            "=id": ["=1+1", "+49 30", "-5", "@x", "1=2", "-x", "+1e5", "", "\tx"],
+            "score": [-1.5, 2.0, -3.0, 0.0, 1.0, -0.5, 1.0, 2.0, 3.0],
+        }
+    )
+    safe = without_formulas(frame)
+    assert list(safe.columns) == ["'=id", "score"]
+    assert safe["'=id"].tolist() == ["'=1+1", "'+49 30", "-5", "'@x", "1=2", "'-x", "+1e5", "", "'\tx"]
+    assert safe["score"].equals(frame["score"])
+    assert frame["=id"].tolist()[0] == "=1+1"
+
+
+def test_missing_texts_stay_missing():
+    frame = pd.DataFrame({"a": ["=x", None]})
+    stream = io.StringIO()
+    with open_writer("ignored.csv", stream) as writer:
+        writer.write(frame)
+    assert stream.getvalue() == 'a\n\'=x\n""\n'
+
+
+def test_rows_without_formulas_are_not_copied():
+    frame = pd.DataFrame({"a": ["x", "y"]})
+    assert without_formulas(frame)["a"].tolist() == ["x", "y"]

@@ -1,0 +1,172 @@
+import functools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from pucli.cli.main import main
+from pucli.core.errors import UsageError
+from pucli.data.encode.standardise import Standardiser
+from pucli.distributed.blocks import Columns, ScoreHistogram, find_blocks, moments, numeric_columns, read_rows
+from pucli.distributed.training import HereRunner, prior_and_cut, train_on_blocks
+from pucli.estimators import BLSSVM
+from pucli.estimators.global_local import feature_model
+from pucli.models.saved import load_model, save_model
+
+pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Six files of unequal length, the first in two row groups; one column is constant and one far from the origin."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4)) * [1.0, 5.0, 0.1, 1.0] + [0.0, 0.0, 1e6, 0.0]
+    positive = X[:, 0] + 0.3 * rng.normal(size=900) > 0.3
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=7, bought=(positive & (rng.random(900) < 0.5)).astype(int))
+    for k, (start, stop) in enumerate([(0, 300), (300, 350), (350, 500), (500, 600), (600, 750), (750, 900)]):
+        frame[start:stop].to_parquet(tmp_path / f"part{k}.parquet", row_group_size=180)
+    return tmp_path, frame
+
+
+@pytest.mark.parametrize("params", [{}, {"lam": 3.0, "c_u": 0.2, "c_p": 2.0}, {"kernel": "rbf"}])
+@pytest.mark.parametrize("standardise", [True, False])
+def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
+    path, frame = folder
+    monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 500)
+    monkeypatch.setattr(feature_model, "LANDMARKS", 60)
+    monkeypatch.setattr("pucli.distributed.training.LANDMARKS", 60)
+    X, y = frame.drop(columns="bought").to_numpy(dtype=float), frame["bought"].to_numpy()
+    rows = Standardiser().fit_transform(X) if standardise else X
+    true = BLSSVM(**params).fit(rows, y)
+    blocks = find_blocks(str(path / "*.parquet"))
+    assert len(blocks) == 7 and [block.first for block in blocks] == [0, 180, 300, 350, 500, 600, 750]
+    columns = Columns(numeric_columns(blocks[0], "bought", (), ()), "bought", "")
+    found = train_on_blocks(HereRunner(), blocks, columns, params, standardise=standardise)
+    expected = true.decision_function(rows)
+    # without standardisation the column at 1e6 costs digits of the scores
+    close = 1e-8 if standardise else 1e-6
+    np.testing.assert_allclose(found.features(X) @ found.coef, expected, atol=close * np.ptp(expected))
+    assert found.estimator.objective_ == pytest.approx(true.objective_, rel=1e-8)
+    save_model(tmp_path / "m.model", found.to_save("some"))
+    saved = load_model(tmp_path / "m.model")
+    np.testing.assert_allclose(
+        saved.pipeline.decision_function(X), found.features(X) @ found.coef, atol=close * np.ptp(expected)
+    )
+    assert found.estimator.positive_share_ == pytest.approx(np.mean(expected[y == 0] > 0), abs=0.01)
+
+
+def test_moments_add_up(folder):
+    path, frame = folder
+    blocks = find_blocks(str(path / "*.parquet"))
+    columns = Columns(("a", "c"), "bought", "1")
+    found = HereRunner().total(functools.partial(moments, columns=columns), blocks)
+    np.testing.assert_allclose(found.mean, frame[["a", "c"]].mean())
+    np.testing.assert_allclose(np.sqrt(found.squares / found.n), frame[["a", "c"]].std(ddof=0), rtol=1e-9)
+    assert found.labels == {"0": (frame.bought == 0).sum(), "1": (frame.bought == 1).sum()}
+
+
+def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
+    path, frame = folder
+    blocks = find_blocks(str(path / "*.parquet"))
+    columns = Columns(numeric_columns(blocks[0], "bought", (), ()), "bought", "1")
+    grid = {"lam": [0.1, 1e6], "c_u": [0.5, 1e-4]}
+    found = train_on_blocks(HereRunner(), blocks, columns, {}, grid=grid, folds=3)
+    scores = {}
+    X = Standardiser().fit_transform(frame.drop(columns="bought").to_numpy(dtype=float))
+    y, fold = frame["bought"].to_numpy(), np.empty(900, dtype=int)
+    for k, block in enumerate(blocks):
+        fold[block.first : block.first + block.rows] = k % 3
+    for lam in grid["lam"]:
+        for c_u in grid["c_u"]:
+            f = np.empty(900)
+            for k in range(3):
+                f[fold == k] = BLSSVM(lam=lam, c_u=c_u).fit(X[fold != k], y[fold != k]).decision_function(X[fold == k])
+            scores[lam, c_u] = roc_auc_score(y, f), f
+    best = max(scores, key=lambda point: scores[point][0])
+    assert (found.estimator.lam, found.estimator.c_u) == best
+    f, step = scores[best][1], 8.0 / 8000
+    prior, _ = prior_and_cut(
+        ScoreHistogram(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
+    )
+    f1 = {cut: 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) for cut in f - 1e-9}
+    cut = found.estimator.cut
+    assert 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) > 0.99 * max(f1.values())
+    of_rows = found.of_rows(frame.drop(columns="bought").to_numpy(dtype=float))["score"]
+    whole = BLSSVM(lam=best[0], c_u=best[1]).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(of_rows, whole - cut, atol=1e-8)
+    saved = found.to_save("rows").pipeline.decision_function(frame.drop(columns="bought").to_numpy(dtype=float))
+    np.testing.assert_allclose(saved, of_rows, atol=1e-8)
+
+
+def test_prior_and_cut_come_from_the_histogram():
+    rng = np.random.default_rng(1)
+    n, prior = 200_000, 0.3
+    positive = rng.normal(1.0, 0.2, n)
+    mixed = np.where(rng.random(n) < prior, rng.normal(1.0, 0.2, n), rng.normal(-1.0, 0.2, n))
+    edges = np.linspace(-4.0, 4.0, 8001)
+    found, cut = prior_and_cut(ScoreHistogram(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0]))
+    assert found == pytest.approx(prior, abs=0.01)
+    assert np.mean(mixed >= cut) == pytest.approx(found, abs=0.002)
+
+
+def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
+    path, frame = folder
+    blocks = find_blocks(str(path / "*.parquet"))
+    with pytest.raises(UsageError, match="has no column 'sold'"):
+        numeric_columns(blocks[0], "sold", (), ())
+    frame.assign(job="cook").to_parquet(tmp_path / "text.parquet")
+    (text,) = find_blocks(str(tmp_path / "text.parquet"))
+    with pytest.raises(UsageError, match=r"'job' holds .*--drop job"):
+        numeric_columns(text, "bought", (), ())
+    frame.assign(a=np.where(frame["a"] > 2, np.nan, frame["a"])).to_parquet(tmp_path / "gap.parquet")
+    (gap,) = find_blocks(str(tmp_path / "gap.parquet"))
+    with pytest.raises(UsageError, match="column 'a' has cells that are empty"):
+        read_rows(gap, Columns(("a", "b"), "bought", "1"))
+    with pytest.raises(UsageError, match="no file matches"):
+        find_blocks(str(tmp_path / "none*.parquet"))
+    with pytest.raises(UsageError, match="0 of 900 rows have the label 'yes'"):
+        train_on_blocks(HereRunner(), blocks, Columns(("a", "b"), "bought", "yes"), {})
+
+
+@pytest.mark.slow
+def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(folder, tmp_path, capsys):
+    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    path, frame = folder
+    out = tmp_path / "predictions"
+    blocks = find_blocks(str(path / "part*.parquet"))
+    here = train_on_blocks(HereRunner(), blocks, Columns(tuple("abcde"), "bought", "1"), {})
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        words = ["train", "--method", "blssvm", "--data", str(path / "part*.parquet"), "--label", "bought", "--json"]
+        words += ["--backend", "dask", "--scheduler", cluster.scheduler_address, "--predictions", str(out)]
+        assert main(words) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["objective"] == pytest.approx(here.estimator.objective_, rel=1e-12)
+        parts = [pd.read_parquet(name) for name in sorted(out.glob("part*.parquet"))]
+        X = frame.drop(columns="bought").to_numpy(dtype=float)
+        np.testing.assert_allclose(pd.concat(parts)["score"], here.features(X) @ here.coef, atol=1e-9)
+        from pucli.distributed.dask_runner import DaskRunner
+
+        flag = tmp_path / "killed"
+        runner = DaskRunner(client)
+        found = runner.total(functools.partial(_dying, flag=str(flag)), blocks)
+        assert flag.exists()
+        assert found.n == 900
+        np.testing.assert_allclose(found.mean, frame[["a", "b"]].mean())
+
+
+def _dying(block, flag):
+    """Kill the worker at the first block of the fourth file, once."""
+    import os
+    from pathlib import Path
+
+    from pucli.distributed.blocks import Columns, moments
+
+    if block.path.endswith("part3.parquet") and not Path(flag).exists():
+        Path(flag).touch()
+        os._exit(1)
+    return moments(block, Columns(("a", "b"), "bought", "1"))

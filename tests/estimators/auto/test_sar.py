@@ -1,0 +1,94 @@
+"""The model of labelling that is not random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.members import MEMBERS
+from pucli.solvers.ensemble.ranking import auc
+from pucli.solvers.ensemble.sar import (
+    auc_and_recall,
+    positive_scores,
+    probabilities_if_biased,
+    relative_propensities,
+    widened,
+)
+from tests.estimators.auto.helpers import two_clouds
+
+
+def biased_sample(seed: int, n: int = 1200) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return X, labels, truth and propensities of one sample with e(x) = 0.8 f(x)^2."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    X = rng.normal(size=(n, 3))
+    X[truth, 0] += 2.0
+    odds = 0.4 / 0.6 * np.exp(2.0 * X[:, 0] - 2.0)
+    f = odds / (1.0 + odds)
+    e = 0.8 * f**2
+    return X, truth & (rng.random(n) < e), truth, e
+
+
+def test_probability_and_propensity_have_the_product_of_random_labelling() -> None:
+    p = np.linspace(0.0, 1.0, 11)
+    for exponent in (0.0, 1.0, 2.0, 3.0):
+        f = probabilities_if_biased(p, exponent)
+        np.testing.assert_allclose(f * relative_propensities(f, exponent), p, atol=1e-12)
+        assert (f >= p - 1e-12).all()
+
+
+def test_scores_of_positives_have_the_weighted_distribution() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=5000)
+    weights = 1.0 / (1.0 + np.exp(-2.0 * scores))
+    found = positive_scores(scores, weights, 1000)
+    assert len(found) == 1000 and (np.diff(found) >= 0).all()
+    for cut in (-0.5, 0.3, 1.0):
+        assert np.mean(found > cut) == pytest.approx(weights[scores > cut].sum() / weights.sum(), abs=2e-3)
+
+
+def test_the_interval_of_the_prior_covers_the_other_exponents() -> None:
+    p = np.random.default_rng(0).random(500) ** 3
+    middle = float(probabilities_if_biased(p).mean())
+    found = widened(PriorEstimate(middle, middle, middle, np.full(40, middle)), p, np.random.default_rng(1))
+    ends = [probabilities_if_biased(p, exponent).mean() for exponent in (1.0, 3.0)]
+    assert [found.low, found.high] == pytest.approx(ends)
+    assert found.draws.min() >= ends[0] and found.draws.max() <= ends[1]
+
+
+@pytest.mark.slow
+def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
+    X, labelled, truth, e = biased_sample(0)
+    few = MEMBERS[:1]
+    biased, plain = (
+        AutoPU(scenario="single-training-set", labelling=how, members=few).fit(X, labelled) for how in ("sar", "scar")
+    )
+    assert abs(biased.prior_ - truth.mean()) < 0.06 < abs(plain.prior_ - truth.mean())
+    assert biased.prior_interval_[0] <= truth.mean() <= biased.prior_interval_[1]
+    assert np.abs(biased.propensity_ - e / 0.8)[truth].mean() < 0.12
+    assert (plain.propensity_ == 1).all()
+    recall = np.mean(biased.held_out_[truth] > biased.cut_)
+    assert recall > np.mean(plain.held_out_[truth] > plain.cut_) + 0.1
+    assert abs(biased.estimates_["recall"].value - recall) < 0.1
+    (own,) = [line for line in biased.leaderboard_ if line["name"] == "ensemble"]
+    assert own["f1"] == biased.estimates_["f1"].value
+
+
+def test_the_model_moves_the_cut_without_training_again_too() -> None:
+    X, s, _ = two_clouds(100, labelled=30)
+    model = AutoPU(labelling="sar", members=MEMBERS[:1]).fit(X, s)
+    low = model.with_cut("recall", 0.95)
+    assert low.cut_ < model.cut_
+    np.testing.assert_array_equal(model.score_rows(X), low.score_rows(X))
+    assert model.prior_ == low.prior_
+
+
+def test_auc_and_recall_with_probabilities_of_zero_and_one_are_the_usual_ones() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.4
+    scores = np.round(rng.normal(size=300) + truth, 1)
+    found, recall = auc_and_recall(scores, truth.astype(float), scores > 0.5)
+    assert found == pytest.approx(auc(scores[truth], scores[~truth]))
+    assert recall == pytest.approx(np.mean(scores[truth] > 0.5))

@@ -1,0 +1,44 @@
+"""The test of random labelling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
+from tests.estimators.auto.helpers import two_clouds
+
+
+def p_values(bias: float) -> list[float]:
+    """Return the p-values of ten samples whose labels depend on the second feature with that strength."""
+    found = []
+    for seed in range(10):
+        X, _, truth = two_clouds(200, labelled=40, apart=3.0, seed=seed)
+        rng = np.random.default_rng(seed)
+        positive = np.flatnonzero(truth)
+        weight = np.exp(bias * X[positive, 1])
+        s = np.zeros(len(X), bool)
+        s[rng.choice(positive, 40, replace=False, p=weight / weight.sum())] = True
+        found.append(random_labelling(X, s, float(truth[~s].mean()), rng).p_value)
+    return found
+
+
+def test_random_labelling_is_rarely_rejected() -> None:
+    assert np.mean(np.array(p_values(0.0)) <= 0.05) <= 0.2
+
+
+@pytest.mark.slow
+def test_labelling_that_depends_on_a_feature_is_rejected() -> None:
+    assert np.median(p_values(0.0)) > 0.2
+    assert np.median(p_values(2.0)) < 0.1
+
+
+def test_an_unlikely_verdict_says_what_to_do() -> None:
+    assert "--labelling sar" in RandomLabelling(0.005, 0, 5.0).verdict
+    assert "--labelling" not in RandomLabelling(0.5, 0, 1.0).verdict
+
+
+def test_a_verdict_says_from_which_p_value_on_labels_count_as_biased() -> None:
+    assert "(p = 0.03, above the limit of 0.01)" in RandomLabelling(0.03, 0, 2.0).verdict
+    assert "(p = 0.015," in RandomLabelling(0.015, 0, 2.0).verdict
+    assert "the limit is 0.01" in RandomLabelling(0.005, 0, 5.0).verdict

@@ -1,0 +1,112 @@
+"""What the estimates claim: no more than the prior that they rest on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.models.auto.summary import Findings, summary, training_probabilities
+from pucli.solvers.ensemble.estimates import Estimate, estimates
+from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.solvers.ensemble.ranking import auc, true_auc
+from pucli.solvers.ensemble.threshold import Cut
+
+
+def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
+    rng = np.random.default_rng(0)
+    positive = rng.normal(0.8, 1.0, 400)
+    population = np.where(rng.random(1600) < 0.6, rng.normal(0.8, 1.0, 1600), rng.normal(-0.4, 1.0, 1600))
+    prior = estimate_prior(np.sort(positive), np.sort(population), rng)
+    found = estimates(np.sort(positive), np.sort(population), 0.0, prior, rng)
+    low, high = found["prior"].low, found["prior"].high
+    assert low < 0.01 < 0.6 <= high
+    ranking = auc(positive, population)
+    assert found["auc"].low <= true_auc(ranking, low) <= true_auc(ranking, high) <= found["auc"].high
+    recall, share = np.mean(positive > 0), np.mean(population > 0)
+    assert found["precision"].low <= low * recall / share
+    assert found["precision"].high >= min(1.0, high * recall / share)
+    assert found["f1"].low <= 0.7 <= found["f1"].high
+    assert found["recall"].low > recall - 0.2 and found["recall"].high < recall + 0.2
+
+
+def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", **changed):
+    known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
+    model = SimpleNamespace(
+        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, goal, wanted), scenario=scenario, labelling=labelling
+    )
+    model.leaderboard_ = []
+    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "unknown"),
+    [
+        ({}, set()),
+        ({"prior": Estimate(0.3, 0.0, 0.6)}, {"prior", "precision", "f1", "auc"}),
+        ({"prior": Estimate(0.1, 0.02, 0.2)}, {"prior", "precision", "f1"}),
+        ({"share": Estimate(0.0, 0.0, 0.0)}, {"prior", "recall", "precision", "f1", "auc"}),
+        ({"recall": Estimate(0.5, 0.2, 0.8)}, {"recall"}),
+    ],
+)
+def test_what_rests_on_something_unknown_is_not_known(changed, unknown):
+    found = shown(**changed)
+    assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == unknown
+    assert "no proof" in found["random_labelling"]["verdict"]
+
+
+UNKNOWN = {"prior": Estimate(0.3, 0.0, 0.6)}
+
+
+@pytest.mark.parametrize(
+    ("given", "doubted"),
+    [
+        ({}, False),
+        (UNKNOWN, True),
+        ({**UNKNOWN, "goal": "precision", "wanted": 0.8}, True),
+        ({**UNKNOWN, "goal": "recall", "wanted": 0.8}, False),  # recall needs no prior
+        ({"goal": "recall", "wanted": 0.8, "leaks": ("column 'a' ...",)}, True),
+        ({**UNKNOWN, "goal": "share", "wanted": 0.5}, False),
+    ],
+)
+def test_a_cut_for_something_unknown_says_so(given, doubted):
+    assert ("not determined" in shown(**given)["cut"]["why"]) == doubted
+
+
+@pytest.mark.parametrize(("scenario", "rows"), [("case-control", "unlabeled rows"), ("single-training-set", "rows")])
+def test_the_share_above_the_cut_says_of_which_rows(scenario, rows):
+    assert f"50.0 % of the {rows} are above" in shown(scenario=scenario)["cut"]["why"]
+
+
+def test_nothing_is_known_if_a_column_gives_the_label_away():
+    found = shown(leaks=("column 'a' is 'web' in 98 % of the labelled and 0 % of the other rows",))
+    assert {name for name, estimate in found["estimates"].items() if estimate["known"]} == {"share"}
+    assert "cannot be judged" in found["random_labelling"]["verdict"]
+
+
+def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
+    found = shown(goal="recall", wanted=0.9, labelling="sar")
+    assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == {"recall", "auc"}
+    assert "with 90 % confidence" not in found["cut"]["why"] and "not determined" in found["cut"]["why"]
+    assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["cut"]["why"]
+
+
+@pytest.mark.slow
+def test_unlabeled_rows_of_a_single_training_set_are_positive_less_often():
+    rng = np.random.default_rng(0)
+    positive = rng.random(1000) < 0.4
+    X = rng.normal(size=(1000, 3)) + 2.0 * positive[:, None]
+    labelled = positive & (rng.random(1000) < 0.8)
+    model = AutoPU(scenario="single-training-set", random_state=0).fit(X, labelled)
+    p, low, high = training_probabilities(model, labelled)
+    hidden = int((positive & ~labelled).sum())
+    assert low[~labelled].sum() <= hidden <= high[~labelled].sum()
+    whole = model.calibration_.of(model.held_out_)
+    assert p[~labelled].sum() < 0.85 * whole[~labelled].sum()
+    assert (p[labelled] == whole[labelled]).all()
+    assert (np.diff(p[~labelled][np.argsort(model.held_out_[~labelled])]) >= -1e-12).all()
+    other = AutoPU(random_state=0).fit(X, labelled)
+    assert (training_probabilities(other, labelled)[0] == other.probability_of(other.held_out_)).all()

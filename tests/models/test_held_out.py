@@ -1,0 +1,88 @@
+"""Cross-validation after training: noise is noticed, a useful model is not warned of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.estimators import GLPUAL
+from pucli.estimators.unbiased.naive_svc import NaiveSVC
+from pucli.estimators.unbiased.upu import UPU
+from pucli.models.validation import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, _kept, held_out
+from pucli.models.saved import make_pipeline
+
+
+def clouds(n: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows (n, 3) of two clouds and whether they are labelled: a quarter of the first half."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[: n // 2] += apart
+    return X, np.arange(n) < n // 8
+
+
+@pytest.mark.parametrize("estimator", [GLPUAL(), NaiveSVC(random_state=0)])
+@pytest.mark.slow
+def test_noise_is_noticed_although_the_training_rows_look_well(estimator) -> None:
+    noticed = 0
+    for seed in range(12):
+        X, labelled = clouds(400, apart=0.0, seed=seed)
+        model = make_pipeline(estimator, standardise=True).fit(X, labelled.astype(int))
+        found = held_out(model, X, labelled, seed=seed)
+        assert found is not None
+        noticed += "may be useless" in found.warning
+    assert noticed >= 10
+
+
+def test_a_useful_model_is_not_warned_of() -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = make_pipeline(GLPUAL(), standardise=True).fit(X, labelled.astype(int))
+    found = held_out(model, X, labelled, seed=0)
+    assert found is not None
+    assert found.warning == ""
+    assert found.recall > 0.8 > found.share
+    assert found == held_out(model, X, labelled, seed=0)
+
+
+def test_every_fold_takes_the_prior_of_the_model(monkeypatch) -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = make_pipeline(UPU(loss="squared", random_state=0), standardise=True).fit(X, labelled.astype(int))
+    priors = []
+    fit = UPU._fit
+
+    def noted(self, X, labelled):
+        fit(self, X, labelled)
+        priors.append(self.prior_)
+
+    monkeypatch.setattr(UPU, "_fit", noted)
+    found = held_out(model, X, labelled, seed=0)
+    assert found is not None and found.prior == model[-1].prior_
+    assert priors == [model[-1].prior_] * FOLDS
+    assert found.pu_auc_sd > 0 and found.recall_sd > 0 and found.share_sd > 0
+    assert model[-1].prior is None
+
+
+def test_the_ridge_of_an_average_is_that_of_the_model() -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = UPU(loss="squared", prior=0.3, random_state=0).fit(X, labelled.astype(int))
+    assert _kept(model, 0.3) == {"prior": 0.3, "lam": model.lam_}
+    assert _kept(GLPUAL().fit(X, labelled.astype(int)), None) == {}
+
+
+def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:
+    assert "cut" in HeldOut(recall=0.5, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning
+    assert HeldOut(recall=0.7, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning == ""
+
+
+@pytest.mark.slow
+def test_large_tables_are_sampled_and_small_ones_are_left() -> None:
+    X, labelled = clouds(8000, apart=1.5)
+    model = make_pipeline(NaiveSVC(kernel="linear"), standardise=True)
+    found = held_out(model, X, labelled, seed=0)
+    assert found is not None
+    assert (found.labelled, found.unlabeled) == (MOST_LABELLED, MOST_UNLABELED)
+    weighed = make_pipeline(NaiveSVC(kernel="linear", C=0.01), standardise=True)
+    assert held_out(weighed, X, labelled, seed=0) is None
+    fewer = held_out(weighed, X[:4000], labelled[:4000], seed=0)
+    assert fewer is not None and fewer.labelled + fewer.unlabeled == 4000
+    few = np.arange(400) < FOLDS - 1
+    assert held_out(model, X[:400], few, seed=0) is None

@@ -1,0 +1,107 @@
+"""Fitting by name, and what a fitted model tells in the units of the rows."""
+
+import numpy as np
+import pytest
+
+from pucli.data.rows.label_column import labelled_positives
+from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
+from pucli.core.errors import UsageError
+from pucli.models.fitting import clusters, estimator_of, fit, imputed, log_density, seeded, true_label_scores
+
+
+def pu_rows(X, s):
+    return TrainingRows(X, s, [f"f{k}" for k in range(X.shape[1])], None, None, "unlabeled", {}, "rows")
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 50.0, 0.01] + [0.0, 7.0, 1.0]
+
+
+def test_a_feature_that_is_constant_in_training_is_ignored(X):
+    X[:, 1] = 3.0
+    s = np.arange(60) < 20
+    model = fit("glpual", {}, pu_rows(X, s.astype(int)), standardise=True).pipeline
+    moved = X.copy()
+    moved[:, 1] = np.linspace(-1000, 1000, 60)
+    np.testing.assert_array_equal(model.decision_function(moved), model.decision_function(X))
+
+
+def test_only_random_methods_get_the_seed_and_a_given_seed_is_kept():
+    assert seeded("glpual", {"lam": 1.0}, 7) == {"lam": 1.0}
+    assert seeded("nnpu", {}, 7) == {"random_state": 7}
+    assert seeded("nnpu", {"random_state": 1}, 7) == {"random_state": 1}
+
+
+@pytest.mark.parametrize("standardise", [True, False])
+def test_a_log_density_is_in_the_units_of_the_rows(X, standardise):
+    rows = TrainingRows(X, None, ["a", "b", "c"], None, None, "all", {}, "rows")
+    model = fit("gaussian-mixture", {}, rows, standardise=standardise).pipeline
+    centred = X - X.mean(axis=0)
+    cov = np.cov(X.T, bias=True)
+    square = np.einsum("nd,de,ne->n", centred, np.linalg.inv(cov), centred)
+    expected = -0.5 * (square + np.linalg.slogdet(cov)[1] + 3 * np.log(2 * np.pi))
+    # the mixture adds 1e-6 to each variance, which raw rows feel
+    np.testing.assert_allclose(log_density(model, X), expected, atol=1e-2 if standardise else 0.2)
+
+
+def test_filling_does_not_change_present_cells(X):
+    X[40:, 2] = np.nan
+    rows = TrainingRows(X, None, ["a", "b", "c"], None, None, "all", {}, "rows")
+    filled = imputed(fit("gaussian-mcpl", {}, rows, standardise=True).pipeline, X)
+    there = ~np.isnan(X)
+    np.testing.assert_array_equal(filled[there], X[there])
+    assert np.isfinite(filled).all()
+
+
+@pytest.mark.slow
+def test_clusters_count_as_a_metric_where_a_model_has_them():
+    X = np.repeat([[0.0, 0.0], [8.0, 8.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 2))
+    y = np.repeat([0, 1], 30)
+    rows = TrainingRows(X, np.where(np.arange(60) % 3, -1, y), ["a", "b"], None, None, "all", {}, "rows", unlabeled=-1)
+    model = fit("classtering", {}, rows, standardise=True).pipeline
+    assert len(clusters(model, X)) == 60
+    assert true_label_scores(model, X, y)["nmi"] > 0.9
+
+
+def test_an_unknown_method_names_the_nearest():
+    with pytest.raises(UsageError, match="'glpual'"):
+        estimator_of("glpul")
+
+
+def test_rows_come_from_one_source(tmp_path):
+    for source in (RowSource(), RowSource(dataset="wine", data=tmp_path / "rows.csv")):
+        with pytest.raises(UsageError, match="either --dataset NAME"):
+            training_rows("pu", source)
+
+
+def test_a_file_is_read_once(tmp_path, monkeypatch):
+    from pucli.data.rows import user_file as own_file
+    from pucli.data.rows import tables
+
+    path = tmp_path / "rows.csv"
+    path.write_text("a,label\n" + "".join(f"{i},{'yes' if i % 3 else ''}\n" for i in range(12)))
+    opened = []
+    open_table = own_file.open_table
+    monkeypatch.setattr(own_file, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
+    rows = training_rows("pu", RowSource(data=path, label="label", positive="yes"))
+    assert len(opened) == 1
+    assert rows.words == {"1": "yes", "0": "not yes"}
+    assert rows.labelled.tolist() == [bool(i % 3) for i in range(12)]
+    _, labels, _ = tables.read_labelled(path, label="label")
+    y, _ = labelled_positives(labels, "yes")
+    assert y.tolist() == rows.y.tolist()
+
+
+def test_a_file_of_numbers_is_read_to_the_bit_as_before_columns_had_kinds(tmp_path):
+    from pucli.data import read_table
+
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=(40, 3)), random.integers(0, 2, 40), np.full(40, 7.0)])
+    np.savetxt(tmp_path / "rows.csv", np.column_stack([X, np.arange(40) % 3 == 0]), "%.17g", ",", header="a,b,c,d,e,y")
+    (tmp_path / "rows.csv").write_text((tmp_path / "rows.csv").read_text().removeprefix("# "))
+    rows = training_rows("pu", RowSource(data=tmp_path / "rows.csv", label="y"))
+    old, _, names = read_table(tmp_path / "rows.csv", label="y")
+    assert rows.feature_names == names
+    assert np.array_equal(rows.X, old)
+    assert rows.X.flags.c_contiguous == old.flags.c_contiguous

@@ -1,0 +1,141 @@
+"""Predictions block by block: the same bits as in memory, whatever the format; identifiers and the top rows."""
+
+import io
+import pickle
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.data.rows.blocks import STDIN
+from pucli.data.rows.user_file import ColumnChoice
+from pucli.data.encode.drift import Tally
+from pucli.data.rows.training_rows import RowSource, training_rows
+from pucli.core.errors import UsageError
+from pucli.models.fitting import fit
+from pucli.models.saved import load_model, save_model
+from pucli.models.prediction import predicted_blocks, top_rows
+
+N = 200
+
+
+def table(n, seed):
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "key": [f"{i:05d}" for i in range(n)],
+            "age": random.integers(18, 90, n).astype(float),
+            "job": random.choice(["cook", "nurse", "pilot"], n),
+            "since": pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(0, 900, n), unit="D")),
+            "note": [" ".join(random.choice(["good", "bad", "room", "food"], 5)) for _ in range(n)],
+        }
+    )
+    frame.loc[random.random(n) < 0.1, "age"] = np.nan
+    frame.loc[random.random(n) < 0.1, "job"] = None
+    frame["since"] = frame["since"].dt.strftime("%Y-%m-%d")
+    yes = (frame["job"] == "cook") & (random.random(n) < 0.7) | (frame["age"] > 80)
+    return frame, yes
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A model that was trained on a table with columns of every kind, and went through its file."""
+    folder = tmp_path_factory.mktemp("model")
+    frame, yes = table(N, 0)
+    frame.assign(bought=np.where(yes, "yes", "")).to_csv(folder / "rows.csv", index=False)
+    choice = ColumnChoice(ids=("key",), kinds={"note": "text"})
+    rows = training_rows("pu", RowSource(data=folder / "rows.csv", label="bought", positive="yes", choice=choice))
+    save_model(folder / "m.model", fit("glpual", {}, rows, standardise=True).to_save())
+    return load_model(folder / "m.model")
+
+
+def new_rows(folder, kind, n=500):
+    frame, _ = table(n, 1)
+    path = folder / f"new.{kind}"
+    frame.to_parquet(path, row_group_size=70) if kind == "parquet" else frame.to_csv(path, index=False)
+    return path, frame
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_blocks_give_the_bits_of_the_model_in_memory(kind, saved, tmp_path):
+    path, frame = new_rows(tmp_path, kind)
+    whole = saved.whole
+    for rows in (64, 496, 1000):
+        found = pd.concat(predicted_blocks(saved, path, ids=["key"], rows=rows), ignore_index=True)
+        assert np.array_equal(found["score"], whole.decision_function(frame))
+        assert found["row"].tolist() == list(range(1, 501))
+        assert found["key"].tolist() == frame["key"].tolist()
+        assert (found["prediction"] == np.where(found["score"] > 0, "yes", "not yes")).all()
+
+
+def test_the_whole_model_predicts_the_words_of_the_shell(saved, tmp_path):
+    path, frame = new_rows(tmp_path, "csv")
+    whole = saved.whole
+    assert whole.predict(frame).tolist() == pd.concat(predicted_blocks(saved, path))["prediction"].tolist()
+    assert whole.classes_.tolist() == ["not yes", "yes"]
+    assert whole.score(frame, whole.predict(frame)) == 1.0
+    assert pickle.loads(pickle.dumps(whole)).predict(frame[:5]).tolist() == whole.predict(frame[:5]).tolist()
+
+
+def test_a_pipe_gives_the_same_predictions_as_the_file(saved, tmp_path, monkeypatch):
+    path, _ = new_rows(tmp_path, "csv")
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(path.read_bytes())))
+    one = pd.concat(predicted_blocks(saved, path))
+    pd.testing.assert_frame_equal(pd.concat(predicted_blocks(saved, STDIN)), one)
+
+
+def test_cells_unlike_training_are_counted_over_all_blocks_with_their_line(saved, tmp_path):
+    path, frame = new_rows(tmp_path, "csv")
+    frame = frame.astype(object)
+    frame.loc[[100, 300], "job"] = "sailor"
+    frame.loc[250, "age"] = "old"
+    frame.to_csv(path, index=False)
+    tally = Tally()
+    list(predicted_blocks(saved, path, tally=tally, rows=64))
+    assert "column 'job': 2 cells with a value not seen in training (first in line 102: 'sailor')" in tally.lines()
+    assert "column 'age': 1 cell not a number, treated as empty (first in line 252: 'old')" in tally.lines()
+
+
+@pytest.mark.slow
+def test_the_top_rows_are_those_of_a_full_sort(saved, tmp_path):
+    path, _ = new_rows(tmp_path, "csv")
+    every = pd.concat(predicted_blocks(saved, path), ignore_index=True)
+    expected = every.sort_values("score", ascending=False, kind="stable").head(17).reset_index(drop=True)
+    for rows in (5, 64, 1000):
+        pd.testing.assert_frame_equal(top_rows(predicted_blocks(saved, path, rows=rows), 17), expected)
+    assert len(top_rows(predicted_blocks(saved, path), 10_000)) == 500
+
+
+@pytest.mark.slow
+def test_memory_is_that_of_a_block(saved, tmp_path):
+    """Rows five times as many take no more memory at once."""
+    import tracemalloc
+
+    peaks = []
+    for n in (10_000, 50_000):
+        path, _ = new_rows(tmp_path, "csv", n)
+        tracemalloc.start()
+        for _block in predicted_blocks(saved, path, rows=512):
+            pass
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_a_missing_column_and_a_name_that_is_taken_are_errors(saved, tmp_path):
+    path, frame = new_rows(tmp_path, "csv")
+    with pytest.raises(UsageError, match="no column 'age'; did you mean 'ages'"):
+        frame.rename(columns={"age": "ages"}).to_csv(path, index=False)
+        list(predicted_blocks(saved, path))
+    with pytest.raises(UsageError, match="--id score"):
+        list(predicted_blocks(saved, path, ids=["score"]))
+
+
+def test_prediction_does_not_change_the_model(saved, tmp_path):
+    path, frame = new_rows(tmp_path, "csv", 100)
+    alone = pd.concat(predicted_blocks(saved, path))["score"].to_numpy()
+    poisoned = pd.concat([frame, frame.assign(age=1e9, job="alien", note="poison " * 50)], ignore_index=True)
+    poisoned.to_csv(path, index=False)
+    assert np.array_equal(pd.concat(predicted_blocks(saved, path))["score"].to_numpy()[:96], alone[:96])

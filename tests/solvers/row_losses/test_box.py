@@ -1,0 +1,24 @@
+"""Newton's step within a box."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pucli.solvers.row_losses.box import box_newton
+
+
+@given(
+    seed=st.integers(0, 1000),
+    k=st.integers(1, 12),
+    rank=st.integers(1, 12),
+    lower=st.sampled_from([-1.0, 0.0]),
+    scale=st.sampled_from([1e-300, 1.0]),
+)
+@settings(max_examples=80, deadline=None)
+def test_a_newton_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank, lower, scale):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(k, rank))
+    M, g, x = B @ B.T, rng.normal(size=k), rng.uniform(lower, 1, k)
+    move = box_newton(M, g, x, np.full(k, lower), np.ones(k), scale)
+    assert np.all(x + move >= lower - 1e-15) and np.all(x + move <= 1 + 1e-15)
+    assert g @ move - 0.5 * move @ M @ move >= -1e-12
