@@ -17,8 +17,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0.dev0"
-__all__ = ["AutoPU", "load_dataset", "load_model", "save_model", "show_versions", "split", "tune"]
+from pucli.core.version import __version__
+
+__all__ = ["AutoPU", "__version__", "load_dataset", "load_model", "save_model", "show_versions", "split", "tune"]
 
 if TYPE_CHECKING:
     from pucli.data.catalogue.datasets import load_dataset

@@ -143,7 +143,7 @@ class CommandGroup(TyperGroup):
 
 def _version(asked: bool) -> None:
     if asked:
-        from pucli import __version__
+        from pucli.core.version import __version__
 
         typer.echo(f"pucli {__version__}")
         raise typer.Exit

@@ -13,12 +13,12 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from pucli.cli.interrupts import interrupts
 from pucli.core.errors import PucliError
+from pucli.core.json_values import json_values
 
 
 class Stopped(PucliError):
@@ -34,23 +34,6 @@ class Stopped(PucliError):
 def on_terminal(stream: TextIO) -> bool:
     """Return whether `stream` is a terminal that can move its cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def plain(value: Any) -> Any:
-    """Return `value` in a form that JSON can hold: NumPy values unpacked, NaN and infinities as null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [plain(item) for item in value]
-    if isinstance(value, Path):
-        return str(value)
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -108,13 +91,13 @@ class Output:
     ) -> None:
         self._caught.__exit__(kind, error, trace)
         if isinstance(error, Stopped):
-            error.document = plain(self._document)
+            error.document = json_values(self._document)
         elif isinstance(error, KeyboardInterrupt) or (isinstance(error, Exception) and interrupts.seen):
             raise Stopped(f"interrupted. {self.if_interrupted}") from None
         if error is None and self.as_json:
             if self.warnings:
                 self._document["warnings"] = self.warnings
-            self.write(json.dumps(plain(self._document), indent=2, ensure_ascii=False, allow_nan=False))
+            self.write(json.dumps(json_values(self._document), indent=2, ensure_ascii=False, allow_nan=False))
 
     def document(self, content: Mapping[str, Any]) -> None:
         """Keep `content` for the JSON document, which is printed at the end of the command."""

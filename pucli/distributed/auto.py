@@ -1,10 +1,10 @@
 """The kernel ridge regressions of `AutoPU`, trained on blocks of rows.
 
 A sample of the rows chooses widths, ridges and landmarks. The fit on all rows then needs sums of products of kernel
-values alone (`pucli.solvers.ensemble.ridge`), for each fold and each kind of row. Four passes: moments, the sample, the sums, and
-histograms of the held-out scores, from which the prior, the cut and the estimates follow as they do from the scores.
-Boosted trees can be added (`pucli.distributed.boosting`). Forests and the second fit with soft labels need all rows at
-once, and are left out.
+values alone (`pucli.solvers.ensemble.ridge`), for each fold and each kind of row. Four passes: moments, the sample, the
+sums, and histograms of the held-out scores, from which the prior, the cut and the estimates follow as they do from the
+scores. Boosted trees can be added (`pucli.distributed.boosting`). Forests and the second fit with soft labels need all
+rows at once, and are left out.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Boosted trees on blocks of rows, by LightGBM's Dask interface: an optional member of `auto` on blocks.
 
 Each worker holds the bins of its blocks, one byte a cell, and LightGBM adds up the workers' histograms of gradients.
-For each fold a model is trained without it. The trees become those of `pucli.solvers.ensemble.trees`, so that a model file holds
-arrays and predictions do not need LightGBM. With another number of workers sums are added in another order, and the
-trees may differ.
+For each fold a model is trained without it. The trees become those of `pucli.solvers.ensemble.trees`, so that a model
+file holds arrays and predictions do not need LightGBM. With another number of workers sums are added in another order,
+and the trees may differ.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from pucli.metrics.comparison import (
     FriedmanNemenyi,
     PairedTest,
+    Ranking,
     adjust_p_values,
     corrected_resampled_t,
     friedman_nemenyi,
@@ -18,6 +19,7 @@ __all__ = [
     "FriedmanNemenyi",
     "Metric",
     "PairedTest",
+    "Ranking",
     "adjust_p_values",
     "all_metrics",
     "classification_scores",

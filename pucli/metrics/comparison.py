@@ -8,15 +8,44 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats
+from pucli.core.json_values import json_values
 
 # Largest number of pairs for which the null distribution with ties is enumerated: 2^13 signs.
 ENUMERATED = 13
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Friedman test and Nemenyi ranks of mean values over blocks (data sets, or settings of one data set).
+
+    For two methods, `p` is that of the Wilcoxon test.
+    """
+
+    blocks: str
+    setting: str
+    metric: str
+    n: int
+    columns: list[str]
+    means: list[float]
+    ranks: list[float]
+    statistic: float
+    p: float
+    test: str
+    critical_difference: float
+    alpha: float
+    pairwise_p: list[list[float]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ranking as JSON values."""
+        found: dict[str, Any] = json_values(self.__dict__)
+        return found
 
 
 class PairedTest(NamedTuple):

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pucli import __version__
+from pucli.core.version import __version__
 from pucli.core.atomic_files import replacing
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.frames import TableError

@@ -1,11 +1,12 @@
 """Reports from stored cells: published and obtained figures, verdicts, tests between methods, plots, provenance."""
 
+from pucli.metrics import Ranking
 from pucli.report.all_experiments import report_all
 from pucli.report.build import assemble, build_report, collect, largest_profile
 from pucli.report.formats.render import FORMATS, table_csv
 from pucli.report.model import Report
 from pucli.report.status import Failure, Status, status
-from pucli.report.tables.comparisons import Comparison, Ranking
+from pucli.report.tables.comparisons import Comparison
 from pucli.report.tables.table import TableRow
 
 __all__ = [

@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError, unknown
+from pucli.core.json_values import json_values
 from pucli.report.cells_csv import FILE as CELLS
 from pucli.report.cells_csv import cells_csv, read_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
-from pucli.report.model import Report
+from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
 from pucli.report.tables.comparisons import compare_pairs, rank_methods
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.samples import Samples
 from pucli.report.tables.summary import summarise
 from pucli.report.tables.table import TableRow, count_flags, table_rows
-from pucli.runner.cells import Cell, json_values
+from pucli.runner.cells import Cell
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.plan import describe, planned_cells, planned_scope, results_folder
 from pucli.runner.profiles import Scope
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # the figure that stands before the others
-FIRST, FIRST_TITLE = "published", "Published and obtained means, with their standard deviations"
 
 
 def collect(

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pucli.report.tables.comparisons import Comparison, Ranking
+from pucli.core.json_values import json_values
+from pucli.metrics import Ranking
+from pucli.report.tables.comparisons import Comparison
 from pucli.report.tables.summary import SummaryLine, count_causes, count_verdicts
 from pucli.report.tables.table import TableRow
-from pucli.runner.cells import json_values
+
+# The figure that stands first in every report.
+FIRST, FIRST_TITLE = "published", "Published and obtained means, with their standard deviations"
 
 
 @dataclass
@@ -80,12 +84,6 @@ class Report:
     def causes(self) -> dict[str, int]:
         """Return the number of rows with each cause of disagreement."""
         return count_causes(self.rows)
-
-    def markdown(self) -> str:
-        """Return the text of table.md."""
-        from pucli.report.formats.markdown import markdown
-
-        return markdown(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""

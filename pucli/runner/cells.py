@@ -192,19 +192,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def json_values(value: Any) -> Any:
-    """Return `value` as strict JSON: NaN and infinity become null, NumPy values become numbers and lists."""
-    if isinstance(value, Mapping):
-        return {str(key): json_values(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_values(item) for item in value]
-    if hasattr(value, "tolist"):
-        return json_values(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
 def protocol_names() -> dict[str, str]:
     """Return the names of all protocols, each with the package that provides it ("" for pucli)."""
     from pucli.core.plug_ins import offers

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pucli.core.errors import UsageError
+from pucli.core.version import __version__
 from pucli.runner.cells import canonical_json
 from pucli.runner.experiment import Experiment
 
@@ -36,9 +37,7 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
     dict
         JSON values. Unlike `commit`, `source_sha256` and `experiment_sha256` stay valid if the history is rewritten.
     """
-    import pucli
-
-    versions = {"pucli": pucli.__version__, "python": platform.python_version()}
+    versions = {"pucli": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
             versions[package] = metadata.version(package)

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, cast
 
 from pucli.core.errors import RunError, UsageError
-from pucli.runner.cells import Cell, CellResult, json_values
+from pucli.core.json_values import json_values
+from pucli.runner.cells import Cell, CellResult
 
 STORE = "store.sqlite"
 LOCK = "store.lock"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
+from pucli.core.version import __version__
+
 # packages that affect results and error messages; missing optional packages are shown as such
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "pandas", "joblib", "typer", "rich", "pydantic", "matplotlib",
@@ -20,10 +22,9 @@ def versions() -> dict[str, str]:
     dict of str
         No path, no name of a machine or a user is among the values.
     """
-    import pucli
     from pucli.runner.provenance import blas, cpu_name
 
-    found = {"pucli": pucli.__version__, "python": platform.python_version()}
+    found = {"pucli": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)

@@ -20,8 +20,9 @@ import yaml
 
 from pucli import __version__
 from pucli.cli.main import app, command_names, main
-from pucli.cli.output import Lines, number, plain
+from pucli.cli.output import Lines, number
 from pucli.core.errors import RunError, UsageError
+from pucli.core.json_values import json_values
 from pucli.methods import METHODS
 from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
@@ -345,7 +346,7 @@ def test_tab_completes_names(data_cache, line, offered):
 def test_json_values_are_strict_json():
     import numpy as np
 
-    assert plain({"a": float("nan"), "b": np.float64(2), "c": np.array([1, 2]), "d": {3: (True, None)}}) == {
+    assert json_values({"a": float("nan"), "b": np.float64(2), "c": np.array([1, 2]), "d": {3: (True, None)}}) == {
         "a": None,
         "b": 2.0,
         "c": [1, 2],

@@ -13,7 +13,7 @@ import yaml
 from pucli.core.errors import UsageError
 from pucli.report import assemble, build_report
 from pucli.report.files import csv_text
-from pucli.report.formats.markdown import grid
+from pucli.report.formats.markdown import grid, markdown
 from pucli.report.protocol_parts import Extra, extras_of, no_extras
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
@@ -148,7 +148,7 @@ def test_partial_and_failed_cells_are_counted(experiment):
     assert row_of(report, "wifi", "glpual/rkhs").verdict == "not run"
     one = row_of(report, "seeds", "glpual/rkhs")
     assert (one.repeats, one.expected_repeats) == (1, 4) and "one repeat" in one.note
-    text = report.markdown()
+    text = markdown(report)
     assert "1 of 4" in text and "26 have not run yet" in text and "ValueError: no" in text and "and 22 more" in text
     json.dumps(report.to_json(), allow_nan=False)
 
@@ -280,7 +280,7 @@ def test_a_smaller_report_does_not_replace_a_bigger_one(experiment, tmp_path):
 def test_nothing_run_yet(experiment):
     report = report_of(experiment, {})
     assert report.counts["missing"] == 96 and not report.comparisons and not report.rankings
-    assert "No cell has run yet" in report.markdown()
+    assert "No cell has run yet" in markdown(report)
 
 
 def test_mistakes_in_the_published_file(experiment, tmp_path):

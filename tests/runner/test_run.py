@@ -14,6 +14,7 @@ import yaml
 
 from pucli.core.errors import RunError, UsageError
 from pucli.report import collect
+from pucli.report.formats.markdown import markdown
 from pucli.runner import (
     Interrupted,
     dry_run,
@@ -199,7 +200,7 @@ def test_collect_while_another_process_is_writing(sequential, tmp_path):
 
     run(experiment, results_dir=tmp_path, on_event=look)
     assert cells == ["5 7\n"]
-    assert "partial" not in collect(experiment, results_dir=tmp_path, figures=False).markdown()
+    assert "partial" not in markdown(collect(experiment, results_dir=tmp_path, figures=False))
 
 
 @pytest.mark.slow
@@ -232,7 +233,7 @@ def test_failed_cells_are_rows_and_are_tried_again(tmp_path):
     assert (again.ran, again.failed, again.already_done) == (2, 2, 4)
     report = collect(experiment, results_dir=tmp_path, profile="first", figures=False)
     assert report.counts == {"total": 6, "done": 4, "failed": 2, "missing": 0}
-    text = report.markdown()
+    text = markdown(report)
     assert "2 failed" in text and "n_neighbors" in text
 
 

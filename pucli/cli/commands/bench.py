@@ -11,8 +11,9 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.options import Results, output_folder
-from pucli.cli.output import Output, number, plain
+from pucli.cli.output import Output, number
 from pucli.core.errors import UsageError, unknown
+from pucli.core.json_values import json_values
 
 EXAMPLES = """
 pucli bench
@@ -99,7 +100,7 @@ def _stages(
 def _write(place: tuple[Path, str], found: dict[str, Any], columns: Sequence[str], rows: list[list[Any]]) -> list[Path]:
     from pucli.bench._results import write_results
 
-    return write_results(*place, plain(found), columns, [[number(cell) for cell in row] for row in rows])
+    return write_results(*place, json_values(found), columns, [[number(cell) for cell in row] for row in rows])
 
 
 def benchmarks() -> list[str]:

@@ -83,8 +83,7 @@ def command(
     """
     from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice
-    from pucli.models.compare import compare, declared_task, own_task
-    from pucli.models.compare import verdict as judge
+    from pucli.models.compare import compare, declared_task, judge, own_task
     from pucli.runner.run import number_of_jobs
 
     opt.choice("value of --labels", labels, ("pu", "true"))

@@ -17,16 +17,16 @@ from threadpoolctl import threadpool_limits
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.seeding import stream
+from pucli.estimators.auto import baseline
 from pucli.estimators.auto.leaderboard import leaderboard
+from pucli.estimators.auto.member_list import SavedTypes, all_members
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
-from pucli.solvers.ensemble import baseline
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import estimate_prior
-from pucli.solvers.ensemble.member_list import SavedTypes, all_members
 from pucli.solvers.ensemble.members import Member
 from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.refit import refit
@@ -61,7 +61,7 @@ class AutoPU(PUClassifier):
         unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence if
         the labelled rows are a random sample of the positives.
     members : sequence of Member, default=None
-        Members of the ensemble; None means `pucli.solvers.ensemble.member_list.all_members`.
+        Members of the ensemble; None means `pucli.estimators.auto.member_list.all_members`.
     pos_label : label or None, default=None
         The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
         words the one that means yes.
@@ -111,7 +111,8 @@ class AutoPU(PUClassifier):
     True
     """
 
-    # the share of positives in unlabeled rows, for methods whose prior is not given (`pucli.estimators.base.class_prior`)
+    # the share of positives in unlabeled rows, for methods whose prior is not given
+    # (`pucli.estimators.base.class_prior`)
     hidden_share = staticmethod(hidden_share_of)
 
     saved_types = SavedTypes(

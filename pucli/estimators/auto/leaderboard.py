@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from pucli.solvers.ensemble import baseline
+from pucli.estimators.auto import baseline
 from pucli.solvers.ensemble.ensemble import Ensemble
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.hidden_share import hidden_share
@@ -14,12 +14,21 @@ from pucli.solvers.ensemble.ranking import pu_auc, true_auc
 from pucli.solvers.ensemble.sar import auc_and_recall
 from pucli.solvers.ensemble.threshold import recall_above
 
-if TYPE_CHECKING:
-    from pucli.estimators.auto.auto_pu import AutoPU
+
+class _Fitted(Protocol):
+    """What the leaderboard reads of an `AutoPU`: its parameters, class prior, threshold and estimates."""
+
+    scenario: str
+    labelling: str
+    prior_: float
+    chosen_cut_: Any
+    calibration_: Any
+    estimates_: dict[str, Any]
+    _curve: Any
 
 
 def leaderboard(
-    model: AutoPU,
+    model: _Fitted,
     first: Ensemble,
     scores: np.ndarray,
     labelled: np.ndarray,
@@ -37,7 +46,7 @@ def leaderboard(
     labelled, population : ndarray of bool, shape (n,)
         As in `pucli.solvers.ensemble.first_fit.FirstFit`.
     naive : dict
-        From `pucli.solvers.ensemble.baseline.naive_svc`.
+        From `pucli.estimators.auto.baseline.naive_svc`.
     """
     share = model.chosen_cut_.share
     held_out = {"ensemble": scores.mean(axis=0)}

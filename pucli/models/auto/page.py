@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli import __version__
+from pucli.core.version import __version__
 from pucli.solvers.ensemble.threshold import SHARES
 from pucli.models.auto.drawings import dependence_line, histogram, precision_recall
 from pucli.solvers.ensemble.estimates import Estimate, f1_of

@@ -18,7 +18,7 @@ import numpy as np
 from pucli.core.arrays import Floats
 from pucli.models.compare.run import Scores
 from pucli.metrics import corrected_resampled_t, friedman_nemenyi, get_metric, holm_adjusted, wilcoxon_paired
-from pucli.report.tables.comparisons import Ranking
+from pucli.metrics import Ranking
 
 LEVEL = 0.05
 

@@ -12,8 +12,9 @@ from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.verdict import NOT_RUN, VERDICTS
 
 if TYPE_CHECKING:
+    from pucli.metrics import Ranking
     from pucli.report.model import Report
-    from pucli.report.tables.comparisons import Comparison, Ranking
+    from pucli.report.tables.comparisons import Comparison
     from pucli.report.tables.table import TableRow
 
 

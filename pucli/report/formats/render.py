@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pucli.metrics import get_metric
 from pucli.report.files import csv_text
+from pucli.report.formats.markdown import markdown
 from pucli.report.model import Report
 from pucli.report.tables.table import TableRow
 
@@ -24,7 +25,7 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
     """Return the texts of the tables in `formats` and of comparisons.csv, by file name."""
     found = {}
     if "md" in formats:
-        found["table.md"] = report.markdown()
+        found["table.md"] = markdown(report)
     if "csv" in formats:
         found["table.csv"] = table_csv(report.rows)
     if "tex" in formats:

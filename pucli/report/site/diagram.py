@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from pucli.report.tables.comparisons import Ranking
+from pucli.metrics import Ranking
 
 WIDTH, MARGIN, TOP, STEP = 760.0, 215.0, 46.0, 20.0
 # a bar joins methods whose ranks differ by less than the critical difference

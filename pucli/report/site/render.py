@@ -13,12 +13,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pucli.metrics import get_metric
-from pucli.report.build import FIRST_TITLE as FIRST
-from pucli.report.model import Report
+from pucli.metrics import Ranking, get_metric
+from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.tables.causes import CAUSES
-from pucli.report.tables.comparisons import Comparison, Ranking
+from pucli.report.tables.comparisons import Comparison
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import BY_VARIANT, NOT_RUN, REPRODUCED
 from pucli.runner.cells import Cell
@@ -112,7 +111,7 @@ def render(template: str, *, root: str = "", standalone: bool = False, **values:
     -------
     str
     """
-    from pucli import __version__
+    from pucli.core.version import __version__
 
     shared = {"root": root, "standalone": standalone, "version": __version__}
     if standalone:
@@ -157,8 +156,8 @@ def experiment_page(
         standalone=standalone,
         report=report,
         grids=grids(report.rows),
-        first=[figure for figure in figures if figure["title"] == FIRST],
-        rest=[figure for figure in figures if figure["title"] != FIRST],
+        first=[figure for figure in figures if figure["title"] == FIRST_TITLE],
+        rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
         pairs=pairs(report.comparisons),
         listed=listed(report, cells, stored or {}),
         downloads=downloads,

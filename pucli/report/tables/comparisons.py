@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.metrics import PairedTest, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
+from pucli.core.json_values import json_values
+from pucli.metrics import PairedTest, Ranking, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
 from pucli.report.tables.samples import Samples, SettingKey, setting_text
-from pucli.runner.cells import json_values
 
 
 @dataclass(frozen=True)
@@ -34,33 +34,6 @@ class Comparison:
         """Return the comparison as JSON values."""
         values = {"dataset": self.dataset, "setting": self.setting, "a": self.a, "b": self.b, "metric": self.metric}
         found: dict[str, Any] = json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
-        return found
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Friedman test and Nemenyi ranks of mean values over blocks (data sets, or settings of one data set).
-
-    For two methods, `p` is that of the Wilcoxon test.
-    """
-
-    blocks: str
-    setting: str
-    metric: str
-    n: int
-    columns: list[str]
-    means: list[float]
-    ranks: list[float]
-    statistic: float
-    p: float
-    test: str
-    critical_difference: float
-    alpha: float
-    pairwise_p: list[list[float]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the ranking as JSON values."""
-        found: dict[str, Any] = json_values(self.__dict__)
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pucli.report.tables.comparisons import Ranking
+from pucli.metrics import Ranking
 from pucli.runner.experiment import Experiment
 
 

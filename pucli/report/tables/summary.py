@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pucli.core.json_values import json_values
 from pucli.metrics import get_metric
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import NOT_RUN, VERDICTS
-from pucli.runner.cells import json_values
 
 
 @dataclass(frozen=True)

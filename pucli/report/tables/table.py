@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pucli.core.json_values import json_values
 from pucli.report.tables.causes import automatic_cause
 from pucli.report.tables.published import PublishedFigure, read_published, setting_key
 from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
 from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, NOT_RUN, REPRODUCED, Judgement, Sample, judge
-from pucli.runner.cells import Cell, json_values
+from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
 from pucli.runner.store import StoredRows
 

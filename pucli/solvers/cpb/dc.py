@@ -3,9 +3,9 @@
 Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of
 1 + f_i, and solves the convex problem that remains: one kink between two slopes for each row, a ridge in the metric of
 lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
-`pucli.solvers.row_losses.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.row_losses.linear` for large
-n. With few columns, `pucli.solvers.row_losses.smoothed` finds a starting point. J never increases (Tao and An 1997; Yuille
-and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
+`pucli.solvers.row_losses.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.row_losses.linear`
+for large n. With few columns, `pucli.solvers.row_losses.smoothed` finds a starting point. J never increases (Tao and An
+1997; Yuille and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The kernel is k(z, z') = (|z - z'|^2 + eps)^(-1/2). `plummer_discrepancy` is the unbiased estimate of the squared
 maximum mean discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out. On a GPU it costs one
 matrix product, a fraction of automatic differentiation of the kernel matrices. On the processor, value and gradient
-come from one compiled pass (`pucli.solvers.kernels.plummer`), because batches are too small for separate tensor operations.
+come from one compiled pass (`pucli.solvers.kernels.plummer`), because batches are too small for separate tensor
+operations.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     J(w) = lam1/2 |beta|_1 + lam2/2 |beta|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf,    f = Z w
 
 J is the quadratic of `pucli.solvers.glpual.problem` plus one loss with a kink for each labelled row and each feature,
-so in the dual each labelled row and each coefficient has a variable in a box (`pucli.solvers.row_losses.box`). A coefficient
-whose dual variable lies strictly inside its box is zero at the optimum. It is set to exactly zero, and the gap is
-computed there.
+so in the dual each labelled row and each coefficient has a variable in a box (`pucli.solvers.row_losses.box`). A
+coefficient whose dual variable lies strictly inside its box is zero at the optimum. It is set to exactly zero, and the
+gap is computed there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Estimates of the class prior on the held-out scores of the automatic classifier's ensemble.
 
-The scores are those of the first fit (`pucli.solvers.ensemble.first_fit`). "auto" is the estimate of `AutoPU`, from best bins and
-from groups of scores; "best-bin" and "density-ratio" use one idea each. `pucli.solvers.prior.estimate` has estimators
-that need no ensemble.
+The scores are those of the first fit (`pucli.solvers.ensemble.first_fit`). "auto" is the estimate of `AutoPU`, from
+best bins and from groups of scores; "best-bin" and "density-ratio" use one idea each. `pucli.solvers.prior.estimate`
+has estimators that need no ensemble.
 """
 
 from __future__ import annotations

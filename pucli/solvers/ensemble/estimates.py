@@ -57,7 +57,8 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,).
 
-    curve : recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall is from the labelled rows alone.
+    curve : recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall is from the labelled rows
+    alone.
     """
     recall = float(np.mean(positive > cut))
     if curve is not None:

@@ -148,7 +148,8 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     -------
     Graph
         Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
-        search does. With more rows than `pucli.solvers.kernels.neighbours` searches exactly, some true neighbours are missing.
+        search does. With more rows than `pucli.solvers.kernels.neighbours` searches exactly, some true neighbours are
+        missing.
 
     Raises
     ------

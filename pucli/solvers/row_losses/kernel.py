@@ -2,10 +2,11 @@
 
     min_{g, b}  1/2 |g|_H^2 + sum_i loss_i(g(x_i) + b),      loss_i' = lower_i below kink_i, upper_i above
 
-is the problem of `pucli.solvers.row_losses.losses` with one kink per row and no linear term in g or b. Its dual has a box
-for each row and 1'sigma = 0. Pair steps (`pucli.solvers.row_losses.pairs`) find which rows are free, but then converge slowly
-if the boxes are wide; libsvm, which only has pair steps, stalls. On the free rows the dual is a linear system, and a
-Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM this way).
+is the problem of `pucli.solvers.row_losses.losses` with one kink per row and no linear term in g or b. Its dual has a
+box for each row and 1'sigma = 0. Pair steps (`pucli.solvers.row_losses.pairs`) find which rows are free, but then
+converge slowly if the boxes are wide; libsvm, which only has pair steps, stalls. On the free rows the dual is a linear
+system, and a Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM this
+way).
 
 Used by the biased SVM (`svm.biased`, `estimators.svm`) and CPB-GLPUAL (`cpb.dc`).
 """

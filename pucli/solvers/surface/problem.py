@@ -2,10 +2,10 @@
 
     J(w) = lam1/2 sum_j |alpha_[j]| + lam2/2 alpha'G alpha + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf
 
-for w = (alpha, beta_0) and f = Z w, with Z the rows (s(x_i), 1) of `pucli.solvers.kernels.quadratic_surface` and overlapping
-groups. The quadratic terms are one matrix A and one vector b, computed once, so that no step depends on the number of
-unlabeled rows. The dual variables are the slopes p in [-c_p, 0] of the hinges, and for the groups, t = D alpha, vectors
-v_j in balls of radius lam1/2.
+for w = (alpha, beta_0) and f = Z w, with Z the rows (s(x_i), 1) of `pucli.solvers.kernels.quadratic_surface` and
+overlapping groups. The quadratic terms are one matrix A and one vector b, computed once, so that no step depends on the
+number of unlabeled rows. The dual variables are the slopes p in [-c_p, 0] of the hinges, and for the groups, t = D
+alpha, vectors v_j in balls of radius lam1/2.
 
 Certificate: the quadratic is |Bw + d|^2 / 2, with the multiplier Bw + d. Where A w + b + Zp'p + D'v = 0, all
 multipliers times a common s in [0, 1] that keeps v in the balls are dual feasible, with the value

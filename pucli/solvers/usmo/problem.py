@@ -5,8 +5,9 @@ c2 = 1 / (2 lam n), Sansone, De Natale and Zhou (2019) minimise
 
     -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
 
-the unbiased PU risk with the double hinge max(-z, max(0, 1/2 - z/2)). It is the problem of `pucli.solvers.row_losses.losses`
-on the unlabeled rows, with slopes 0, c2/2, c2, kinks at -1 and 1, a = c1 sum_p k(x_p, .) and e = c1 p.
+the unbiased PU risk with the double hinge max(-z, max(0, 1/2 - z/2)). It is the problem of
+`pucli.solvers.row_losses.losses` on the unlabeled rows, with slopes 0, c2/2, c2, kinks at -1 and 1, a = c1 sum_p k(x_p,
+.) and e = c1 p.
 """
 
 from __future__ import annotations

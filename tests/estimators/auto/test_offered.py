@@ -9,7 +9,7 @@ import pytest
 
 from pucli.core import plug_ins
 from pucli.estimators.auto.auto_pu import AutoPU
-from pucli.solvers.ensemble.member_list import all_members
+from pucli.estimators.auto.member_list import all_members
 from pucli.solvers.ensemble.members import MEMBERS
 from tests.estimators.auto.helpers import two_clouds
 from tests.helpers import add_distribution
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pucli.solvers.ensemble.members import Member
-from pucli.solvers.ensemble.member_list import OfferedMember
+from pucli.estimators.auto.member_list import OfferedMember
 
 
 @dataclass
