@@ -10,12 +10,14 @@ because it imports all of scikit-learn, and torch if installed.)
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
 import inspect
 import io
 import json
 import warnings
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,12 +34,14 @@ from pucli.data.encode.standardise import Standardiser
 from pucli.core.errors import UsageError
 from pucli.models.relabelling import InWords
 from pucli.methods import all_methods, estimator_class
+from pucli.saved_state import StateError, check_state
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT = "pucli model, version 1"
 # what a model file says the versions of; another name is that of the package of its method
 OWN_VERSIONS = ("pucli", "scikit-learn", "numpy")
 ABOUT = "model.json"
+DIGEST = "sha256"  # entry of the description: the digest of everything else
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,31 @@ def model_bytes(model: SavedModel) -> bytes:
             "encoder": writer.encode(model.encoder, "encoder"),
             "steps": [[name, writer.encode(step, name)] for name, step in model.pipeline.steps],
         }
+        try:
+            _check_parts(model)
+        except StateError as error:
+            raise TypeError(f"{error}.") from error
+        about[DIGEST] = _digest(about, {name: archive.read(name) for name in archive.namelist()})
         archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
     return buffer.getvalue()
+
+
+def _check_parts(model: SavedModel) -> None:
+    """Raise StateError unless every part of a model is as its class declares it, see `pucli.saved_state`."""
+    sizes = {"m": len(model.feature_names)}
+    for name, step in model.pipeline.steps:
+        check_state(step, name, sizes)
+    if model.encoder is not None:
+        check_state(model.encoder, "encoder")
+
+
+def _digest(about: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
+    """Return the SHA-256 of a model file's content; a part that was changed or exchanged gives another one."""
+    plain = {name: value for name, value in about.items() if name != DIGEST}
+    found = hashlib.sha256(json.dumps(plain, sort_keys=True, allow_nan=False).encode())
+    for name in sorted(members):
+        found.update(f"{name}:".encode() + hashlib.sha256(members[name]).digest())
+    return found.hexdigest()
 
 
 def load_model(path: str | Path) -> SavedModel:
@@ -150,9 +177,11 @@ def load_model(path: str | Path) -> SavedModel:
     if not isinstance(method, str) or not isinstance(versions, dict):
         raise _damaged(path, "its description does not name the method and the versions")
     if method not in (methods := all_methods()):
-        others = [f"{name} {version}" for name, version in versions.items() if name not in OWN_VERSIONS]
-        if others:
-            raise UsageError(f"{path}: holds a model of {method!r}; install {others[0]} to open it.")
+        if any(name not in OWN_VERSIONS for name in versions):  # a name out of the file is no advice to follow
+            raise UsageError(
+                f"{path}: holds a model of {method!r}, a method of another package, which is not installed; ask who "
+                "gave you the file."
+            )
         raise UsageError(
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
@@ -162,7 +191,15 @@ def load_model(path: str | Path) -> SavedModel:
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
         encoder = reader.decode(about.get("encoder"))
         names, metadata = list(about["feature_names"]), dict(about["metadata"])
+        if DIGEST in about and about[DIGEST] != _digest(about, members):
+            raise _damaged(path, "a part of it was changed after it was written")
+        if not names or not all(isinstance(name, str) for name in names):
+            raise _damaged(path, "its features have no names")
         model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder)
+        try:
+            _check_parts(model)
+        except StateError as error:
+            raise _damaged(path, str(error)) from error
         fits = isinstance(model.estimator, estimator_class(methods[method]))
         fits &= model.estimator.n_features_in_ == len(model.feature_names)
         fits &= encoder is None or len(encoder.get_feature_names_out()) == len(model.feature_names)
@@ -175,7 +212,10 @@ def load_model(path: str | Path) -> SavedModel:
     if not fits:
         raise not_a_model(path)
     try:
-        _check_metadata(metadata)
+        _check_metadata(metadata, methods[method].kind)
+    except Exception as error:
+        raise _damaged(path, "what it says of its training is incomplete or wrong") from error
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _try_out(model)
@@ -184,6 +224,8 @@ def load_model(path: str | Path) -> SavedModel:
     return model
 
 
+# Rows that a network draws when it is tried out.
+TRIAL_DRAWS = 10
 # Metadata that commands read, with their types.
 _METADATA: dict[str, tuple[type, ...]] = {
     "kind": (str,),
@@ -199,8 +241,10 @@ _METADATA: dict[str, tuple[type, ...]] = {
 }
 
 
-def _check_metadata(metadata: dict[str, Any]) -> None:
-    """Raise ValueError for metadata of a type that `Fitted.to_save` does not write."""
+def _check_metadata(metadata: dict[str, Any], kind: str) -> None:
+    """Raise ValueError for metadata of a type that `Fitted.to_save` does not write; `kind` is that of the method."""
+    if metadata.get("kind", "" if "data" in metadata else kind) != kind:
+        raise ValueError("kind")
     for name, types in _METADATA.items():
         if name in metadata and not isinstance(metadata[name], types):
             raise ValueError(name)
@@ -239,14 +283,17 @@ def _try_out(model: SavedModel) -> None:
     rows = np.zeros((3, len(model.feature_names)))
     if len(model.pipeline) > 1:
         rows = model.pipeline[:-1].transform(rows)
-    if all_methods()[model.method].extra:  # a network takes a second for its densities
+    if all_methods()[model.method].extra:  # a network takes a second for its densities, but not from few draws
+        found = np.asarray(model.estimator.score_samples(rows, n_samples=TRIAL_DRAWS))
+        if found.shape != (len(rows),) or np.isnan(found).any():
+            raise ValueError("score_samples")
         return
     shapes = {}
     for name in ("predict", "decision_function", "predict_proba", "predict_cluster", "score_samples"):
         if hasattr(model.estimator, name):
             found = np.asarray(getattr(model.estimator, name)(rows))
             shapes[name] = found.shape
-            if len(found) != len(rows) or (name == "decision_function" and np.isnan(found).any()):
+            if len(found) != len(rows) or (name != "predict" and not np.isfinite(found).all()):
                 raise ValueError(name)
     classes = getattr(model.estimator, "classes_", None)
     if "predict" in shapes and shapes["predict"] != (len(rows),):

@@ -12,6 +12,9 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 
+# Bytes that an array without numbers may seem to have: (0, 5), say, but not (0, 10**15).
+MOST_EMPTY = 2**20
+
 
 class ValueWriter:
     """Encoder of values as JSON and of arrays as members of the archive."""
@@ -55,7 +58,7 @@ class ValueReader:
     """Decoder of values from JSON."""
 
     def __init__(self, path: Path, members: dict[str, bytes], classes: dict[str, type]) -> None:
-        self.path, self.members, self.classes = path, members, classes
+        self.path, self.members, self.classes = path, dict(members), classes
 
     def decode(self, code: Any) -> Any:
         """Return the value that `ValueWriter.encode` encoded as `code`."""
@@ -84,8 +87,8 @@ class ValueReader:
         raise not_a_model(self.path, f"it holds {kind!r}, which is refused")
 
     def _array(self, name: str) -> np.ndarray:
-        result: np.ndarray = np.load(io.BytesIO(self.members[name]), allow_pickle=False)
-        return result
+        # each array is named once, so that a small file cannot unpack to a large model
+        return array_of(self.members.pop(name))
 
     def _object(self, name: Any, state: dict[str, Any]) -> Any:
         kind = self.classes.get(name)
@@ -98,6 +101,31 @@ class ValueReader:
         else:
             vars(instance).update(attributes)
         return instance
+
+
+def array_of(content: bytes) -> np.ndarray:
+    """Return the array in the bytes of a .npy file; its size is checked before memory is taken.
+
+    Raises
+    ------
+    ValueError
+        The bytes are no .npy file, their number is not that of the shape, or they are not numbers or text.
+    """
+    stream = io.BytesIO(content)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, fortran_order, dtype = read[np.lib.format.read_magic(stream)](stream)
+    rest = len(content) - stream.tell()
+    if dtype.kind not in "biufU" or not dtype.itemsize or not dtype.isnative:
+        raise ValueError(f"an array of {dtype}")
+    if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != rest:
+        raise ValueError(f"{rest} bytes for an array of the shape {shape}")
+    if math.prod(max(size, 1) for size in shape) * dtype.itemsize > max(rest, MOST_EMPTY):
+        raise ValueError(f"an empty array of the shape {shape}")
+    flat = np.frombuffer(content, dtype=dtype, offset=len(content) - rest).copy()
+    if dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+        raise ValueError("a boolean that is neither true nor false")
+    result: np.ndarray = flat.reshape(shape, order="F" if fortran_order else "C")
+    return result
 
 
 def not_a_model(path: Path, detail: str = "") -> UsageError:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from pucli import saved_state
 from pucli.core.errors import RunError, UsageError
 from pucli.methods import METHODS, make_estimator
 from pucli.models.saved import ABOUT, SavedModel, load_model, make_pipeline, save_model
+from pucli.saved_state import Held
 
 
 def rows():
@@ -266,7 +268,11 @@ def test_an_estimator_may_declare_what_it_holds(tmp_path, monkeypatch):
     monkeypatch.setattr(
         type(model.estimator), "saved_types", ("sklearn.linear_model._logistic.LogisticRegression",), raising=False
     )
-    model.estimator.helper_ = LogisticRegression(C=3.0)
+    with pytest.raises(TypeError, match="helper_ is not declared"):
+        model.estimator.helper_ = LogisticRegression(C=3.0)
+        save_model(tmp_path / "model.model", model)
+    monkeypatch.setattr(type(model.estimator), "saved_state", {"helper_": Held("LogisticRegression")}, raising=False)
+    monkeypatch.setitem(saved_state._OF_SKLEARN, "sklearn.linear_model._logistic.LogisticRegression", {})
     assert load_model(save_model(tmp_path / "model.model", model)).estimator.helper_.C == 3.0
 
 

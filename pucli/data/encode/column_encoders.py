@@ -14,6 +14,7 @@ import numpy as np
 
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
+from pucli.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +49,15 @@ class Number:
     high: float = 0.0
     rows: int = 0
     reads_text: ClassVar[bool] = False
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "kind": Word(),
+        "fill": Scalar(finite=False),
+        "indicator": Flag(),
+        "low": STATEMENT,
+        "high": STATEMENT,
+        "rows": Whole(),
+    }
 
     @property
     def features(self) -> list[str]:
@@ -107,6 +117,14 @@ class YesNo:
     fill: float
     indicator: bool
     reads_text: ClassVar[bool] = True
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "kind": Word(),
+        "yes": Word(),
+        "no": Word(),
+        "fill": Scalar(0.0, 1.0, finite=False),
+        "indicator": Flag(),
+    }
 
     @property
     def features(self) -> list[str]:
@@ -155,6 +173,13 @@ class Category:
     others: int
     indicator: bool
     reads_text: ClassVar[bool] = True
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "kind": Word(),
+        "values": Names("values"),
+        "others": Whole(),
+        "indicator": Flag(),
+    }
 
     @property
     def features(self) -> list[str]:
@@ -228,6 +253,18 @@ class Date:
     rows: int = 0
     zoned: float = -1.0
     reads_text: ClassVar[bool] = True
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "kind": Word(),
+        "written": Word(),
+        "parts": Each(Word(*_PARTS)),
+        "fill": Scalar(finite=False),
+        "indicator": Flag(),
+        "low": STATEMENT,
+        "high": STATEMENT,
+        "rows": Whole(),
+        "zoned": Scalar(-1.0, 1.0),
+    }
 
     @property
     def features(self) -> list[str]:
@@ -306,6 +343,13 @@ class Text:
     weights: list[float]
     indicator: bool
     reads_text: ClassVar[bool] = True
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "kind": Word(),
+        "words": Names("words"),
+        "weights": Each(AT_LEAST_ZERO),
+        "indicator": Flag(),
+    }
 
     @property
     def features(self) -> list[str]:
@@ -343,6 +387,10 @@ class Unused:
     kind: str
     features: ClassVar[list[str]] = []
     reads_text: ClassVar[bool] = True
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "kind": Word(),
+    }
 
     def how(self) -> str:
         """Describe the encoding."""

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pucli.data.encode.column_encoders import ColumnEncoder, Number, Unused, encoder_of_state, encoder_state
+from pucli.data.encode.column_encoders import ColumnEncoder, Number, Text, Unused, encoder_of_state, encoder_state
 from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import Column, column_kinds
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.frames import TableError, as_frame
+from pucli.saved_state import Array, Each, Flag, Held, Optional, Parts, Plain, State, StateError
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -66,12 +67,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['age', 'age is empty', 'job=cook']
     """
 
+    saved_state: ClassVar[State] = {
+        "encoders_": Each(Held()),
+        "sparse_": Flag(),
+        "usual_": Optional(Parts(*[Array("features", "points", finite=False)] * 3)),
+        "columns_": Plain(),
+    }
+
     def __init__(
         self, kinds: Mapping[str, str] | None = None, *, max_categories: int = 40, max_words: int = 100
     ) -> None:
         self.kinds = kinds
         self.max_categories = max_categories
         self.max_words = max_words
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless the parts fit together."""
+        if sizes.get("features", len(self.get_feature_names_out())) != len(self.get_feature_names_out()):
+            raise StateError(f"{where}.usual_ is not that of the features")
+        for encoder in self.encoders_:
+            if isinstance(encoder, Text) and len(encoder.words) != len(encoder.weights):
+                raise StateError(f"{where} has not one weight for each word of {encoder.name!r}")
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Fit the encoding to training rows.

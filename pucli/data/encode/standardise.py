@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import diags_array, issparse
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Floats
+from pucli.saved_state import LARGEST, Array, State
 
 
 class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -40,6 +41,12 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     >>> scaler.transform([[5.0, 8.0]])
     array([[3., 0.]])
     """
+
+    saved_state: ClassVar[State] = {
+        "mean_": Array("m"),
+        "scale_": Array("m", low=1.0 / LARGEST),
+        "constant_": Array("m", dtype="?"),
+    }
 
     def fit(self, X: Any, y: Any = None) -> Standardiser:
         """Learn means and standard deviations.

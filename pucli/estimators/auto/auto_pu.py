@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -22,6 +22,22 @@ from pucli.estimators.auto.leaderboard import leaderboard
 from pucli.estimators.auto.member_list import SavedTypes, all_members
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.saved_state import (
+    PORTION,
+    STATEMENT,
+    Array,
+    Each,
+    Held,
+    Parts,
+    Plain,
+    Record,
+    Scalar,
+    State,
+    StateError,
+    Whole,
+    Word,
+    check_ascending,
+)
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates
@@ -31,7 +47,7 @@ from pucli.solvers.ensemble.members import Member
 from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
-from pucli.solvers.ensemble.threshold import GOALS, Cut, check_wanted, expected_f1, make_cut, recall_curve
+from pucli.solvers.ensemble.threshold import GOALS, SHARES, Cut, check_wanted, expected_f1, make_cut, recall_curve
 
 SCENARIOS = ("case-control", "single-training-set")
 LABELLINGS = ("scar", "sar")
@@ -143,6 +159,25 @@ class AutoPU(PUClassifier):
         "callback": [callable, None],
     }
 
+    saved_state: ClassVar[State] = {
+        "_positive": Array("p"),
+        "_population": Array("u"),
+        "_seed": Whole(),
+        "_prior_of_cut": PORTION,
+        "_f1": Array(len(SHARES)),
+        "_curve": Array(len(SHARES)),
+        "prior_estimate_": Held("PriorEstimate"),
+        "calibration_": Held("Calibration"),
+        "chosen_cut_": Held("Cut"),
+        "cut_": Scalar(),
+        "estimates_": Each(Held("Estimate")),
+        "prior_interval_": Parts(PORTION, PORTION),
+        "ensemble_": Held("Ensemble", "Refitted"),
+        "leaderboard_": Each(Record(name=Word(), pu_auc=STATEMENT, auc=STATEMENT, f1=STATEMENT, parameters=Plain()), 1),
+        "held_out_": Array("n"),
+        "propensity_": Array("n", low=0.0, high=1.0 + 1e-9),
+    }
+
     def __init__(
         self,
         *,
@@ -165,6 +200,18 @@ class AutoPU(PUClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError if something is missing that the commands need to move the threshold."""
+        for name in ("_positive", "_population", "_seed", "_f1", "_curve", "prior_estimate_", "calibration_", "cut_"):
+            if name not in vars(self):
+                raise StateError(f"{where} has no {name}")
+        if len(self._positive) == 0 or len(self._population) == 0:
+            raise StateError(f"{where} has no scores of training rows")
+        if "ensemble" not in [line["name"] for line in self.leaderboard_]:
+            raise StateError(f"{where}.leaderboard_ has no line of the ensemble")
+        for scores in (self._positive, self._population, self.calibration_.scores):
+            check_ascending(scores, np.array([0, len(scores)]), f"{where}: scores")
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives."""

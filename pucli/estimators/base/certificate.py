@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+from pucli.saved_state import STATEMENT, Flag, State, Whole
 
 # Rounding that costs more than this share of the objective is added to the gap.
 ROUNDING = 1e-11
@@ -36,6 +38,14 @@ class Certified:
     residual_: float
     n_iter_: int
     converged_: bool
+
+    saved_state: ClassVar[State] = {
+        "objective_": STATEMENT,
+        "dual_gap_": STATEMENT,
+        "residual_": STATEMENT,
+        "n_iter_": Whole(),
+        "converged_": Flag(),
+    }
 
     @property
     def _sparse_format(self) -> str | bool:

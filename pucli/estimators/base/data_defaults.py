@@ -19,6 +19,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from pucli.core.arrays import Bools, Floats
+from pucli.saved_state import AT_LEAST_ZERO, PORTION, Scalar, State
 from pucli.solvers.kernels.quadratic_surface import surface_features
 from pucli.solvers.surface.problem import shared
 
@@ -37,6 +38,15 @@ class Scaled:
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    saved_state: ClassVar[State] = {
+        "lam_": AT_LEAST_ZERO,
+        "lam1_": AT_LEAST_ZERO,
+        "lam2_": AT_LEAST_ZERO,
+        "c_u_": AT_LEAST_ZERO,
+        "width_": Scalar(0.0, finite=False),  # NaN with the linear kernel
+        "graph_recall_": PORTION,
+    }
 
     def _set_scales(self, X: Floats, labelled: Bools) -> None:
         for name, value in self.scales(X, labelled).items():

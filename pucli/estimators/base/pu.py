@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.saved_state import PORTION, Labels, Optional, State
 
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
@@ -58,6 +59,13 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     cut: float | None
     classes_: AnyArray
     n_features_in_: int
+
+    saved_state: ClassVar[State] = {
+        "classes_": Labels(2),
+        "positive_share_": PORTION,
+        "labelled_recall_": PORTION,
+        "prior_": Optional(PORTION),
+    }
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.

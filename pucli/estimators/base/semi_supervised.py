@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.saved_state import STATEMENT, Flag, Labels, Plain, State
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
@@ -76,6 +77,14 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     supervised_only_: bool
     improvement_: float
     n_features_in_: int
+
+    saved_state: ClassVar[State] = {
+        "classes_": Labels("K"),
+        "supervised_only_": Flag(),
+        "improvement_": STATEMENT,
+        "gap_": STATEMENT,
+        "soft_labels_": Plain(),
+    }
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.

@@ -21,6 +21,7 @@ from pucli.core.arrays import Floats
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.saved_state import Array, Flag, Layers, State, Word
 from pucli.solvers.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
 from pucli.solvers.deep.networks import OUTPUTS, Network
 from pucli.solvers.result import Certificate
@@ -109,6 +110,14 @@ class DeepDensity(Certified, BaseEstimator):
         "precision": [one_of(*PRECISIONS)],
         "report": [callable, None],
         "random_state": ["random_state"],
+    }
+
+    saved_state: ClassVar[State] = {
+        "history_": Array("blocks", finite=False),
+        "stopped_early_": Flag(),
+        "precision_": Word("float32", "bfloat16"),
+        "_decoder": Layers("codes", "m"),
+        "_validation": Array("n", "m"),
     }
 
     def __init__(
@@ -291,6 +300,10 @@ class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity
     """Base of the models with an encoder."""
 
     _encoder: tuple[Any, ...]
+
+    saved_state: ClassVar[State] = {
+        "_encoder": Layers("m", "codes"),
+    }
 
     def transform(self, X: ArrayLike) -> Floats:
         """Return the codes (n, latent_dim) of rows X (n, d)."""

@@ -18,6 +18,7 @@ from pucli.estimators.base.data_defaults import (
 )
 from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.glpual.problem import glpual_objective
@@ -134,6 +135,11 @@ class ElasticGLPUAL(PUClassifier):
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE, None],
         "cut": CUT,
+    }
+
+    saved_state: ClassVar[State] = {
+        "coef_": Array("m"),
+        "intercept_": Scalar(),
     }
 
     def __init__(
@@ -281,6 +287,13 @@ class EKFGLPUAL(PUClassifier):
         **ElasticGLPUAL._parameter_constraints,
         "lam1": [POSITIVE, one_of("scale")],
         "solver": [one_of("working-set", "admm")],
+    }
+
+    saved_state: ClassVar[State] = {
+        "coef_": Array("m"),
+        "intercept_": Scalar(),
+        "quadratic_": Array("m", "m"),
+        "selected_": Array("m", dtype="?"),
     }
 
     def __init__(

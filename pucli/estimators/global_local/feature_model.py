@@ -12,6 +12,7 @@ from pucli.core.memory import check_memory
 from pucli.estimators.base.data_defaults import Rule, median_distance
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.pu import MEASURED_ROWS, PUClassifier
+from pucli.saved_state import STATEMENT, Array, Scalar, State
 from pucli.solvers.glpual.sums import BLOCK_ROWS, RowSums, sums_in_blocks
 from pucli.solvers.kernels.graph import Edges, squared_distances_between
 from pucli.solvers.kernels.intercept import with_intercept
@@ -57,6 +58,14 @@ class FeatureModel(PUClassifier):
     }
 
     _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}
+
+    saved_state: ClassVar[State] = {
+        "coef_": Array("r"),
+        "intercept_": Scalar(),
+        "landmarks_": Array("r", "m"),
+        "landmark_factor_": Array("r", "r"),
+        "kernel_residual_": STATEMENT,
+    }
 
     def _rows(self, X: Floats) -> Floats:
         """Return the features (phi(x_i), 1) of the training rows; keep what new rows need."""

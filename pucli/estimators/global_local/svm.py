@@ -15,6 +15,7 @@ from pucli.estimators.base.data_defaults import Rule, balanced, median_distance,
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.sample_weight import WeightedPU
 from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.glpual.sums import solve_squares_from_sums
@@ -109,6 +110,13 @@ class BSVM(WeightedPU):
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
         "cut": CUT,
+    }
+
+    saved_state: ClassVar[State] = {
+        "coef_": Array("m"),
+        "intercept_": Scalar(),
+        "support_vectors_": Array("s", "m"),
+        "dual_coef_": Array("s"),
     }
 
     def __init__(

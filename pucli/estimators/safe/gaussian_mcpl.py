@@ -17,6 +17,7 @@ from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
     Gaussian,
@@ -126,6 +127,21 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     _parameter_constraints: ClassVar[Constraints] = {
         "blocks": [one_of("safe", "minimax", "all", "one")],
         "ridge": [NOT_NEGATIVE],
+    }
+
+    saved_state: ClassVar[State] = {
+        "n_complete_": Whole(),
+        "blocks_": Each(Plain()),
+        "order_": Array("m", dtype="i8", low=0),
+        "pattern_": Word(),
+        "complete_mean_": Array("m"),
+        "complete_covariance_": Array("m", "m"),
+        "used_blocks_": Word("minimax", "all", "one", "none"),
+        "mean_": Array("m"),
+        "covariance_": Array("m", "m"),
+        "supervised_only_": Flag(),
+        "improvement_": STATEMENT,
+        "gap_": STATEMENT,
     }
 
     def __init__(self, blocks: str = "safe", ridge: float = 0.0) -> None:

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.saved_state import Array, Plain, State
 from pucli.solvers.safe.families import Bernoulli, DiagonalGaussian, FixedGaussian, FullGaussian, Poisson
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 
@@ -64,6 +65,19 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         "ridge": [NOT_NEGATIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
+    }
+
+    saved_state: ClassVar[State] = {
+        "centre_": Array("m"),
+        "transform_": Array("m", "m"),
+        "jitter_": Array("m", "m"),
+        "theta_": Array("K", "t"),
+        "precision_": Array("p", "p"),
+        "priors_": Array("K", low=0.0, high=1.0),
+        "means_": Array("K", "m"),
+        "covariance_": Plain(),
+        "pseudo_mean_": Array("m"),
+        "fixed_covariance_": Array("K", "m", "m"),
     }
 
     def _standardise(self, X: Floats) -> None:

@@ -12,6 +12,7 @@ from pucli.core.arrays import Floats, Ints
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, NumberIn
 from pucli.estimators.safe.generative import GenerativeClassifier
 from pucli.estimators.safe.mcpl import MCPLLDA
+from pucli.saved_state import Array, State
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.em import expectation_maximisation
 
@@ -132,6 +133,10 @@ class SelfTrainingLDA(GenerativeClassifier):
         "max_iter": [FROM_ONE],
     }
     family = "gaussian-shared"
+
+    saved_state: ClassVar[State] = {
+        "pseudo_codes_": Array("n", dtype="i8", low=-1),
+    }
 
     def __init__(self, ridge: float = 0.0, threshold: float = 0.75, max_iter: int = 10) -> None:
         self.ridge = ridge

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.result import CLOSED_FORM, Certificate
 from pucli.solvers.safe.least_squares import (
     contrast,
@@ -34,6 +35,13 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     _parameter_constraints: ClassVar[Constraints] = {
         "lam": [NOT_NEGATIVE],
         "fit_intercept": ["boolean"],
+    }
+
+    saved_state: ClassVar[State] = {
+        "coef_": Array("m"),
+        "intercept_": Scalar(),
+        "supervised_coef_": Array("m"),
+        "supervised_intercept_": Scalar(),
     }
 
     def _fit_supervised(self, X: Floats, y: Floats) -> Floats:

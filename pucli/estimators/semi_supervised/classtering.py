@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -21,6 +21,7 @@ from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.semi_supervised import check_no_missing_label, classes_and_codes, unlabeled_rows
 from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.saved_state import ABOVE_ZERO, Array, Labels, Parts, Scalar, State, StateError, Whole
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
@@ -130,6 +131,35 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
+    saved_state: ClassVar[State] = {
+        "classes_": Labels("K"),
+        "n_factors_": Whole(1, size="k"),
+        "n_components_": Whole(1, size="S"),
+        "_offset": Array("m"),
+        "_scale": ABOVE_ZERO,
+        "_posterior": Parts(
+            Parts(*[Array("m")] * 3, Scalar(), Scalar(), Scalar(), Array("K", low=0.0)),
+            Parts(
+                Array("S", low=0.0),
+                Array("S", "K", low=0.0),
+                Array("S", "m", "k1"),
+                Array("S", "m", "k1", "k1"),
+                ABOVE_ZERO,
+                Array("S", "k", low=0.0),
+            ),
+        ),
+        "weights_": Array("S", low=0.0, high=1.0 + 1e-9),
+        "cluster_class_proba_": Array("S", "K", low=0.0, high=1.0 + 1e-9),
+        "means_": Array("S", "m"),
+        "factors_": Array("S", "m", "k"),
+        "noise_variance_": Array("m", low=0.0),
+        "relevance_": Array("S", "k", low=0.0),
+        "labels_": Array("n", dtype="i8", low=0),
+        "lower_bound_": Array("sweeps", finite=False),
+        "n_births_": Whole(),
+        "n_deaths_": Whole(),
+    }
+
     def __init__(
         self,
         n_components: str | int = "auto",
@@ -186,6 +216,11 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         self._keep(best, data)
         self._warn_unless_converged()
         return self
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless the means have one column more than there are factors."""
+        if sizes.get("k1", 0) != sizes.get("k", 0) + 1:
+            raise StateError(f"{where}._posterior is not that of {sizes.get('k')} factors")
 
     def _advice(self) -> str:
         return "raise max_iter or tol"

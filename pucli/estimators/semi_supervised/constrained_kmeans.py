@@ -22,6 +22,7 @@ from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
 from pucli.estimators.base.semi_supervised import unlabeled_rows
 from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.saved_state import Array, State
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
 from pucli.solvers.result import Certificate
 
@@ -94,6 +95,11 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         "weight": [NOT_NEGATIVE],
         "max_iter": [FROM_ONE],
         "random_state": ["random_state"],
+    }
+
+    saved_state: ClassVar[State] = {
+        "cluster_centers_": Array("clusters", "m"),
+        "labels_": Array("n", dtype="i4 i8", low=0),
     }
 
     def __init__(

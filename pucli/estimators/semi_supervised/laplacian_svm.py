@@ -19,6 +19,7 @@ from pucli.estimators.semi_supervised.one_against_rest import (
     scores_of_machines,
     signs_of_machines,
 )
+from pucli.saved_state import Array, State
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.svm.laplacian import GraphKernel, graph_kernel, solve_laplacian_svms
 
@@ -85,6 +86,12 @@ class LaplacianSVM(SemiSupervisedClassifier):
         "n_neighbors": [FROM_ONE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
+    }
+
+    saved_state: ClassVar[State] = {
+        "_X": Array("n", "m"),
+        "dual_coef_": Array("machines", "n"),
+        "intercept_": Array("machines"),
     }
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from pucli.estimators.semi_supervised.one_against_rest import (
     scores_of_machines,
     signs_of_machines,
 )
+from pucli.saved_state import ABOVE_ZERO, Array, Parts, State
 from pucli.solvers.kernels.paths import PathMap, make_path_map, median_stretch, path_costs
 from pucli.solvers.svm.transductive import solve_transductive
 
@@ -89,6 +91,22 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         "sigma": [one_of("median"), POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
+    }
+
+    saved_state: ClassVar[State] = {
+        "rho_": ABOVE_ZERO,
+        "sigma_": ABOVE_ZERO,
+        "_path_map": Parts(
+            Array("n", "m"),
+            ABOVE_ZERO,
+            ABOVE_ZERO,
+            Array("n", "n", low=0.0, high=math.inf, finite=False),
+            Array("n"),
+            Array("n", "p"),
+            Array("n", "p"),
+        ),
+        "coef_": Array("machines", "p"),
+        "intercept_": Array("machines"),
     }
 
     def __init__(

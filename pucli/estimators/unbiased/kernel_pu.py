@@ -20,6 +20,7 @@ from pucli.estimators.base.parameters import (
     RandomState,
     one_of,
 )
+from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow during the solution.
@@ -76,6 +77,13 @@ class KernelPU(PriorInObjective):
         "cut": CUT,
     }
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
+
+    saved_state: ClassVar[State] = {
+        "coef_": Array("m"),
+        "intercept_": Scalar(),
+        "support_vectors_": Array("s", "m"),
+        "dual_coef_": Array("s"),
+    }
 
     def _kernel(self, X: Floats) -> Kernel:
         """Return the kernel; raise ValueError if its values times dual variables of 1 / (2 lam) nearly overflow."""

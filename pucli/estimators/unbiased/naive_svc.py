@@ -17,6 +17,7 @@ from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_pr
 from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.global_local.svm import rbf_gamma
+from pucli.saved_state import STATEMENT, Array, Held, Scalar, State
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.result import Certificate
@@ -108,6 +109,16 @@ class NaiveSVC(PUClassifier):
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
         "cut": CUT,
+    }
+
+    saved_state: ClassVar[State] = {
+        "cut_": Scalar(),
+        "svc_": Held("SVC"),
+        "coef_": Array("r"),
+        "intercept_": Scalar(),
+        "landmarks_": Array("r", "m"),
+        "landmark_factor_": Array("r", "r"),
+        "kernel_residual_": STATEMENT,
     }
 
     def __init__(

@@ -13,6 +13,7 @@ from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.estimators.unbiased.usmo import USMO
+from pucli.saved_state import Array, State
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.losses import relative_scale
 from pucli.solvers.usmo.ramp import solve_ramp
@@ -99,6 +100,10 @@ class RampPU(KernelPU):
         **KernelPU._parameter_constraints,
         "max_iter": [FROM_ONE],
         "init": [one_of(*STARTS)],
+    }
+
+    saved_state: ClassVar[State] = {
+        "objectives_": Array("rounds", finite=False),
     }
 
     def __init__(

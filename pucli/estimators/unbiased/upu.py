@@ -25,6 +25,7 @@ from pucli.estimators.base.parameters import (
     one_of,
 )
 from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
@@ -56,6 +57,12 @@ class _NetworkPU(PriorInObjective):
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
         "cut": CUT,
+    }
+
+    saved_state: ClassVar[State] = {
+        "n_epochs_": Whole(),
+        "network_": Parts(Array("m", "h"), Array("h"), Array("h"), Array(1)),
+        "negative_risk_": STATEMENT,
     }
 
     def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:

@@ -13,6 +13,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
+from pucli.saved_state import STATEMENT, Array, State
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.row_losses.losses import (
@@ -134,6 +135,11 @@ class USMO(KernelPU):
         **KernelPU._parameter_constraints,
         "solver": [one_of(*SOLVERS)],
         "init": [one_of(*STARTS)],
+    }
+
+    saved_state: ClassVar[State] = {
+        "violation_": STATEMENT,
+        "trace_": Array("lines", 3, finite=False),
     }
 
     def __init__(

@@ -269,6 +269,13 @@ class Trainer:
                 f"the checkpoint {path} was written with other settings, rows, another precision or seed; "
                 "delete it or name another file."
             )
+        try:
+            self._restore(content)
+        except Exception as error:  # torch and Python raise anything where an entry has another shape or type
+            raise ValueError(f"the checkpoint {path} is damaged; delete it or name another file.") from error
+
+    def _restore(self, content: dict[str, Any]) -> None:
+        """Set the state that `save` wrote."""
         self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
         at = self.progress
         done = at.iteration % self.block

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from pucli.saved_state import Array, State
 from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
 
 KNOTS = 200
@@ -23,6 +25,10 @@ class Calibration:
 
     scores: np.ndarray
     probabilities: np.ndarray
+    saved_state: ClassVar[State] = {
+        "scores": Array("knots"),
+        "probabilities": Array("knots", low=0.0, high=1.0),
+    }
 
     def of(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of a positive at each score, between 0 and 1."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from pucli.core.seeding import stream
+from pucli.saved_state import PORTION, Each, Held, Plain, Scalar, State, Word
 from pucli.solvers.ensemble.members import Member, Model, TrainingRows, Views
 from pucli.solvers.ensemble.ranking import pu_auc
 
@@ -30,6 +31,15 @@ class FittedMember:
     pu_auc: float
     centre: float
     scale: float
+    saved_state: ClassVar[State] = {
+        "name": Word(),
+        "view": Word("raw", "ranks", "bins"),
+        "model": Held(),
+        "parameters": Plain(),
+        "pu_auc": PORTION,
+        "centre": Scalar(),
+        "scale": Scalar(0.0),
+    }
 
     def standardised(self, scores: np.ndarray) -> np.ndarray:
         """Return scores with mean zero and variance one on the population; zeros if all scores are equal."""
@@ -42,6 +52,10 @@ class Ensemble:
 
     views: Views
     members: list[FittedMember] = field(default_factory=list)
+    saved_state: ClassVar[State] = {
+        "views": Held("Views"),
+        "members": Each(Held("FittedMember"), 1),
+    }
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return the mean standardised score of each row of X (n, m), shape (n,)."""

@@ -9,9 +9,11 @@ each with its own draws of the prior and of the recall; the recall refers to the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
+from pucli.saved_state import STATEMENT, State
 from pucli.solvers.ensemble.hidden_share import PriorEstimate, resampled
 from pucli.solvers.ensemble.ranking import auc, true_auc
 from pucli.solvers.ensemble.threshold import recall_above
@@ -35,6 +37,11 @@ class Estimate:
     value: float
     low: float
     high: float
+    saved_state: ClassVar[State] = {
+        "value": STATEMENT,
+        "low": STATEMENT,
+        "high": STATEMENT,
+    }
 
     @property
     def narrow(self) -> bool:

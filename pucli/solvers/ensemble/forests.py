@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from pucli.saved_state import Held, Scalar, State
 from pucli.solvers.ensemble.rows import balanced_weights
 from pucli.solvers.ensemble.trees import Forest, Tree, grow, join
 
@@ -28,6 +30,10 @@ class TreeSum:
 
     forest: Forest
     scale: float
+    saved_state: ClassVar[State] = {
+        "forest": Held("Forest"),
+        "scale": Scalar(),
+    }
 
     def score(self, bins: np.ndarray) -> np.ndarray:
         """Return the scores (n,) of rows given by their bins (n, m)."""

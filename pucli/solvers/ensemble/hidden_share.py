@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
+from pucli.saved_state import PORTION, Array, State
 from pucli.solvers.ensemble.ranking import true_auc
 from pucli.solvers.prior.best_bin import best_bin
 
@@ -73,6 +75,13 @@ class PriorEstimate:
     high: float
     draws: np.ndarray
     labelled: float = 0.0
+    saved_state: ClassVar[State] = {
+        "value": PORTION,
+        "low": PORTION,
+        "high": PORTION,
+        "draws": Array("draws", low=0.0, high=1.0),
+        "labelled": PORTION,
+    }
 
     def less_overlap(self, ranking: float) -> PriorEstimate:
         """Return the estimate less what overlapping classes add to it on average, given the PU-AUC.

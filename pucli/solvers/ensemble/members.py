@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from pucli.saved_state import Array, Held, State
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
@@ -40,6 +41,12 @@ class Views:
     raw: Standardise
     ranks: GaussianRanks
     bins: Bins
+    saved_state: ClassVar[State] = {
+        "signs": Array("m", low=-1.0, high=1.0),
+        "raw": Held("Standardise"),
+        "ranks": Held("GaussianRanks"),
+        "bins": Held("Bins"),
+    }
 
     def of(self, X: np.ndarray) -> dict[str, np.ndarray]:
         """Return the rows of X (n, m) in each view."""

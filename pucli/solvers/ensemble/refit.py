@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from pucli.core.seeding import stream
+from pucli.saved_state import Array, Held, State
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, standardised_member
 from pucli.solvers.ensemble.members import Member, TrainingRows
 
@@ -35,6 +37,10 @@ class QuantileMap:
 
     source: np.ndarray
     target: np.ndarray
+    saved_state: ClassVar[State] = {
+        "source": Array("knots"),
+        "target": Array("knots"),
+    }
 
     def of(self, scores: np.ndarray) -> np.ndarray:
         """Return the mapped scores."""
@@ -58,6 +64,10 @@ class Refitted:
 
     ensemble: Ensemble
     scale: QuantileMap
+    saved_state: ClassVar[State] = {
+        "ensemble": Held("Ensemble"),
+        "scale": Held("QuantileMap"),
+    }
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return the scores of the rows of X (n, m), shape (n,)."""

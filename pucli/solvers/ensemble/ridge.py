@@ -11,11 +11,13 @@ H = A (A'A + ridge)^(-1) A', the residuals of a held-out fold b are (I - H_b)^(-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist
 
+from pucli.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
 from pucli.solvers.ensemble.ranking import pu_auc
 from pucli.solvers.ensemble.rows import balanced_weights
 
@@ -46,6 +48,13 @@ class KernelRidge:
     landmarks: np.ndarray
     weights: np.ndarray
     constant: float
+    saved_state: ClassVar[State] = {
+        "kernel": Word("gaussian", "laplace"),
+        "width": ABOVE_ZERO,
+        "landmarks": Array("r", "m"),
+        "weights": Array("r"),
+        "constant": Scalar(),
+    }
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return the scores of the rows of X (n, m), shape (n,)."""

@@ -7,9 +7,13 @@ the unlabeled rows have held-out scores with the same distribution.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+
+from pucli.saved_state import Array, State, StateError, check_ascending, check_starts
 
 FOLDS = 5
 # Number of quantiles of a feature that are kept to map new values to Gaussian ranks.
@@ -69,6 +73,10 @@ class Standardise:
 
     mean: np.ndarray
     scale: np.ndarray
+    saved_state: ClassVar[State] = {
+        "mean": Array("m"),
+        "scale": Array("m", low=0.0),
+    }
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """Return the standardised rows of X (n, m)."""
@@ -95,6 +103,18 @@ class GaussianRanks:
     values: np.ndarray
     normal: np.ndarray
     start: np.ndarray
+    saved_state: ClassVar[State] = {
+        "values": Array("values"),
+        "normal": Array("values"),
+        "start": Array("starts", dtype="i8", low=0),
+    }
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless each feature has ascending values."""
+        check_starts(self.start, len(self.values), f"{where}.start")
+        if sizes["starts"] != sizes["m"] + 1 or (np.diff(self.start) < 1).any():
+            raise StateError(f"{where}.start is not that of {sizes['m']} features")
+        check_ascending(self.values, self.start, f"{where}.values")
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """Return the mapped rows of X (n, m)."""

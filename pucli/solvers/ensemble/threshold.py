@@ -13,10 +13,12 @@ most rows are positive, and the prior is unknown. In both cases F1 is largest at
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
+from pucli.saved_state import PORTION, Scalar, State, Word
 from pucli.solvers.ensemble.calibration import factor_for
 from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
 
@@ -46,6 +48,12 @@ class Cut:
     share: float
     goal: str
     wanted: float | None = None
+    saved_state: ClassVar[State] = {
+        "value": Scalar(),
+        "share": PORTION,
+        "goal": Word(*GOALS),
+        "wanted": Scalar(0.0, none=True),
+    }
 
 
 def recall_curve(probabilities: np.ndarray) -> np.ndarray:

@@ -8,13 +8,15 @@ Guestrin 2016, eq. 7). With random thresholds it is an extra tree (Geurts, Ernst
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numba import njit
 
 from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.saved_state import Array, State, StateError, check_ascending, check_starts
 
 Whole: TypeAlias = int | np.int64
 Tree: TypeAlias = tuple[AnyArray, AnyArray, AnyArray, Floats]
@@ -40,6 +42,28 @@ class Forest:
     cut: np.ndarray
     child: np.ndarray
     value: np.ndarray
+    saved_state: ClassVar[State] = {
+        "start": Array("trees", dtype="i8", low=0),
+        "feature": Array("nodes", dtype="i4", low=-1),
+        "cut": Array("nodes", dtype="u1"),
+        "child": Array("nodes", dtype="i4", low=0),
+        "value": Array("nodes"),
+    }
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless every child lies later in the tree of its parent, and every feature is there."""
+        check_starts(self.start, len(self.feature), f"{where}.start")
+        if (np.diff(self.start) < 1).any():
+            raise StateError(f"{where}.start has a tree without a node")
+        nodes = np.arange(len(self.feature))
+        tree = np.searchsorted(self.start, nodes, side="right") - 1
+        inner = self.feature >= 0
+        child = self.child.astype(np.int64)
+        size, place = (self.start[1:] - self.start[:-1])[tree], nodes - self.start[tree]
+        if (inner & ((child <= place) | (child + 1 >= size))).any():
+            raise StateError(f"{where}.child has a child that is not later in its tree than its parent")
+        if len(self.feature) and self.feature.max() >= sizes.get("m", 0):
+            raise StateError(f"{where}.feature has a feature beyond the last")
 
     def sum(self, bins: np.ndarray, trees: np.ndarray | None = None) -> np.ndarray:
         """Return the sum of the values over all trees, or over those numbered in `trees`, shape (n,)."""
@@ -57,6 +81,19 @@ class Bins:
 
     borders: np.ndarray
     start: np.ndarray
+    saved_state: ClassVar[State] = {
+        "borders": Array("borders"),
+        "start": Array("starts", dtype="i8", low=0),
+    }
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless each feature has ascending borders, not more than a byte can tell apart."""
+        check_starts(self.start, len(self.borders), f"{where}.start")
+        if sizes["starts"] != sizes["m"] + 1:
+            raise StateError(f"{where}.start is not that of {sizes['m']} features")
+        if (np.diff(self.start) > MOST_BINS).any():
+            raise StateError(f"{where} has more than {MOST_BINS} borders of a feature")
+        check_ascending(self.borders, self.start, f"{where}.borders")
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """Return the bins of the rows of X (n, m), shape (n, m)."""

@@ -1,0 +1,443 @@
+"""What a model file may hold of each class: the type, shape and range of every fitted attribute.
+
+A class declares its attributes in ``saved_state``; those of its bases count too. `check_state` compares an object with
+the declaration, when a model is written and when one is read, before anything computes with it: compiled code reads
+outside of an array whose shape is not the one it expects, and does not end where a tree leads back to itself. What no
+shape and no range can say, a class checks in a method ``_check_saved``.
+
+A word in a shape is a size: "m" is the number of features and "K" that of classes in all parts of a model, any other
+word has one value in one object.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+# Numbers of a model are at most so large: products with features are numbers, too.
+LARGEST = 1e200
+SHARED = ("m", "K")
+Sizes: TypeAlias = dict[str, int]
+State: TypeAlias = Mapping[str, Any]
+
+
+class StateError(ValueError):
+    """An attribute is not as its class declares it."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number from `low` to `high`; None or one that is not finite only if that is allowed."""
+
+    low: float = -LARGEST
+    high: float = LARGEST
+    finite: bool = True
+    none: bool = False
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if value is None and self.none:
+            return
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise StateError(f"{where} is not a number")
+        if not math.isfinite(value):
+            if self.finite:
+                raise StateError(f"{where} is not finite")
+        elif not self.low <= value <= self.high:
+            raise StateError(f"{where} is out of range")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from `low` to `high`, which is a size of the object if `size` names one."""
+
+    low: int = 0
+    high: int = 2**63 - 1
+    size: str = ""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+            raise StateError(f"{where} is not a whole number")
+        if not self.low <= value <= self.high:
+            raise StateError(f"{where} is out of range")
+        if self.size:
+            _match((int(value),), (self.size,), where, sizes)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False; `value` if only that is allowed."""
+
+    value: bool | None = None
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, (bool, np.bool_)) or (self.value is not None and bool(value) != self.value):
+            raise StateError(f"{where} is not {'True or False' if self.value is None else self.value}")
+
+
+class Word:
+    """A text; one of `words` if there are any."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, str) or (self.words and value not in self.words):
+            raise StateError(f"{where} is not {' or '.join(self.words) or 'text'}")
+
+
+class Array:
+    """An array with this shape and dtype and numbers from `low` to `high`.
+
+    Parameters
+    ----------
+    *shape : int or str
+        A number, or the name of a size.
+    dtype : str, default="f8"
+        One or several, separated by blanks.
+    low, high : float
+        Least and largest value.
+    finite : bool, default=True
+        Whether NaN and infinities are refused.
+    """
+
+    def __init__(
+        self,
+        *shape: int | str,
+        dtype: str = "f8",
+        low: float = -LARGEST,
+        high: float = LARGEST,
+        finite: bool = True,
+    ) -> None:
+        self.shape, self.low, self.high, self.finite = shape, low, high, finite
+        self.dtypes = tuple(np.dtype(name) for name in dtype.split())
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, np.ndarray) or value.dtype not in self.dtypes:
+            raise StateError(f"{where} is not an array of {self.dtypes[0]}")
+        _match(value.shape, self.shape, where, sizes)
+        if value.dtype.kind == "b" or not value.size:
+            return
+        known = value[np.isfinite(value)] if value.dtype.kind == "f" else value
+        if self.finite and known.size != value.size:
+            raise StateError(f"{where} has numbers that are not finite")
+        if known.size and not (self.low <= known.min() and known.max() <= self.high):
+            raise StateError(f"{where} has numbers out of range")
+
+
+class Labels:
+    """An array of distinct labels: numbers, booleans or words."""
+
+    def __init__(self, *shape: int | str) -> None:
+        self.shape = shape
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
+            raise StateError(f"{where} is not an array of labels")
+        _match(value.shape, self.shape, where, sizes)
+        labels = value.tolist()
+        if any(not isinstance(label, (bool, int, float, str)) or label != label for label in labels):
+            raise StateError(f"{where} has values that are no labels")
+        if len(set(labels)) != len(labels):
+            raise StateError(f"{where} has a label twice")
+
+
+class Names:
+    """An array or list of texts."""
+
+    def __init__(self, *shape: int | str) -> None:
+        self.shape = shape
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, (np.ndarray, list)) or not all(isinstance(item, str) for item in value):
+            raise StateError(f"{where} is not a list of texts")
+        _match((len(value),), self.shape, where, sizes)
+
+
+class Parts:
+    """A tuple or list with these parts."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, (tuple, list)) or len(value) != len(self.parts):
+            raise StateError(f"{where} has not {len(self.parts)} parts")
+        for number, (part, item) in enumerate(zip(self.parts, value, strict=True)):
+            part.check(item, f"{where}[{number}]", sizes)
+
+
+@dataclass(frozen=True)
+class Each:
+    """A list or tuple of any length, or a dict with texts as keys, whose values are all of one kind."""
+
+    item: Any
+    at_least: int = 0
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, (list, tuple, dict)) or len(value) < self.at_least:
+            raise StateError(f"{where} is not a list of {self.at_least} parts or more")
+        pairs: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in pairs:
+            if isinstance(value, dict) and not isinstance(key, str):
+                raise StateError(f"{where} has a key that is no text")
+            self.item.check(item, f"{where}[{key!r}]", sizes)
+
+
+class Record:
+    """A dict with these entries."""
+
+    def __init__(self, **entries: Any) -> None:
+        self.entries = entries
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if not isinstance(value, dict) or set(value) != set(self.entries):
+            raise StateError(f"{where} has not the entries {', '.join(self.entries)}")
+        for key, entry in self.entries.items():
+            entry.check(value[key], f"{where}[{key!r}]", sizes)
+
+
+class Layers:
+    """A network as (weights, offsets, hidden activation, output activation), its layers one behind the other."""
+
+    def __init__(self, inputs: str, outputs: str) -> None:
+        self.ends = inputs, outputs
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        Parts(Each(Plain(), 1), Each(Plain(), 1), Word("relu", "elu"), Word("linear", "tanh", "sigmoid")).check(
+            value, where, sizes
+        )
+        weights, offsets = value[:2]
+        if len(weights) != len(offsets):
+            raise StateError(f"{where} has not one offset for each layer")
+        names = [self.ends[0], *(f"{where} {k}" for k in range(1, len(weights))), self.ends[1]]
+        for k, (weight, offset) in enumerate(zip(weights, offsets, strict=True)):
+            Array(names[k + 1], names[k]).check(weight, f"{where} weights {k}", sizes)
+            Array(names[k + 1]).check(offset, f"{where} offsets {k}", sizes)
+
+
+class Held:
+    """An object of one of these classes, by name, which has a declaration of its own."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if self.names and type(value).__name__ not in self.names:
+            raise StateError(f"{where} is not a {' or '.join(self.names)}")
+        if type(value).__module__ == "builtins":
+            raise StateError(f"{where} is not an object of a model")
+        check_state(value, where, sizes)
+
+
+class Plain:
+    """Anything of numbers, texts, lists, dicts and arrays: what no computation depends on."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for an object of a class."""
+        if value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic)):
+            return
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self.check(item, where, sizes)
+        elif isinstance(value, dict):
+            for item in value.values():
+                self.check(item, where, sizes)
+        else:
+            raise StateError(f"{where} is an object")
+
+
+class Optional:
+    """None, or something else."""
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        if value is not None:
+            self.item.check(value, where, sizes)
+
+
+# Statements about a solution, which nothing depends on, may be NaN or infinite.
+STATEMENT = Scalar(-math.inf, math.inf, finite=False)
+PORTION = Scalar(0.0, 1.0)
+AT_LEAST_ZERO = Scalar(0.0)
+ABOVE_ZERO = Scalar(1.0 / LARGEST)
+# What scikit-learn sets on every estimator.
+COMMON = {
+    "n_features_in_": Whole(1, size="m"),
+    "feature_names_in_": Names("m"),
+    "_sklearn_version": Word(),
+    "_sklearn_output_config": Plain(),
+}
+# The classes of scikit-learn that a model file may hold.
+_OF_SKLEARN: Mapping[str, State] = {
+    "sklearn.preprocessing._data.StandardScaler": {
+        "mean_": Array("m"),
+        "var_": Array("m", low=0.0),
+        "scale_": Array("m", low=1.0 / LARGEST),
+        "n_samples_seen_": Plain(),
+    },
+    "sklearn.svm._classes.SVC": {
+        "kernel": Word("linear", "rbf"),
+        "_sparse": Flag(False),
+        "_effective_probability": Flag(False),
+        "class_weight_": Array(2, low=0.0),
+        "classes_": Labels(2),
+        "_gamma": Scalar(0.0),
+        "nu": Plain(),
+        "epsilon": Plain(),
+        "support_": Array("s", dtype="i4", low=0),
+        "support_vectors_": Array("s", "m"),
+        "_n_support": Array(2, dtype="i4", low=0),
+        "dual_coef_": Array(1, "s"),
+        "_dual_coef_": Array(1, "s"),
+        "intercept_": Array(1),
+        "_intercept_": Array(1),
+        "_probA": Array(0),
+        "_probB": Array(0),
+        "fit_status_": Whole(0, 1),
+        "_num_iter": Array(1, dtype="i4", low=0),
+        "n_iter_": Array(1, dtype="i4", low=0),
+        "shape_fit_": Parts(Whole(1), Whole(1, size="m")),
+    },
+    "sklearn.semi_supervised._label_propagation.LabelSpreading": {
+        "kernel": Word("rbf", "knn"),
+        "classes_": Labels("K"),
+        "X_": Array("n", "m"),
+        "label_distributions_": Array("n", "K", low=0.0, high=1.0 + 1e-9),
+        "transduction_": Plain(),
+        "n_iter_": Whole(),
+    },
+    "sklearn.mixture._gaussian_mixture.GaussianMixture": {
+        "covariance_type": Word("full", "tied", "diag", "spherical"),
+        "converged_": Flag(),
+        "weights_": Array("S", low=0.0, high=1.0),
+        "means_": Array("S", "m"),
+        "covariances_": Plain(),
+        "precisions_": Plain(),
+        "precisions_cholesky_": Plain(),
+        "lower_bound_": STATEMENT,
+        "lower_bounds_": Each(STATEMENT),
+        "n_iter_": Whole(),
+    },
+}
+
+
+def declared_state(kind: type) -> dict[str, Any] | None:
+    """Return what a class and its bases declare, None if that is nothing."""
+    own = _OF_SKLEARN.get(f"{kind.__module__}.{kind.__qualname__}")
+    if own is not None:
+        return {**COMMON, **own}
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        found |= vars(base).get("saved_state", {})
+    return {**COMMON, **found} if found else None
+
+
+def check_state(value: Any, where: str, sizes: Mapping[str, int] | None = None) -> None:
+    """Raise StateError unless the attributes of an object are as its class declares them.
+
+    A class of another package may have attributes of plain values that it does not declare.
+
+    Parameters
+    ----------
+    value : object
+        The object.
+    where : str
+        Its name, for the message.
+    sizes : mapping of str to int, optional
+        The sizes that are known; "m" and "K" are shared by all parts of a model.
+    """
+    kind = type(value)
+    declared = declared_state(kind)
+    own = kind.__module__.split(".")[0] in ("pucli", "sklearn")
+    if declared is None and own:
+        raise StateError(f"{where} is a {kind.__name__}, which declares no `saved_state`")
+    here = {} if sizes is None else {name: size for name, size in sizes.items() if name in SHARED}
+    state, parameters = vars(value), _parameters(kind)
+    first = [name for name in ("n_features_in_", "classes_") if name in state]
+    for name in [*first, *(name for name in state if name not in first)]:
+        field = (declared or {}).get(name)
+        if field is None and name not in parameters and own:
+            raise StateError(f"{where}.{name} is not declared in `saved_state` of {kind.__name__}")
+        (field or Plain()).check(state[name], f"{where}.{name}", here)
+    _check_parameters(value, where, {name: state[name] for name in parameters if name in state})
+    if is_dataclass(value) and (missing := [item.name for item in fields(value) if item.name not in state]):
+        raise StateError(f"{where} has no {missing[0]}")
+    if hasattr(value, "_check_saved"):
+        value._check_saved(where, here)
+    elif kind.__name__ == "SVC":
+        _check_svc(state, where)
+    if sizes is not None and isinstance(sizes, dict):
+        sizes.update({name: size for name, size in here.items() if name in SHARED})
+
+
+def _check_svc(state: State, where: str) -> None:
+    """Raise StateError unless the counts and numbers of the support vectors are those of the arrays."""
+    support, counts, rows = state["support_"], state["_n_support"], state["shape_fit_"][0]
+    if counts.sum() != len(support):
+        raise StateError(f"{where}._n_support is not that of {len(support)} support vectors")
+    if len(support) and support.max() >= rows:
+        raise StateError(f"{where}.support_ has a row beyond the last")
+
+
+def _parameters(kind: type) -> Iterable[str]:
+    if not hasattr(kind, "get_params"):
+        return ()
+    return [name for name in inspect.signature(kind).parameters if name != "self"]
+
+
+def _check_parameters(value: Any, where: str, given: dict[str, Any]) -> None:
+    """Raise StateError for a constructor parameter out of its declared range."""
+    constraints = getattr(type(value), "_parameter_constraints", None)
+    if not isinstance(constraints, Mapping):
+        return
+    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+    known = {name: item for name, item in given.items() if name in constraints}
+    try:
+        validate_parameter_constraints(constraints, known, type(value).__name__)
+    except InvalidParameterError as error:
+        raise StateError(f"{where}: {' '.join(str(error).split())[:200]}") from error
+
+
+def _match(found: tuple[int, ...], shape: tuple[int | str, ...], where: str, sizes: Sizes) -> None:
+    """Raise StateError unless a shape is the declared one; sizes that were not known are from now on."""
+    wanted = tuple(sizes.setdefault(size, length) if isinstance(size, str) else size
+                   for size, length in zip(shape, found, strict=False))  # fmt: skip
+    if len(found) != len(shape) or found != wanted:
+        raise StateError(f"{where} has the shape {found} instead of {tuple(sizes.get(str(s), s) for s in shape)}")
+
+
+def check_ascending(values: Any, start: Any, where: str) -> None:
+    """Raise StateError unless the parts of an array that begin at `start` ascend."""
+    steps = np.diff(values) < 0
+    borders = np.zeros(len(steps), dtype=bool)
+    inner = start[(start > 0) & (start < len(values))]
+    borders[inner - 1] = True
+    if (steps & ~borders).any():
+        raise StateError(f"{where} does not ascend")
+
+
+def check_starts(start: Any, length: int, where: str) -> None:
+    """Raise StateError unless `start` has the ascending starts of the parts of an array of this length, and its end."""
+    if len(start) < 1 or start[0] != 0 or start[-1] != length or (np.diff(start) < 0).any():
+        raise StateError(f"{where} does not divide {length} numbers")
