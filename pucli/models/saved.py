@@ -34,7 +34,7 @@ from pucli.data.encode.standardise import Standardiser
 from pucli.core.errors import UsageError
 from pucli.models.relabelling import InWords
 from pucli.methods import all_methods, estimator_class
-from pucli.saved_state import StateError, check_state
+from pucli.core.saved_state import StateError, check_state
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT = "pucli model, version 1"
@@ -42,6 +42,24 @@ FORMAT = "pucli model, version 1"
 OWN_VERSIONS = ("pucli", "scikit-learn", "numpy")
 ABOUT = "model.json"
 DIGEST = "sha256"  # entry of the description: the digest of everything else
+# Names that classes had in files of earlier versions.
+FORMER_NAMES = {
+    "pucli.auto.calibration.Calibration": "pucli.solvers.ensemble.calibration.Calibration",
+    "pucli.auto.cut.Cut": "pucli.solvers.ensemble.threshold.Cut",
+    "pucli.auto.ensemble.Ensemble": "pucli.solvers.ensemble.ensemble.Ensemble",
+    "pucli.auto.ensemble.FittedMember": "pucli.solvers.ensemble.ensemble.FittedMember",
+    "pucli.auto.estimates.Estimate": "pucli.solvers.ensemble.estimates.Estimate",
+    "pucli.auto.forests.TreeSum": "pucli.solvers.ensemble.forests.TreeSum",
+    "pucli.auto.members.Views": "pucli.solvers.ensemble.members.Views",
+    "pucli.auto.prior.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorEstimate",
+    "pucli.auto.refit.QuantileMap": "pucli.solvers.ensemble.refit.QuantileMap",
+    "pucli.auto.refit.Refitted": "pucli.solvers.ensemble.refit.Refitted",
+    "pucli.auto.ridge.KernelRidge": "pucli.solvers.ensemble.ridge.KernelRidge",
+    "pucli.auto.rows.GaussianRanks": "pucli.solvers.ensemble.rows.GaussianRanks",
+    "pucli.auto.rows.Standardise": "pucli.solvers.ensemble.rows.Standardise",
+    "pucli.auto.trees.Bins": "pucli.solvers.ensemble.trees.Bins",
+    "pucli.auto.trees.Forest": "pucli.solvers.ensemble.trees.Forest",
+}
 
 
 @dataclass(frozen=True)
@@ -143,7 +161,7 @@ def model_bytes(model: SavedModel) -> bytes:
 
 
 def _check_parts(model: SavedModel) -> None:
-    """Raise StateError unless every part of a model is as its class declares it, see `pucli.saved_state`."""
+    """Raise StateError unless every part of a model is as its class declares it, see `pucli.core.saved_state`."""
     sizes = {"m": len(model.feature_names)}
     for name, step in model.pipeline.steps:
         check_state(step, name, sizes)
@@ -186,7 +204,7 @@ def load_model(path: str | Path) -> SavedModel:
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
         )
-    reader = ValueReader(path, members, _known_classes(method))
+    reader = ValueReader(path, members, _readable_classes(method))
     try:
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
         encoder = reader.decode(about.get("encoder"))
@@ -328,6 +346,12 @@ def _known_classes(method: str) -> dict[str, type]:
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)
     return known
+
+
+def _readable_classes(method: str) -> dict[str, type]:
+    """Return `_known_classes`, also under the names that they have in files of earlier versions."""
+    known = _known_classes(method)
+    return {**known, **{former: known[now] for former, now in FORMER_NAMES.items() if now in known}}
 
 
 def _content(path: Path) -> bytes:

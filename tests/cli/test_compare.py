@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from pucli.metrics import corrected_resampled_t, holm_adjusted
-from pucli.models.compare import Scores, Task, compare, declared_task
-from pucli.models.compare import judge
+from pucli.models.compare import Scores, Task, compare, declared_task, judge
 from pucli.models.compare.chance import Ranked, chance
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pucli import saved_state
+from pucli.core import saved_state
 from pucli.core.errors import RunError, UsageError
 from pucli.methods import METHODS, make_estimator
 from pucli.models.saved import ABOUT, SavedModel, load_model, make_pipeline, save_model
-from pucli.saved_state import Held
+from pucli.core.saved_state import Held
 
 
 def rows():

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
-from pucli.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
 
 if TYPE_CHECKING:
     import pandas as pd

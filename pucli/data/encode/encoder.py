@@ -16,12 +16,12 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, Plain, State, StateError
 from pucli.data.encode.column_encoders import ColumnEncoder, Number, Text, Unused, encoder_of_state, encoder_state
 from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import Column, column_kinds
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.frames import TableError, as_frame
-from pucli.saved_state import Array, Each, Flag, Held, Optional, Parts, Plain, State, StateError
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):

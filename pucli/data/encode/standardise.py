@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Floats
-from pucli.saved_state import LARGEST, Array, State
+from pucli.core.saved_state import LARGEST, Array, State
 
 
 class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -16,13 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
-from pucli.core.seeding import stream
-from pucli.estimators.auto import baseline
-from pucli.estimators.auto.leaderboard import leaderboard
-from pucli.estimators.auto.member_list import SavedTypes, all_members
-from pucli.estimators.base.parameters import Constraints, Label, one_of
-from pucli.estimators.base.pu import PUClassifier
-from pucli.saved_state import (
+from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
     Array,
@@ -38,6 +32,12 @@ from pucli.saved_state import (
     Word,
     check_ascending,
 )
+from pucli.core.seeding import stream
+from pucli.estimators.auto import baseline
+from pucli.estimators.auto.leaderboard import leaderboard
+from pucli.estimators.auto.member_list import SavedTypes, all_members
+from pucli.estimators.base.parameters import Constraints, Label, one_of
+from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from pucli.core.arrays import Bools, Floats
-from pucli.saved_state import AT_LEAST_ZERO, PORTION, Scalar, State
+from pucli.core.saved_state import AT_LEAST_ZERO, PORTION, Scalar, State
 from pucli.solvers.kernels.quadratic_surface import surface_features
 from pucli.solvers.surface.problem import shared
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
+from pucli.core.saved_state import PORTION, Labels, Optional, State
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
@@ -21,7 +22,6 @@ from pucli.estimators.base.labels import positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
-from pucli.saved_state import PORTION, Labels, Optional, State
 
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number

@@ -11,11 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
-from pucli.saved_state import STATEMENT, Flag, Labels, Plain, State
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:

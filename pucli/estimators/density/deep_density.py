@@ -18,10 +18,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Floats
+from pucli.core.saved_state import Array, Flag, Layers, State, Word
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.sparse_rows import dense_rows
-from pucli.saved_state import Array, Flag, Layers, State, Word
 from pucli.solvers.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
 from pucli.solvers.deep.networks import OUTPUTS, Network
 from pucli.solvers.result import Certificate

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.data_defaults import (
     Rule,
     balanced_hinge_and_square,
@@ -18,7 +19,6 @@ from pucli.estimators.base.data_defaults import (
 )
 from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
-from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.glpual.problem import glpual_objective

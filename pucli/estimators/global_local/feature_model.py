@@ -9,10 +9,10 @@ import numpy as np
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.memory import check_memory
+from pucli.core.saved_state import STATEMENT, Array, Scalar, State
 from pucli.estimators.base.data_defaults import Rule, median_distance
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.pu import MEASURED_ROWS, PUClassifier
-from pucli.saved_state import STATEMENT, Array, Scalar, State
 from pucli.solvers.glpual.sums import BLOCK_ROWS, RowSums, sums_in_blocks
 from pucli.solvers.kernels.graph import Edges, squared_distances_between
 from pucli.solvers.kernels.intercept import with_intercept

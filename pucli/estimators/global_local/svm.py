@@ -10,12 +10,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.svm import SVC
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.sample_weight import WeightedPU
 from pucli.estimators.global_local.feature_model import FeatureModel
-from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.glpual.sums import solve_squares_from_sums

@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
 from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
-from pucli.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
     Gaussian,

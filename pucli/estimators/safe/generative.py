@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.saved_state import Array, Plain, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
-from pucli.saved_state import Array, Plain, State
 from pucli.solvers.safe.families import Bernoulli, DiagonalGaussian, FixedGaussian, FullGaussian, Poisson
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 

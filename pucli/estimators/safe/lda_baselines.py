@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from pucli.core.arrays import Floats, Ints
+from pucli.core.saved_state import Array, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, NumberIn
 from pucli.estimators.safe.generative import GenerativeClassifier
 from pucli.estimators.safe.mcpl import MCPLLDA
-from pucli.saved_state import Array, State
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.em import expectation_maximisation
 

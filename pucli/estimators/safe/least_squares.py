@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
-from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.result import CLOSED_FORM, Certificate
 from pucli.solvers.safe.least_squares import (
     contrast,

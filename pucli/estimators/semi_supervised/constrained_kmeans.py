@@ -18,11 +18,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Floats, Ints
+from pucli.core.saved_state import Array, State
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
 from pucli.estimators.base.semi_supervised import unlabeled_rows
 from pucli.estimators.base.sparse_rows import dense_rows
-from pucli.saved_state import Array, State
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
 from pucli.solvers.result import Certificate
 

@@ -11,6 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.lru_cache import KEPT
+from pucli.core.saved_state import Array, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.estimators.semi_supervised.one_against_rest import (
@@ -19,7 +20,6 @@ from pucli.estimators.semi_supervised.one_against_rest import (
     scores_of_machines,
     signs_of_machines,
 )
-from pucli.saved_state import Array, State
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.svm.laplacian import GraphKernel, graph_kernel, solve_laplacian_svms
 

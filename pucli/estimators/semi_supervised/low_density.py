@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.lru_cache import KEPT
+from pucli.core.saved_state import ABOVE_ZERO, Array, Parts, State
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.estimators.semi_supervised.one_against_rest import (
@@ -18,7 +19,6 @@ from pucli.estimators.semi_supervised.one_against_rest import (
     scores_of_machines,
     signs_of_machines,
 )
-from pucli.saved_state import ABOVE_ZERO, Array, Parts, State
 from pucli.solvers.kernels.paths import PathMap, make_path_map, median_stretch, path_costs
 from pucli.solvers.svm.transductive import solve_transductive
 

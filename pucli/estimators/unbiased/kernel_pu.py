@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
 from pucli.estimators.base.data_defaults import Rule, half_ridge_of_means, median_distance
 from pucli.estimators.base.parameters import (
@@ -20,7 +21,6 @@ from pucli.estimators.base.parameters import (
     RandomState,
     one_of,
 )
-from pucli.saved_state import Array, Scalar, State
 from pucli.solvers.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow during the solution.

@@ -12,12 +12,12 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.saved_state import STATEMENT, Array, Held, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.global_local.svm import rbf_gamma
-from pucli.saved_state import STATEMENT, Array, Held, Scalar, State
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.result import Certificate

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.saved_state import Array, State
 from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.estimators.unbiased.usmo import USMO
-from pucli.saved_state import Array, State
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.losses import relative_scale
 from pucli.solvers.usmo.ramp import solve_ramp

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.estimators.base.certificate import ROUNDING
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
@@ -25,7 +26,6 @@ from pucli.estimators.base.parameters import (
     one_of,
 )
 from pucli.estimators.global_local.feature_model import FeatureModel
-from pucli.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.upu.network import Network, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu

@@ -10,10 +10,10 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.saved_state import STATEMENT, Array, State
 from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
-from pucli.saved_state import STATEMENT, Array, State
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.row_losses.losses import (

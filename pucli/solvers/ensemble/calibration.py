@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pucli.saved_state import Array, State
+from pucli.core.saved_state import Array, State
 from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
 
 KNOTS = 200

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from pucli.core.saved_state import PORTION, Each, Held, Plain, Scalar, State, Word
 from pucli.core.seeding import stream
-from pucli.saved_state import PORTION, Each, Held, Plain, Scalar, State, Word
 from pucli.solvers.ensemble.members import Member, Model, TrainingRows, Views
 from pucli.solvers.ensemble.ranking import pu_auc
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pucli.saved_state import Held, Scalar, State
+from pucli.core.saved_state import Held, Scalar, State
 from pucli.solvers.ensemble.rows import balanced_weights
 from pucli.solvers.ensemble.trees import Forest, Tree, grow, join
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from pucli.saved_state import Array, Held, State
+from pucli.core.saved_state import Array, Held, State
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise

@@ -19,8 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from pucli.core.saved_state import Array, Held, State
 from pucli.core.seeding import stream
-from pucli.saved_state import Array, Held, State
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, standardised_member
 from pucli.solvers.ensemble.members import Member, TrainingRows
 

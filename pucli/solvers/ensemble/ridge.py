@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist
 
-from pucli.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
+from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
 from pucli.solvers.ensemble.ranking import pu_auc
 from pucli.solvers.ensemble.rows import balanced_weights
 

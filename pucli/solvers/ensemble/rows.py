@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pucli.saved_state import Array, State, StateError, check_ascending, check_starts
+from pucli.core.saved_state import Array, State, StateError, check_ascending, check_starts
 
 FOLDS = 5
 # Number of quantiles of a feature that are kept to map new values to Gaussian ranks.

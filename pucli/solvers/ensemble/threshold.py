@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
-from pucli.saved_state import PORTION, Scalar, State, Word
+from pucli.core.saved_state import PORTION, Scalar, State, Word
 from pucli.solvers.ensemble.calibration import factor_for
 from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
 

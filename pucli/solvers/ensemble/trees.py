@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import AnyArray, Floats, Ints
-from pucli.saved_state import Array, State, StateError, check_ascending, check_starts
+from pucli.core.saved_state import Array, State, StateError, check_ascending, check_starts
 
 Whole: TypeAlias = int | np.int64
 Tree: TypeAlias = tuple[AnyArray, AnyArray, AnyArray, Floats]

@@ -13,15 +13,15 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.methods import METHODS, estimator_class
 from pucli.models.saved import ABOUT, load_model
-from pucli.saved_state import declared_state
+from pucli.core.saved_state import declared_state
 from tests.helpers import ROOT
-from tests.saved_models.mutate import members_of, packed
+from tests.models.saved_models.mutate import members_of, packed
 
 
 def _mutate(*words: str, limit: float) -> None:
     """Run the changes in a process of its own, which compiled code may end."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.saved_models.mutate", *words],
+        [sys.executable, "-m", "tests.models.saved_models.mutate", *words],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,

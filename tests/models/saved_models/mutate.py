@@ -1,4 +1,4 @@
-"""Change the model files of this folder at random and open them: ``python -m tests.saved_models.mutate COUNT SEED``.
+"""Change the model files of this folder at random and open them: ``python -m tests.models.saved_models.mutate COUNT SEED``.
 
 Each change is tried on a file without its digest, so that only what the classes declare can notice it: an error of one
 line, or finite predictions in their range. With its digest the file must be refused, or predict the same. A line is
@@ -23,7 +23,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.models.saved import ABOUT, DIGEST, _digest, load_model
-from tests.saved_models.make import FOLDER, predictions
+from tests.models.saved_models.make import FOLDER, predictions
 
 MOST_BYTES, MOST_SECONDS = 2**30, 30
 JUNK: tuple[Any, ...] = (

@@ -10,7 +10,7 @@ import pytest
 
 from pucli.methods import METHODS
 from pucli.models.saved import load_model
-from tests.saved_models.make import EXPECTED, FOLDER, VARIANTS, predictions
+from tests.models.saved_models.make import EXPECTED, FOLDER, VARIANTS, predictions
 
 KNOWN = json.loads(EXPECTED.read_text())
 
