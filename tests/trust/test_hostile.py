@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from pucli.bench.trust import hostile_models
 from pucli.bench.trust._fuzz import MUTATIONS, Case, judge
 from pucli.bench.trust._guard import Guard, Outcome
+
 from pucli.core.errors import UsageError
 from pucli.models.saved import load_model
 

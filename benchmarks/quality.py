@@ -1,0 +1,109 @@
+"""How good the automatic classifier is on 32 public tasks, beside baselines, our methods and other libraries.
+
+Every method has the same splits. F1 is that at the method's own cut; AUC and F1 are means over tasks on test rows.
+"Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
+"prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
+"kept" the share of the cells whose 90 % interval holds the truth. Two of the ceilings run on case-control labels only.
+`pucli bench labelling` tries models of labels that are not random.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pucli.bench._quality_labelling import LABELLINGS, labelled_split, told
+from pucli.bench._quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
+from pucli.bench._quality_table import COLUMNS, Cell, table
+from pucli.bench._quality_tasks import Rows, at_hand, load, tasks
+from pucli.bench._timing import Progress
+
+from pucli.data.splits.scenarios import split_stream
+
+FREQUENCIES = (0.25, 0.5)
+FULL = {"repeats": 5}
+
+
+def run(
+    progress: Progress | None = None,
+    *,
+    half: str = "all",
+    repeats: int = 1,
+    labellings: Sequence[str] = tuple(LABELLINGS),
+    frequencies: Sequence[float] = FREQUENCIES,
+    methods: list[str] | None = None,
+    folder: Path | None = None,
+    seed: int = 7,
+) -> dict[str, Any]:
+    """Return the table of `pucli bench quality`.
+
+    The files come from `folder`, by default as those of `pucli fetch`.
+    """
+    present = at_hand(half, folder)
+    chosen = methods or [name for name in installed() if name not in OF_LABELLING]
+    cells: list[Cell] = []
+    jobs = [(task, labelling) for task in present for labelling in labellings]
+    for done, (task, labelling) in enumerate(jobs, start=1):
+        rows = load(task, folder)
+        names = chosen if labelling == "case-control" or methods else [n for n in chosen if n not in CASE_CONTROL_ONLY]
+        for frequency in frequencies:
+            for repeat in range(repeats):
+                cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
+        if progress is not None:
+            progress(done, len(jobs))
+    left_out = [task for task in tasks(half) if task not in present]
+    title = f"{len(present)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
+    return {
+        "title": title + (f"; without {', '.join(left_out)}, whose files are missing" if left_out else ""),
+        "columns": list(COLUMNS),
+        "rows": table(cells, chosen),
+        "cells": [cell._asdict() for cell in cells],
+    }
+
+
+def _cells(
+    task: str, rows: Rows, frequency: float, repeat: int, labelling: str, methods: list[str], seed: int
+) -> list[Cell]:
+    rng = split_stream(seed, task, labelling, frequency, repeat)
+    split = labelled_split(labelling, rows.X, rows.y, frequency, rng)
+    labelled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
+    scenario = told(labelling)
+    population = y[~labelled] if scenario == "case-control" else y
+    problem = Problem(rows.X[split.train], labelled, rows.X[split.test], y, float(population.mean()), scenario, repeat)
+    found = []
+    for method in methods:
+        started = time.process_time()
+        prediction = predict(method, problem)
+        if prediction is not None:
+            where = (method, task, labelling, frequency, repeat)
+            found.append(_measured(where, prediction, problem.true_prior, y_test, time.process_time() - started))
+    return found
+
+
+def _measured(
+    where: tuple[str, str, str, float, int], prediction: Prediction, prior: float, y_test: np.ndarray, seconds: float
+) -> Cell:
+    from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+
+    actual = {
+        "prior": prior,
+        "f1": float(f1_score(y_test, prediction.positive, zero_division=0)),
+        "auc": float(roc_auc_score(y_test, prediction.scores)),
+        "recall": float(recall_score(y_test, prediction.positive)),
+        "precision": float(precision_score(y_test, prediction.positive, zero_division=0)),
+    }
+    kept = {
+        name: low <= actual[name] <= high for name, (_, low, high) in prediction.intervals.items() if name in actual
+    }
+    error = None if prediction.prior is None else abs(prediction.prior - prior)
+    calibration = None if prediction.probabilities is None else _calibration_error(prediction.probabilities, y_test)
+    return Cell(*where, actual["f1"], actual["auc"], error, calibration, kept, seconds)
+
+
+def _calibration_error(p: np.ndarray, y: np.ndarray) -> float:
+    """Return the mean distance between probability and share of positives, over ten groups of equal size."""
+    groups = np.array_split(np.argsort(p, kind="stable"), 10)
+    return float(sum(len(g) * abs(p[g].mean() - y[g].mean()) for g in groups if len(g)) / len(p))

@@ -1,0 +1,116 @@
+"""Which rule chooses parameters best without true labels: PUF once, estimated F1, or PU-AUC and then the cut.
+
+The tasks and splits are those of `pucli bench quality`, case-control, of at most `MOST_FEATURES` features. Features are
+standardised, parameters are chosen on the training rows, and F1 and AUC are those of the test rows. "wins" counts the
+tasks on which the F1 is larger than with PUF of one cross-validation, the rule of the thesis, and "wins over f1" those
+on which it is larger than with the estimated F1. The default of `pucli tune` was decided on the design half.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
+from pucli.bench._timing import Progress, reporter
+
+from pucli.data.splits.scenarios import make_split, split_stream
+
+FREQUENCIES = (0.25, 0.5)
+MOST_FEATURES = 150
+COLUMNS = ("tasks", "method", "labelled", "rule", "F1", "AUC", "wins", "wins over f1", "seconds")
+RBF = {"width": [0.5, 1, 2, 4, 8], "lam": [0.1, 1, 10, 100, 1000], "c_u": [0.5, 0.1, 0.01]}
+# Name in the table -> method, fixed parameters, grid (None for that of the method).
+METHODS: dict[str, tuple[str, dict[str, Any], dict[str, Any] | None]] = {
+    "gllc, RBF": ("gllc", {"kernel": "rbf"}, RBF),
+    "svc-naive": ("svc-naive", {}, None),
+    "glpual": ("glpual", {}, None),
+    "e-glpual": ("e-glpual", {}, None),
+    "usmo": ("usmo", {}, None),
+}
+THESIS, F1 = "puf, once", "f1, 3 times"
+RULES: dict[str, dict[str, Any]] = {
+    THESIS: {"rule": "puf", "cv_repeats": 1},
+    F1: {"rule": "f1", "cv_repeats": 3},
+    "pu-auc, twice": {"rule": "pu-auc", "cv_repeats": 2},
+}
+
+
+def run(progress: Progress | None = None, *, half: str = "all", folder: Path | None = None) -> dict[str, Any]:
+    """Return the table of `pucli bench tuning`; the files are those of `pucli bench quality`."""
+    import pandas as pd
+
+    present = at_hand(half, folder)
+    report, cells = reporter(progress), []
+    for done, task in enumerate(present, start=1):
+        rows = load(task, folder)
+        if rows.X.shape[1] <= MOST_FEATURES:
+            for frequency in FREQUENCIES:
+                of = {"task": task, "tasks": "design" if task in DESIGN else "look-once"}
+                cells += [{**of, **cell} for cell in _cells(task, rows, frequency)]
+        report(done, len(present))
+    frame = pd.DataFrame(cells)
+    counts = ", ".join(f"{part.task.nunique()} {name}" for name, part in frame.groupby("tasks"))
+    title = f"Rules that choose parameters, tasks: {counts}; means of the test rows"
+    return {"title": title, "columns": list(COLUMNS), "rows": _table(frame), "cells": cells}
+
+
+def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
+    """Return one cell for each method and rule on one split."""
+    from sklearn.metrics import f1_score, roc_auc_score
+
+    from pucli.data.encode.standardise import Standardiser
+    from pucli.methods import make_estimator
+    from pucli.models.fitting import seeded
+    from pucli.tuning import tune
+
+    split = make_split("case-control", rows.y, frequency, rng=split_stream(7, task, "case-control", frequency, 0))
+    scaler = Standardiser().fit(rows.X[split.train])
+    X, X_test = scaler.transform(rows.X[split.train]), scaler.transform(rows.X[split.test])
+    found = []
+    for method, (name, params, grid) in METHODS.items():
+        for rule, how in RULES.items():
+            started = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                chosen = tune(name, X, split.s, params=seeded(name, params, 0), grid=grid, **how).params
+                seconds = time.process_time() - started
+                model = make_estimator(name, **chosen).fit(X, split.s)
+            y, predicted = rows.y[split.test], np.asarray(model.predict(X_test)) == 1
+            quality = {
+                "F1": float(f1_score(y, predicted, zero_division=0)),
+                "AUC": float(roc_auc_score(y, model.decision_function(X_test))),
+            }
+            found.append({"method": method, "labelled": frequency, "rule": rule, **quality, "seconds": seconds})
+    return found
+
+
+def _table(frame: Any) -> list[dict[str, Any]]:
+    lines = []
+    for (half, method, frequency), part in frame.groupby(["tasks", "method", "labelled"], sort=False):
+        f1 = part.pivot(index="task", columns="rule", values="F1")
+
+        def wins(rule: str, other: str, f1: Any = f1) -> str:
+            if rule == other:
+                return ""
+            return f"{int((f1[rule] > f1[other]).sum())} of {int((f1[rule] != f1[other]).sum())} that differ"
+
+        for rule in RULES:
+            means = part[part.rule == rule][["F1", "AUC", "seconds"]].mean()
+            lines.append(
+                {
+                    "tasks": half,
+                    "method": method,
+                    "labelled": frequency,
+                    "rule": rule,
+                    "F1": float(means.F1),
+                    "AUC": float(means.AUC),
+                    "wins": wins(rule, THESIS),
+                    "wins over f1": "" if rule == THESIS else wins(rule, F1),
+                    "seconds": float(means.seconds),
+                }
+            )
+    return sorted(lines, key=lambda line: str(line["tasks"]))

@@ -1,0 +1,261 @@
+"""USMO against SVR on stacked rows and a general QP solver: time, gap, memory, and growth with n.
+
+Two Gaussians in 20 dimensions, 100 labelled rows, Gaussian kernel of width 3, lam = 0.01, one BLAS thread. Every solver
+is stopped at a relative duality gap of 1e-4, measured by the same function for all. SVR gets the loosest tolerance that
+reaches it, and a target M that is known to be large enough. Memory is the peak of a separate process, including
+interpreter, libraries and data.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pucli.bench._timing import Progress, once, reporter
+
+from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import RunError
+
+if TYPE_CHECKING:
+    from pucli.solvers.row_losses.linear import LinearSolution
+    from pucli.solvers.usmo.blocks import KernelSolution
+    from pucli.solvers.usmo.problem import DoubleHingeProblem
+
+LABELLED, FEATURES, PRIOR, LAM, WIDTH = 100, 20, 0.4, 0.01, 3.0
+GAP = 1e-4
+SIZES = (1000, 2000, 5000)
+QP_ROWS = 2000
+LINEAR_ROWS = 1_000_000
+MEMORY_ROWS = (5000, 10_000)
+MEMORY_FEATURES = 784
+FULL = {"sizes": (1000, 2000, 5000, 10_000, 20_000), "memory_rows": (5000, 10_000, 20_000, 60_000)}
+SVR_TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
+
+
+def run(
+    progress: Progress | None = None,
+    *,
+    sizes: tuple[int, ...] = SIZES,
+    qp_rows: int = QP_ROWS,
+    linear_rows: int = LINEAR_ROWS,
+    memory_rows: tuple[int, ...] = MEMORY_ROWS,
+) -> dict[str, Any]:
+    """Return the table of `pucli bench usmo`.
+
+    Numbers of unlabeled rows: sizes, against SVR; qp_rows, against Clarabel; linear_rows, for the linear kernel with 10
+    features like poker hands; memory_rows, for peak memory at 784 features. Those of `FULL` take half an hour, most of
+    it for SVR at 20,000 rows.
+    """
+    from threadpoolctl import threadpool_limits
+
+    report = reporter(progress)
+    steps = len(sizes) + len(memory_rows) + 2
+    rows = []
+    with threadpool_limits(1):
+        _usmo(_problem(500))
+        seconds = []
+        for done, n in enumerate(sizes):
+            rows += _against_svr(n)
+            seconds.append(rows[-2]["seconds"])
+            report(done + 1, steps)
+        if len(sizes) > 1:
+            exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+            rows.append({"name": "USMO, exponent of n fitted to its times", "note": f"{exponent:.2f}"})
+        rows += _against_qp(qp_rows)
+        report(len(sizes) + 1, steps)
+    rows.append(_apart(_linear_child, linear_rows))
+    report(len(sizes) + 2, steps)
+    for done, n in enumerate(memory_rows):
+        rows.append(_apart(_memory_child, n))
+        report(len(sizes) + 3 + done, steps)
+    if len(memory_rows) > 1:
+        rows.append(_memory_growth(memory_rows, [row["peak_mb"] for row in rows[-len(memory_rows) :]]))
+    title = (
+        f"USMO: {FEATURES} features, {LABELLED} labelled, Gaussian kernel, relative gap {GAP:g}; "
+        "CPU seconds of one thread; ratio: the peer's over USMO's"
+    )
+    return {"title": title, "rows": rows}
+
+
+def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
+    """Return the row on the growth of peak memory, which is linear if its increments are equal."""
+    steps = np.diff(peak_mb) / np.diff(n) * 1000
+    shown = ", ".join(f"{step:.1f}" for step in steps)
+    return {
+        "name": "USMO, growth of peak memory from each n to the next",
+        "target": "equal (linear)",
+        "note": f"{shown} MB for 1000 more rows; X itself takes {MEMORY_FEATURES * 8e-3:.1f}",
+    }
+
+
+def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
+    """Return rows of two Gaussians and which of them are labelled."""
+    rng = np.random.default_rng(n)
+    centre = np.ones(features) / np.sqrt(features)
+    X = rng.normal(size=(LABELLED + n, features))
+    X[:LABELLED] += centre
+    X[LABELLED:] += np.where(rng.random(n) < PRIOR, 1.0, -1.0)[:, None] * centre
+    return X, np.arange(LABELLED + n) < LABELLED
+
+
+def _problem(n: int) -> DoubleHingeProblem:
+    from pucli.solvers.kernels.functions import Kernel
+    from pucli.solvers.usmo.problem import double_hinge_problem
+
+    X, labelled = _data(n)
+    return double_hinge_problem(X, labelled, Kernel("rbf", WIDTH), PRIOR, LAM)
+
+
+def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
+    """Solve from the default start, as an estimator does after checking its input."""
+    from pucli.solvers.usmo.blocks import solve_kernel
+    from pucli.solvers.usmo.start import subsample_start
+
+    cache_bytes = 200e6
+    return solve_kernel(
+        problem.X_u,
+        problem.kernel,
+        problem.losses,
+        problem.total,
+        problem.a_X,
+        problem.a_norm,
+        subsample_start(problem, np.random.default_rng(0), cache_bytes=cache_bytes),
+        tol=GAP,
+        cache_bytes=cache_bytes,
+        trivial=problem.trivial,
+    )
+
+
+def _relative_gap(problem: DoubleHingeProblem, sigma: Floats) -> float:
+    from pucli.solvers.row_losses.losses import bias_and_gap, dual_value, relative_scale
+
+    G = problem.kernel.combination(problem.X_u, problem.X_u, sigma) - problem.a_X
+    _, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
+    dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
+    return gap / relative_scale(dual + gap, gap, problem.trivial)
+
+
+def _best(problem: DoubleHingeProblem, n: int) -> tuple[float, KernelSolution]:
+    """Return the shortest of a few runs of USMO; for large n there is one run."""
+    runs = [once(lambda: _usmo(problem)) for _ in range(5 if n <= 2000 else 2 if n <= 5000 else 1)]
+    return min(runs, key=lambda pair: pair[0])
+
+
+def _against_svr(n: int) -> list[dict[str, Any]]:
+    from pucli.solvers.usmo.svr import solve_svr
+
+    problem = _problem(n)
+    ours, solution = _best(problem, n)
+    if n <= 2000:
+        _, far = solve_svr(problem, tol=SVR_TOLERANCES[0])
+    else:
+        far = 10.0
+    for tol in SVR_TOLERANCES if n <= 2000 else SVR_TOLERANCES[1:]:
+        theirs, (sigma, used) = once(partial(solve_svr, problem, tol=tol, first_target=far))
+        gap = _relative_gap(problem, sigma)
+        if gap <= GAP:
+            break
+    target = "at least 5" if n >= 5000 else "at least 1"
+    return [
+        {"name": f"USMO, n = {n}", "seconds": ours, "note": f"gap {_relative_gap(problem, solution.dual):.1e}"},
+        {
+            "name": f"SVR on stacked rows, n = {n}",
+            "seconds": theirs,
+            "ratio": theirs / ours,
+            "target": target,
+            "note": f"gap {gap:.1e}, its tol {tol:g}, M = {used:g}",
+        },
+    ]
+
+
+def _against_qp(n: int) -> list[dict[str, Any]]:
+    from pucli.solvers.usmo.qp import solve_qp
+
+    problem = _problem(n)
+    ours, solution = _best(problem, n)
+    theirs, sigma = once(lambda: solve_qp(problem, tol=GAP))
+    return [
+        {"name": f"USMO, n = {n}", "seconds": ours, "note": f"gap {_relative_gap(problem, solution.dual):.1e}"},
+        {
+            "name": f"Clarabel on the dual, n = {n}",
+            "seconds": theirs,
+            "ratio": theirs / ours,
+            "target": "at least 30",
+            "note": f"gap {_relative_gap(problem, sigma):.1e}",
+        },
+    ]
+
+
+def _apart(child: Callable[[int], dict[str, Any]], n: int) -> dict[str, Any]:
+    """Run `child(n)` in a separate process and return its result with its own peak memory."""
+    code = f"import json; from pucli.bench.usmo import {child.__name__} as child; print(json.dumps(child({n})))"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    if finished.returncode:
+        raise RunError(f"the benchmark's separate process failed: {finished.stderr.strip()[-500:]}")
+    found: dict[str, Any] = json.loads(finished.stdout)
+    return found
+
+
+def _peak_mb() -> float:
+    status = Path("/proc/self/status")
+    if status.exists():  # ru_maxrss of a Linux process starts at its parent's
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+def _linear_child(n: int) -> dict[str, Any]:
+    from threadpoolctl import threadpool_limits
+
+    from pucli.solvers.kernels.functions import Kernel
+    from pucli.solvers.row_losses.linear import solve_linear
+    from pucli.solvers.usmo.problem import double_hinge_problem
+
+    rng = np.random.default_rng(0)
+    X = np.empty((n + LABELLED, 10))
+    X[:, ::2] = rng.integers(1, 5, size=(n + LABELLED, 5))
+    X[:, 1::2] = rng.integers(1, 14, size=(n + LABELLED, 5))
+    X[:LABELLED, 1::2] = np.sort(X[:LABELLED, 1::2], axis=1)
+    labelled = np.arange(n + LABELLED) < LABELLED
+
+    def solve(rows: slice) -> LinearSolution:
+        problem = double_hinge_problem(X[rows], labelled[rows], Kernel("linear"), PRIOR, LAM)
+        a = problem.c1 * problem.X_p.sum(axis=0)
+        return solve_linear(problem.X_u, problem.losses, problem.total, a, tol=GAP, trivial=problem.trivial)
+
+    with threadpool_limits(1):
+        solve(slice(0, 1000))
+        seconds, solution = once(lambda: solve(slice(None)))
+    peak = _peak_mb()
+    return {
+        "name": f"USMO, linear kernel, n = {n} x 10",
+        "seconds": seconds,
+        "target": "30 s and 1 GB at n = 1,000,000",
+        "note": f"gap {solution.gap / abs(solution.objective):.1e}, peak {peak:.0f} MB",
+    }
+
+
+def _memory_child(n: int) -> dict[str, Any]:
+    from threadpoolctl import threadpool_limits
+
+    from pucli.estimators.unbiased.usmo import USMO
+
+    X, labelled = _data(n, MEMORY_FEATURES)
+    model = USMO(prior=PRIOR, lam=LAM, width=20.0, tol=1e-3, random_state=0)
+    with threadpool_limits(1):
+        seconds, _ = once(lambda: model.fit(X, labelled))
+    peak = _peak_mb()
+    return {
+        "name": f"USMO, Gaussian kernel, n = {n} x {MEMORY_FEATURES}",
+        "seconds": seconds,
+        "target": "1500 MB at n = 60,000",
+        "note": f"converged at 1e-3: {model.converged_}, peak {peak:.0f} MB",
+        "peak_mb": peak,
+    }

@@ -1,0 +1,99 @@
+"""`pucli bench labelling`, `tuning`, `prior` and `members` on one small task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pucli.bench import labelling, members, prior, tuning
+
+from pucli.core.errors import UsageError
+from pucli.solvers.ensemble.class_prior import ALL_METHODS
+
+
+@pytest.fixture
+def wine(tmp_path: Path) -> Path:
+    """A folder without files: of the tasks, only the rows of wine come with scikit-learn."""
+    return tmp_path
+
+
+def test_models_of_biased_labels_run_beside_the_baselines(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelling, "OF_LABELLING", ("SAR-EM",))
+    monkeypatch.setattr(labelling, "BASELINES", ("SVC, unlabeled as negative",))
+    found = labelling.run(folder=wine, half="design")
+    lines = [line for line in found["rows"] if line["tasks"] == "all"]
+    assert {line["labelling"] for line in lines} == {"single-training-set", *labelling.BIASED}
+    assert {line["labelled"] for line in lines} == {0.25}
+    assert all(0.5 < line["AUC"] <= 1 for line in lines if line["method"] == "SAR-EM")
+
+
+@pytest.mark.slow
+def test_both_rules_choose_on_the_same_splits(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "METHODS", {"svc-naive": ("svc-naive", {}, {"C": [0.1, 1.0]})})
+    found = tuning.run(folder=wine, half="design")
+    assert [line["rule"] for line in found["rows"]] == [*tuning.RULES] * 2
+    assert all(line["F1"] > 0.5 for line in found["rows"])
+    with pytest.raises(UsageError, match="PUCLI_MIRROR"):
+        tuning.run(folder=wine, half="look-once")
+
+
+def test_a_win_is_a_task_on_which_the_rule_is_better() -> None:
+    def cell(task: str, rule: str, f1: float) -> dict[str, object]:
+        return {
+            "task": task,
+            "method": "m",
+            "labelled": 0.5,
+            "tasks": "design",
+            "rule": rule,
+            "F1": f1,
+            "AUC": f1,
+            "seconds": 1.0,
+        }
+
+    other = tuning.F1
+    cells = [cell(task, tuning.THESIS, 0.5) for task in "abc"]
+    cells += [cell(task, other, f1) for task, f1 in zip("abc", (0.6, 0.5, 0.4), strict=True)]
+    cells += [cell(task, "pu-auc, twice", 0.55) for task in "abc"]
+    lines = tuning._table(pd.DataFrame(cells))
+    assert next(line for line in lines if line["rule"] == other)["wins"] == "1 of 2 that differ"
+    assert lines[-1]["wins over f1"] == "2 of 3 that differ"
+
+
+def test_a_member_that_repeats_the_ensemble_changes_nothing(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "METHODS", {"svc-naive": {}})
+    monkeypatch.setattr(members, "FREQUENCIES", (0.5,))
+    monkeypatch.setattr(members, "_joining", lambda name, params, X, labelled, X_test: 0.0 * X_test[:, 0])
+    lines = {line["method"]: line for line in members.run(folder=wine)["rows"]}
+    assert len(lines) == 8
+    assert lines["svc-naive"]["change"] == 0.0
+    assert lines["svc-naive"]["alone"] < 0.0
+
+
+def test_a_method_joins_with_the_weight_of_a_member() -> None:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(2, 1, (30, 2)), rng.normal(-2, 1, (60, 2))])
+    labelled = np.arange(90) < 20
+    scores = members._joining("glpual, linear", {"kernel": "linear"}, X, labelled, X)
+    assert scores[~labelled].mean() == pytest.approx(0.0, abs=1e-12)
+    assert scores[~labelled].std() == pytest.approx(1.0)
+    assert scores[:30].min() > scores[30:].mean()
+
+
+@pytest.mark.slow
+def test_estimators_of_the_prior_are_compared_on_the_same_splits(wine: Path) -> None:
+    found = prior.run(folder=wine, half="design", repeats=2)
+    assert [line["estimator"] for line in found["rows"] if line["estimator"] != prior.RECOMMENDED][:6] == list(
+        ALL_METHODS
+    )
+    cells = pd.DataFrame(found["cells"])
+    assert (cells.groupby(["labelled", "repeat"]).truth.nunique() == 1).all()
+    for line in found["rows"]:
+        of = cells[(cells.labelled == line["labelled"]) & (cells.estimator == line["estimator"])]
+        if line["estimator"] == prior.RECOMMENDED:
+            of = cells[(cells.labelled == line["labelled"]) & (cells.estimator == "auto") & cells.recommended]
+        assert line["cells"] == len(of)
+        assert line["error"] == pytest.approx(np.mean(np.abs(of.prior - of.truth)))
+        assert line["bias"] == pytest.approx(np.mean(of.prior - of.truth))
+        assert line["kept"] == pytest.approx(np.mean((of.low <= of.truth) & (of.truth <= of.high)))

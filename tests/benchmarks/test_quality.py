@@ -1,0 +1,128 @@
+"""The tasks and the table of `pucli bench quality`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pucli.bench import quality
+from pucli.bench._quality_labelling import LABELLINGS, labelled_split
+from pucli.bench._quality_methods import Problem, predict
+from pucli.bench._quality_table import NAIVE, Cell, table
+from pucli.bench._quality_tasks import DESIGN, load, tasks
+
+from pucli.core.errors import UsageError
+from pucli.data.catalogue.entries import load_catalogue
+from tests.helpers import ROOT
+
+DATA = ROOT.parent / "shared" / "data"
+
+
+def test_the_halves_share_no_file_and_make_the_whole() -> None:
+    design, once = tasks("design"), tasks("look-once")
+    assert len(tasks()) == 32
+    assert len(design) == len(once) == 16
+    assert set(design) == DESIGN
+
+    def files(names: list[str]) -> set[str]:
+        entries = [load_catalogue()["task-" + name] for name in names]
+        return {file.name for entry in entries for file in entry.files}
+
+    assert files(design).isdisjoint(files(once))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside this checkout")
+@pytest.mark.parametrize("task", tasks())
+def test_every_task_has_finite_rows_of_two_classes(task: str) -> None:
+    X, y = load(task, DATA)
+    assert X.shape[0] == len(y) <= 800
+    assert np.isfinite(X).all()
+    assert set(y) == {0, 1}
+
+
+def test_rows_that_are_drawn_are_the_same_in_every_run() -> None:
+    some, again, every = load("wine2", most=50), load("wine2", most=50), load("wine2")
+    assert len(some.y) == 50
+    np.testing.assert_array_equal(some.X, again.X)
+    assert {row.tobytes() for row in some.X} <= {row.tobytes() for row in every.X}
+    assert every.y.sum() == 71
+
+
+def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="PUCLI_MIRROR"):
+        quality.run(folder=tmp_path, half="look-once")
+    with pytest.raises(UsageError, match=r"PUCLI_MIRROR.*ecoli\.data"):
+        quality.run()
+
+
+def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
+    found = quality.run(folder=tmp_path, methods=["SVC, unlabeled as negative", "SVC, true prior"])
+    assert "without ecoli-cp" in found["title"]
+    lines = [line for line in found["rows"] if (line["tasks"], line["labelling"]) == ("all", "case-control")]
+    assert len(lines) == 4
+    naive, informed = (line["AUC"] for line in lines[:2])
+    assert naive == informed > 0.8
+    assert {line["labelling"] for line in found["rows"]} == set(LABELLINGS)
+
+
+@pytest.mark.parametrize("labelling", LABELLINGS)
+def test_a_labelling_marks_positives_and_as_many_as_it_should(labelling: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [200, 300])
+    X = rng.normal(size=(500, 3)) + y[:, None]
+    split = labelled_split(labelling, X, y, 0.5, np.random.default_rng(1))
+    known = split.s == 1
+    assert (y[split.train][known] == 1).all()
+    assert known.sum() == pytest.approx(0.5 * y[split.train].sum(), abs=3)
+    assert not set(split.train) & set(split.test)
+
+
+def test_labels_by_score_go_to_the_clearest_positives() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [500, 500])
+    X = rng.normal(size=(1000, 1)) + y[:, None]
+    split = labelled_split("sar-score", X, y, 0.25, np.random.default_rng(1))
+    labelled, positive = split.train[split.s == 1], split.train[y[split.train] == 1]
+    assert X[labelled].mean() > X[positive].mean() + 0.5
+
+
+def test_the_table_ranks_what_is_told_nothing_and_counts_wins() -> None:
+    def cell(method: str, task: str, f1: float) -> Cell:
+        return Cell(method, task, "case-control", 0.5, 0, f1, 0.9, None, None, {}, 1.0)
+
+    cells = []
+    for task, (auto, naive) in {"wine2": (0.9, 0.8), "glass": (0.7, 0.75), "hd": (0.8, 0.5)}.items():
+        cells += [cell("auto", task, auto), cell(NAIVE, task, naive), cell("true labels", task, 1.0)]
+    lines = {line["method"]: line for line in table(cells, ["auto", NAIVE, "true labels"]) if line["tasks"] == "all"}
+    assert lines["true labels"]["rank"] is None
+    assert lines["auto"]["rank"] == pytest.approx(4 / 3)
+    assert lines[NAIVE]["auto wins"] == "2 of 3"
+    assert lines["auto"]["worst to SVC"] == pytest.approx(-0.05)
+    assert "glass" in lines["auto"]["note"]
+
+
+@pytest.mark.slow
+def test_ceilings_know_what_they_say_and_are_cut_where_f1_is_largest() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [80, 120])
+    X = rng.normal(size=(200, 2)) + 1.5 * y[:, None]
+    labelled = (np.arange(200) < 40) & (y == 1)
+    X_test = rng.normal(size=(400, 2)) + 1.5 * (np.arange(400) % 2)[:, None]
+    problem = Problem(X, labelled, X_test, y, 0.25, "case-control", 0)
+    clean = predict("no hidden positives", problem)
+    poisoned = X.copy()
+    poisoned[(y == 1) & ~labelled] = 50.0
+    same = predict("no hidden positives", replace(problem, X=poisoned))
+    assert clean is not None
+    assert same is not None
+    np.testing.assert_array_equal(clean.scores, same.scores)
+    rare = predict("no hidden positives", replace(problem, true_prior=0.02))
+    assert rare is not None
+    assert rare.positive.sum() < clean.positive.sum()
+    told = predict("auto, true prior", problem)
+    assert told is not None
+    assert told.prior is None
+    assert told.positive.sum() > 0

@@ -1,0 +1,119 @@
+"""Damaged files, made by a seeded generator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from pucli.bench.trust._guard import Guard, Outcome
+from pucli.bench.trust._lines import Line
+
+Rng = np.random.Generator
+
+# Words of libraries and tracebacks that must not reach a user.
+RAW = re.compile(
+    r"Traceback|pandas|zipfile|BadZip|[Yy]aml\.|PyYAML|[Tt]okeniz|C error|openpyxl|xlrd|codec|scipy|numpy(?!\.savez)"
+    r"|pyarrow|Arrow|\w+Error\b|not a zip|defect in pucli|unexpected|escaped|could not convert|reshape|Magic"
+    r"|zlib|Error -\d|invalid literal|allow_pickle|Expecting|while (scanning|parsing)|constructor for the tag"
+    r"|<[\w.]+ object|0x[0-9a-f]{6}|broadcast|dimension mismatch|dtype"
+)
+
+
+@dataclass
+class Case:
+    """Files of one case, the command line that reads them, the allowed exit codes, and lines of a message."""
+
+    name: str
+    words: Sequence[str]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    codes: frozenset[int] = frozenset({0, 2})
+    make: Callable[[Path], None] | None = None
+    lines: int = 1
+
+
+def judge(outcome: Outcome, case: Case, seconds: float) -> str:
+    """Return what is wrong with an outcome, "" if nothing."""
+    if outcome.breaches:
+        return f"breach: {outcome.breaches[0]}"
+    if outcome.seconds >= seconds:
+        return f"took more than {seconds:.0f} s"
+    stderr = outcome.err.strip()
+    if outcome.code not in case.codes:
+        return f"exit code {outcome.code}: {stderr[-200:]}"
+    if len(stderr) > 2000:
+        return f"a message of {len(stderr)} characters"
+    raw = RAW.search(stderr)
+    if raw is not None:
+        return f"raw words {raw[0]!r}: {stderr[-300:]}"
+    if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) > case.lines):
+        return f"more than {case.lines} lines: {stderr[-200:]!r}"
+    return ""
+
+
+def try_cases(
+    line: Line, guard: Guard, cases: Sequence[Case], folder: Path, numbers: Sequence[int], seconds: float = 20.0
+) -> None:
+    """Run the cases of some numbers, each in an empty folder, and count them."""
+    import shutil
+
+    for number in numbers:
+        case = cases[number]
+        place = folder / f"case-{number}"
+        place.mkdir()
+        for name, content in case.files.items():
+            (place / name).write_bytes(content)
+        if case.make is not None:
+            case.make(place)
+        line.count(f"{number} {case.name}", judge(guard.run(case.words, place, seconds=seconds), case, seconds))
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def cut(rng: Rng, content: bytes) -> bytes:
+    """Cut off the end."""
+    return content[: int(rng.integers(0, len(content)))]
+
+
+def flip(rng: Rng, content: bytes) -> bytes:
+    """Change up to eight bytes."""
+    changed = bytearray(content)
+    for place in rng.integers(0, len(content), int(rng.integers(1, 9))):
+        changed[place] = int(rng.integers(0, 256))
+    return bytes(changed)
+
+
+def drop(rng: Rng, content: bytes) -> bytes:
+    """Leave out a piece in the middle."""
+    start, end = sorted(rng.integers(0, len(content), 2).tolist())
+    return content[:start] + content[end:]
+
+
+def repeat(rng: Rng, content: bytes) -> bytes:
+    """Repeat a piece."""
+    start, end = sorted(rng.integers(0, len(content), 2).tolist())
+    return content[:end] + content[start:]
+
+
+def insert(rng: Rng, content: bytes) -> bytes:
+    """Insert awkward bytes at a random place."""
+    kinds = [b"\0" * 8, b"\xff\xfe\xfa", b"\r", b'"', b"\n\n\n", b"\x1a", b"9" * 400, b",;\t", b"\xed\xa0\x80"]
+    place = int(rng.integers(0, len(content)))
+    piece: bytes = kinds[int(rng.integers(0, len(kinds)))]
+    return content[:place] + piece + content[place:]
+
+
+def zeros(rng: Rng, content: bytes) -> bytes:
+    """Set a piece to zero, as a crash of the file system does."""
+    start, end = sorted(rng.integers(0, len(content), 2).tolist())
+    return b"".join([content[:start], bytes(end - start), content[end:]])
+
+
+MUTATIONS: tuple[Callable[[Rng, bytes], bytes], ...] = (cut, flip, drop, repeat, insert, zeros)
+
+
+def mutated(rng: Rng, content: bytes) -> tuple[str, bytes]:
+    """Return the name of a random mutation and the mutated `content`."""
+    change = MUTATIONS[int(rng.integers(0, len(MUTATIONS)))]
+    return change.__name__, change(rng, content) or b"\0"
