@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pucli.bench._timing import Progress, reporter
-from pucli.bench.scale import COLUMNS, make_rows
+from benchmarks.common.timing import Progress, reporter
+from benchmarks.scale import COLUMNS, make_rows
 
 FULL = {"rows": 10_000_000}
 BLOCK = 125_000
@@ -27,7 +27,7 @@ CASES = (("two workers", 2, False), ("one worker", 1, False), ("two workers, one
 
 
 def run(progress: Progress | None = None, *, rows: int = 1_000_000) -> dict[str, Any]:
-    """Return the table of `pucli bench blocks`.
+    """Return the table of benchmark `blocks`.
 
     Parameters
     ----------

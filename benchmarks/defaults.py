@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench._quality_tasks import MOST_ROWS, Rows, at_hand, load
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.quality_tasks import MOST_ROWS, Rows, at_hand, load
+from benchmarks.common.timing import Progress, reporter
 from pucli.core.errors import EstimatedPriorWarning
 from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.methods import METHODS, estimator_class
@@ -54,7 +54,7 @@ class Cell(NamedTuple):
 def run(
     progress: Progress | None = None, *, methods: list[str] | None = None, folder: Path | None = None
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench defaults`.
+    """Return the table of benchmark `defaults`.
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pucli.bench._timing import Progress, best_of, reporter
+
+from benchmarks.common.timing import Progress, best_of, reporter
 
 SWEEP_ROWS = (2500, 5000, 10_000)
 FEATURES, COMPONENTS, FACTORS = 50, 20, 3
@@ -22,7 +23,7 @@ PUBLISHED_RATIO = 40.4 / 48.4
 def run(
     progress: Progress | None = None, *, sweep_rows: tuple[int, ...] = SWEEP_ROWS, steps: int = STEPS
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench generative`.
+    """Return the table of benchmark `generative`.
 
     sweep_rows : numbers of rows of the sweeps. steps : number of training steps that are timed together.
     """

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pucli.bench._timing import Progress, best_of, reporter
 
+from benchmarks.common.timing import Progress, best_of, reporter
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.graph import Edges
 
@@ -20,7 +20,7 @@ GAP = 1e-6
 
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench glpual`."""
+    """Return the table of benchmark `glpual`."""
     from threadpoolctl import threadpool_limits
 
     from pucli.estimators.global_local.glpual import GLPUAL

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pucli.bench._timing import Progress, once, reporter, timed
 
+from benchmarks.common.timing import Progress, once, reporter, timed
 from pucli.core.arrays import Bools, Floats
 from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.glpual import GLPUAL
@@ -41,7 +41,7 @@ CPB_RIDGES = (1e-2, 1e-1, 1.0)
 
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench glpual_family`."""
+    """Return the table of benchmark `glpual_family`."""
     from threadpoolctl import threadpool_limits
 
     report = reporter(progress)

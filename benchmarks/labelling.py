@@ -1,6 +1,6 @@
 """How labels that are not given at random change the automatic classifier, and what its model of them (SAR) gains.
 
-The tasks and columns are those of `pucli bench quality`. A positive's chance of being labelled depends on features, or
+The tasks and columns are those of benchmark `quality`. A positive's chance of being labelled depends on features, or
 on how clearly it is positive; "single-training-set" is random labelling, for what the model costs if it is not needed.
 "auto, labelling sar" is `AutoPU(labelling="sar")`, "SAR-EM" that of Bekker et al. (2019). "worst to SVC" compares the
 tasks' mean F1 with that of the naive SVC. The exponent of the model was chosen on the design half of the tasks, so that
@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pucli.bench import quality
-from pucli.bench._quality_labelling import LABELLINGS
-from pucli.bench._quality_methods import BASELINES, OF_LABELLING
-from pucli.bench._timing import Progress
+from benchmarks import quality
+from benchmarks.common.quality_labelling import LABELLINGS
+from benchmarks.common.quality_methods import BASELINES, OF_LABELLING
+from benchmarks.common.timing import Progress
 
 BIASED = tuple(name for name in LABELLINGS if name.startswith("sar"))
 FULL = {"repeats": 5, "half": "all", "frequencies": (0.25, 0.5)}
@@ -32,7 +32,7 @@ def run(
     labellings: Sequence[str] = ("single-training-set", *BIASED),
     folder: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench labelling`; the files are those of `pucli bench quality`."""
+    """Return the table of benchmark `labelling`; the files are those of benchmark `quality`."""
     methods = [*OF_LABELLING, *BASELINES]
     return quality.run(
         progress,

@@ -1,6 +1,6 @@
 """What a further member would add to the ranking of `AutoPU`, and what each of its own members adds.
 
-On the case-control splits of the design half of the tasks of `pucli bench quality`, each method of the papers is fitted
+On the case-control splits of the design half of the tasks of benchmark `quality`, each method of the papers is fitted
 to the standardised rows, and its scores join those of the ensemble with the weight of one member. "change" is the mean
 difference of the AUC of the test rows, "error" its standard error over the splits; for a member it is what the ensemble
 gains by having it. "alone" is the difference of the method's own AUC. USMO is told the estimated prior; the quadratic
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pucli.bench._quality_tasks import Rows, at_hand, load
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.quality_tasks import Rows, at_hand, load
+from benchmarks.common.timing import Progress, reporter
 from pucli.core.arrays import Bools, Floats
 from pucli.data.splits.scenarios import make_split, split_stream
 
@@ -36,7 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
 def run(
     progress: Progress | None = None, *, repeats: int = 1, half: str = "design", folder: Path | None = None
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench members`; the files are those of `pucli bench quality`."""
+    """Return the table of benchmark `members`; the files are those of benchmark `quality`."""
     import pandas as pd
 
     present = at_hand(half, folder)

@@ -1,4 +1,4 @@
-"""How exact the estimators of `pucli prior` are on the tasks of `pucli bench quality`, labelled case-control.
+"""How exact the estimators of `pucli prior` are on the tasks of benchmark `quality`, labelled case-control.
 
 "error" is the mean absolute one, "bias" the mean one, "kept" the share of the cells whose 90 % interval holds the
 truth, and "width" its mean width; "auto, recommended" counts the cells alone in which `pucli prior` recommends the
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
+from benchmarks.common.timing import Progress, reporter
 from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.solvers.prior.estimate import PriorEstimate
 
@@ -29,7 +29,7 @@ RECOMMENDED = "auto, recommended"
 def run(
     progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench prior`; the files are those of `pucli bench quality`."""
+    """Return the table of benchmark `prior`; the files are those of benchmark `quality`."""
     import pandas as pd
 
     present = at_hand(half, folder)

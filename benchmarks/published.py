@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench._quality_methods import Prediction, Problem, predict
-from pucli.bench._quality_tasks import Rows, all_rows
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.quality_methods import Prediction, Problem, predict
+from benchmarks.common.quality_tasks import Rows, all_rows
+from benchmarks.common.timing import Progress, reporter
 from pucli.core.errors import RunError, UsageError
 from pucli.data.splits.scenarios import make_split, split_stream
 
@@ -45,7 +45,7 @@ PUBLISHED = (
 
 
 def run(progress: Progress | None = None, *, folder: Path | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench published`.
+    """Return the table of benchmark `published`.
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """

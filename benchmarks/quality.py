@@ -4,7 +4,7 @@ Every method has the same splits. F1 is that at the method's own cut; AUC and F1
 "Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
 "prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
 "kept" the share of the cells whose 90 % interval holds the truth. Two of the ceilings run on case-control labels only.
-`pucli bench labelling` tries models of labels that are not random.
+benchmark `labelling` tries models of labels that are not random.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pucli.bench._quality_labelling import LABELLINGS, labelled_split, told
-from pucli.bench._quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
-from pucli.bench._quality_table import COLUMNS, Cell, table
-from pucli.bench._quality_tasks import Rows, at_hand, load, tasks
-from pucli.bench._timing import Progress
 
+from benchmarks.common.quality_labelling import LABELLINGS, labelled_split, told
+from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
+from benchmarks.common.quality_table import COLUMNS, Cell, table
+from benchmarks.common.quality_tasks import Rows, at_hand, load, tasks
+from benchmarks.common.timing import Progress
 from pucli.data.splits.scenarios import split_stream
 
 FREQUENCIES = (0.25, 0.5)
@@ -38,7 +38,7 @@ def run(
     folder: Path | None = None,
     seed: int = 7,
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench quality`.
+    """Return the table of benchmark `quality`.
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.timing import Progress, reporter
 from pucli.core.arrays import AnyArray, Bools
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
@@ -77,7 +77,7 @@ TABLES = (
 
 
 def run(progress: Progress | None = None, *, folder: Path | None = None, seed: int = 7) -> dict[str, Any]:
-    """Return the table of `pucli bench raw_tables`.
+    """Return the table of benchmark `raw_tables`.
 
     The files lie in `folder`, in the folder that PUCLI_QUALITY_DATA names, or in ../shared/data.
     """

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench._timing import Progress, reporter
+
+from benchmarks.common.timing import Progress, reporter
 
 FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000, 10_000_000), "most_seconds": 600.0}
 # Columns of the rows; a third of them are positive, and a fifth of those labelled.
@@ -77,7 +78,7 @@ def run(
     most_seconds: float = 40.0,
     only: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench scale`; after Ctrl-C, of the finished parts.
+    """Return the table of benchmark `scale`; after Ctrl-C, of the finished parts.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pucli.bench._timing import Progress, best_of, reporter, timed
 
+from benchmarks.common.timing import Progress, best_of, reporter, timed
 from pucli.core.arrays import Floats, Ints
 
 CPLS_SIZE = {"labelled": 100, "unlabeled": 10_000, "features": 50}
@@ -38,7 +38,7 @@ def _peak(call: Callable[[], object]) -> int:
 
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench semi_supervised`."""
+    """Return the table of benchmark `semi_supervised`."""
     from threadpoolctl import threadpool_limits
 
     report = reporter(progress)

@@ -1,6 +1,6 @@
 """Where `auto` can be trusted: few or most of the unlabeled rows are positive.
 
-On the tasks of `pucli bench quality`, case-control. A third of the positives of the training rows is labelled; of the
+On the tasks of benchmark `quality`, case-control. A third of the positives of the training rows is labelled; of the
 other positives and of the negatives so many are left out that the unlabeled rows have the share of positives in the
 column "share". The test rows count as if they had it too. "F1 of all" is that of calling every row positive, "SVC" the
 F1 of the naive SVC. "error" and "bias" are those of the prior, "kept" the shares of cells whose 90 % intervals hold the
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench._quality_methods import Problem, predict
-from pucli.bench._quality_table import AUTO, NAIVE
-from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.quality_methods import Problem, predict
+from benchmarks.common.quality_table import AUTO, NAIVE
+from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
+from benchmarks.common.timing import Progress, reporter
 from pucli.core.seeding import stream
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
 def run(
     progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench shares`; the files are those of `pucli bench quality`."""
+    """Return the table of benchmark `shares`; the files are those of benchmark `quality`."""
     present = at_hand(half, folder)
     report, cells = reporter(progress), []
     for done, task in enumerate(present, start=1):

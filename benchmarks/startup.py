@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pucli.bench._timing import Progress, best_of, reporter
+from benchmarks.common.timing import Progress, best_of, reporter
 
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench startup`; the data set wifi must be at hand (`pucli fetch wifi`)."""
+    """Return the table of benchmark `startup`; the data set wifi must be at hand (`pucli fetch wifi`)."""
     report = reporter(progress)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:

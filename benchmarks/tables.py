@@ -13,7 +13,8 @@ import time
 from typing import Any
 
 import numpy as np
-from pucli.bench._timing import Progress, best_of, reporter
+
+from benchmarks.common.timing import Progress, best_of, reporter
 
 WORKERS = 2
 # Experiment, repeats, target; every column of the table.
@@ -21,7 +22,7 @@ FAMILY = (("table-4.1", 5, "under 10 min"), ("table-5.1", 5, "under 10 min"), ("
 
 
 def run(progress: Progress | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench tables`; the data of Table 3.3 must be at hand (`pucli fetch`)."""
+    """Return the table of benchmark `tables`; the data of Table 3.3 must be at hand (`pucli fetch`)."""
     steps = 4 + len(FAMILY)
     report = reporter(progress)
     rows: list[dict[str, Any]] = []

@@ -1,6 +1,6 @@
 """Which rule chooses parameters best without true labels: PUF once, estimated F1, or PU-AUC and then the cut.
 
-The tasks and splits are those of `pucli bench quality`, case-control, of at most `MOST_FEATURES` features. Features are
+The tasks and splits are those of benchmark `quality`, case-control, of at most `MOST_FEATURES` features. Features are
 standardised, parameters are chosen on the training rows, and F1 and AUC are those of the test rows. "wins" counts the
 tasks on which the F1 is larger than with PUF of one cross-validation, the rule of the thesis, and "wins over f1" those
 on which it is larger than with the estimated F1. The default of `pucli tune` was decided on the design half.
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pucli.bench._quality_tasks import DESIGN, Rows, at_hand, load
-from pucli.bench._timing import Progress, reporter
 
+from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
+from benchmarks.common.timing import Progress, reporter
 from pucli.data.splits.scenarios import make_split, split_stream
 
 FREQUENCIES = (0.25, 0.5)
@@ -40,7 +40,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 
 def run(progress: Progress | None = None, *, half: str = "all", folder: Path | None = None) -> dict[str, Any]:
-    """Return the table of `pucli bench tuning`; the files are those of `pucli bench quality`."""
+    """Return the table of benchmark `tuning`; the files are those of benchmark `quality`."""
     import pandas as pd
 
     present = at_hand(half, folder)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pucli.bench._timing import Progress, once, reporter
 
+from benchmarks.common.timing import Progress, once, reporter
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import RunError
 
@@ -47,7 +47,7 @@ def run(
     linear_rows: int = LINEAR_ROWS,
     memory_rows: tuple[int, ...] = MEMORY_ROWS,
 ) -> dict[str, Any]:
-    """Return the table of `pucli bench usmo`.
+    """Return the table of benchmark `usmo`.
 
     Numbers of unlabeled rows: sizes, against SVR; qp_rows, against Clarabel; linear_rows, for the linear kernel with 10
     features like poker hands; memory_rows, for peak memory at 784 features. Those of `FULL` take half an hour, most of
@@ -195,8 +195,9 @@ def _against_qp(n: int) -> list[dict[str, Any]]:
 
 def _apart(child: Callable[[int], dict[str, Any]], n: int) -> dict[str, Any]:
     """Run `child(n)` in a separate process and return its result with its own peak memory."""
-    code = f"import json; from pucli.bench.usmo import {child.__name__} as child; print(json.dumps(child({n})))"
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    code = f"import json; from benchmarks.usmo import {child.__name__} as child; print(json.dumps(child({n})))"
+    root = Path(__file__).resolve().parents[1]
+    finished = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
     if finished.returncode:
         raise RunError(f"the benchmark's separate process failed: {finished.stderr.strip()[-500:]}")
     found: dict[str, Any] = json.loads(finished.stdout)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pucli.bench._timing import Progress, reporter
-from pucli.bench.scale import COLUMNS, Cost, make_rows, measured
+from benchmarks.common.timing import Progress, reporter
+from benchmarks.scale import COLUMNS, Cost, make_rows, measured
 
 FULL = {"sizes": (10_000, 100_000, 1_000_000)}
 WORKERS = (1, 2)
@@ -22,7 +22,7 @@ TARGET = 1.8
 
 
 def run(progress: Progress | None = None, *, sizes: Sequence[int] = (10_000,)) -> dict[str, Any]:
-    """Return the table of `pucli bench workers` for these numbers of rows."""
+    """Return the table of benchmark `workers` for these numbers of rows."""
     report = reporter(progress)
     rows: list[dict[str, Any]] = []
     steps = len(sizes) * len(WORKERS)

@@ -29,7 +29,7 @@ class Method:
     path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`), or "".
     prior : description of what a method that uses a class prior does without one; "" if it uses none.
     extra : the optional dependency it needs ("deep"), or "".
-    tried : the most rows with a committed run, and where, for methods that `pucli bench scale` does not train; or "".
+    tried : the most rows with a committed run, and where, for methods that benchmark `scale` does not train; or "".
     version : increased when the results of the method change; part of the key of every cell.
     former_defaults : constructor parameter -> its value if the key of a cell omits it, see `pucli.former_defaults`.
     package, package_version : the installed package that provides it, "" for methods of pucli; for a ``module:Class``,

@@ -1,4 +1,4 @@
-"""The methods of `pucli bench quality`: the automatic classifier, plain baselines, and other libraries if installed.
+"""The methods of benchmark `quality`: the automatic classifier, plain baselines, and other libraries if installed.
 
 Each method takes a `Problem` and returns a `Prediction`. "SVC, true prior", "auto, true prior", "no hidden positives"
 and "true labels" use what is unknown in practice; they show how much a known prior and known labels would help.
@@ -237,11 +237,11 @@ def _in_population(problem: Problem, share: float) -> float:
 
 # Our methods that run; the quadratic surface of ekf-glpual takes too long on wide tasks.
 OURS = ("glpual", "gllc", "bsvm", "blssvm", "e-glpual", "cpb-glpual", "upu", "nnpu", "usmo", "ramp-pu")
-# What `pucli bench labelling` puts beside them.
+# What benchmark `labelling` puts beside them.
 BASELINES = ("auto", "SVC, unlabeled as negative", "SVC, true prior")
 # Further ceilings, on labels that are given case-control only.
 CASE_CONTROL_ONLY = ("auto, true prior", "no hidden positives")
-# What models labels that are not random; `pucli bench labelling` compares them.
+# What models labels that are not random; benchmark `labelling` compares them.
 OF_LABELLING = ("auto, labelling sar", "SAR-EM")
 
 # Name in the table -> function, and the package that it needs.

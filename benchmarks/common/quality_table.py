@@ -1,4 +1,4 @@
-"""The table of `pucli bench quality`, from its cells."""
+"""The table of benchmark `quality`, from its cells."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench._quality_methods import OF_LABELLING
-from pucli.bench._quality_tasks import DESIGN
 
+from benchmarks.common.quality_methods import OF_LABELLING
+from benchmarks.common.quality_tasks import DESIGN
 from pucli.metrics.comparison import friedman_nemenyi
 
 AUTO, NAIVE = "auto", "SVC, unlabeled as negative"

@@ -1,4 +1,4 @@
-"""The 32 public binary tasks of `pucli bench quality`: the data sets of the catalogue whose names begin with "task-".
+"""The 32 public binary tasks of benchmark `quality`: the data sets of the catalogue whose names begin with "task-".
 
 At most `MOST_ROWS` rows are drawn, once per task; of images the leading principal components are taken. The tasks are
 in two halves: those of `DESIGN` may be used while the automatic classifier is developed, the others are used once, when

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pucli.cli.output import number, plain
 from pucli.core.atomic_files import replacing
 
+COLUMNS = ("what", "seconds", "ratio", "target", "note")
 
-def write_results(
-    folder: Path, name: str, found: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[str]]
-) -> list[Path]:
-    """Write the results of a benchmark as JSON and its `rows` as a Markdown table; return the two paths.
 
-    `found["about"]`, if there is one, explains the columns above the table.
+def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
+    """Write the results of a benchmark as JSON and its rows as a Markdown table; return the path of the table.
+
+    `found["columns"]` are the keys of the rows (default `COLUMNS`; what is the name of the row); `found["about"]`, if
+    there is one, explains the columns above the table.
     """
-    numbers = [column not in ("what", "method", "note") for column in columns]
+    columns = found.get("columns", COLUMNS)
+    keys = ["name" if column == "what" else column for column in columns]
+    rows = [["" if row.get(key) is None else number(row[key]) for key in keys] for row in found["rows"]]
+    is_number = [column not in ("what", "method", "note") for column in columns]
     lines = [
         f"# {found['title']}",
         "",
         *([found["about"], ""] if "about" in found else []),
         f"| {' | '.join(columns)} |",
-        f"| {' | '.join('---:' if number else '---' for number in numbers)} |",
+        f"| {' | '.join('---:' if right else '---' for right in is_number)} |",
     ]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     files = [folder / f"{name}.json", folder / f"{name}.md"]
-    texts = [json.dumps(found, indent=2, ensure_ascii=False), "\n".join(lines)]
+    texts = [json.dumps(plain(found), indent=2, ensure_ascii=False), "\n".join(lines)]
     for file, text in zip(files, texts, strict=True):
         with replacing(file) as path:
             path.write_text(text + "\n", encoding="utf-8")
-    return files
+    return files[1]

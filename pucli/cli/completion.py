@@ -72,13 +72,6 @@ def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
     return _starting(incomplete, [f"{key}=" for key in estimator_of(name)._get_param_names()]) if name else []
 
 
-def benchmarks(incomplete: str) -> list[str]:
-    """Return the benchmarks whose names begin with `incomplete`."""
-    from pucli.cli.commands.bench import benchmarks as names
-
-    return _starting(incomplete, ["list", *names()])
-
-
 def words(*choices: str) -> Completer:
     """Return a completer of fixed words."""
 

@@ -44,7 +44,6 @@ ORDER = [
     "status",
     "report",
     "new",
-    "bench",
 ]
 
 

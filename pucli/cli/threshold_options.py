@@ -99,7 +99,7 @@ def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
     elif cut.recall is not None and model.labelling == "sar":
         out.warn(
             "the training rows do not determine the recall at this threshold, as the labels are no random sample: in "
-            "`pucli bench labelling` it was mostly lower than wanted."
+            "benchmark `labelling` it was mostly lower than wanted."
         )
     if cut.precision is None:
         return

@@ -43,7 +43,7 @@ GRIDS = {
 # cpb-glpual factorises a matrix of the size of the number of rows; of many rows, the others compare points on samples.
 LARGEST_TUNED = {"glpual": 100_000, "gllc": 100_000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 100_000}
 
-# On how many of the 32 tasks of `pucli bench quality` a method at its defaults has a larger mean F1 than `auto`, with a
+# On how many of the 32 tasks of benchmark `quality` a method at its defaults has a larger mean F1 than `auto`, with a
 # quarter and with half of the positives labelled.
 AHEAD_OF_AUTO = {"glpual": (3, 2), "gllc": (3, 3), "e-glpual": (6, 3), "cpb-glpual": (2, 2)}
 

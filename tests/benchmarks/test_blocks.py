@@ -1,6 +1,7 @@
 import pandas as pd
 import pytest
-from pucli.bench import blocks
+
+from benchmarks import blocks
 
 
 def test_blocks_differ_and_are_made_once(tmp_path, monkeypatch):

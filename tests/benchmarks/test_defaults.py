@@ -1,4 +1,4 @@
-"""`pucli bench defaults`: when a model finds positives, warns or is silent, and the committed table."""
+"""`python -m benchmarks defaults`: when a model finds positives, warns or is silent, and the committed table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from pucli.bench import defaults
 
+from benchmarks import defaults
 from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
 from tests.helpers import ROOT
 

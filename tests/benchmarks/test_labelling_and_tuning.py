@@ -1,4 +1,4 @@
-"""`pucli bench labelling`, `tuning`, `prior` and `members` on one small task."""
+"""`python -m benchmarks labelling`, `tuning`, `prior` and `members` on one small task."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from pucli.bench import labelling, members, prior, tuning
 
+from benchmarks import labelling, members, prior, tuning
 from pucli.core.errors import UsageError
 from pucli.solvers.ensemble.class_prior import ALL_METHODS
 

@@ -1,4 +1,4 @@
-"""`pucli bench published`: PU-Bench's sampling, and the table."""
+"""`python -m benchmarks published`: PU-Bench's sampling, and the table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pucli.bench import published
 
+from benchmarks import published
 from pucli.core.errors import UsageError
 from tests.helpers import ROOT
 

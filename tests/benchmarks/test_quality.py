@@ -1,4 +1,4 @@
-"""The tasks and the table of `pucli bench quality`."""
+"""The tasks and the table of `python -m benchmarks quality`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pucli.bench import quality
-from pucli.bench._quality_labelling import LABELLINGS, labelled_split
-from pucli.bench._quality_methods import Problem, predict
-from pucli.bench._quality_table import NAIVE, Cell, table
-from pucli.bench._quality_tasks import DESIGN, load, tasks
 
+from benchmarks import quality
+from benchmarks.common.quality_labelling import LABELLINGS, labelled_split
+from benchmarks.common.quality_methods import Problem, predict
+from benchmarks.common.quality_table import NAIVE, Cell, table
+from benchmarks.common.quality_tasks import DESIGN, load, tasks
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.entries import load_catalogue
 from tests.helpers import ROOT

@@ -178,8 +178,7 @@ def test_the_rules_of_choice_compare_as_the_page_says() -> None:
 
 def test_what_advise_says_of_the_methods_of_the_papers() -> None:
     """On how many tasks they have the larger F1, and by how much."""
-    from pucli.bench._quality_methods import OURS
-
+    from benchmarks.common.quality_methods import OURS
     from pucli.cli.commands.advise import command
     from pucli.models.advice import AHEAD_OF_AUTO
 

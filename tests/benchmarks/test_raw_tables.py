@@ -1,4 +1,4 @@
-"""`pucli bench raw_tables`: a file with text and empty cells goes through `auto` and `predict` as it is."""
+"""`python -m benchmarks raw_tables`: a file with text and empty cells goes through `auto` and `predict` as it is."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pucli.bench import raw_tables
 
+from benchmarks import raw_tables
 from pucli.core.errors import UsageError
 
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from pucli.bench import scale
-from pucli.bench.scale import Cost
+
+from benchmarks import scale
+from benchmarks.scale import Cost
 
 
 def test_what_would_take_too_long_is_not_run_and_says_so(monkeypatch):
@@ -52,7 +53,7 @@ def test_the_rows_are_as_declared(tmp_path):
 
 
 def test_the_page_explains_its_columns(tmp_path):
-    from pucli.bench._results import write_results
+    from benchmarks.common.result_files import write_results
 
     page = write_results(tmp_path, "scale", {"title": "Costs", "about": scale.ABOUT}, ["what"], [["auto"]])[
         1

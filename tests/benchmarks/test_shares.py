@@ -1,4 +1,4 @@
-"""`pucli bench shares`: the rows that it draws, what it measures, and its page."""
+"""`python -m benchmarks shares`: the rows that it draws, what it measures, and its page."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pucli.bench import shares
-from pucli.bench._quality_methods import Prediction
-from pucli.bench._quality_table import AUTO, NAIVE
 from sklearn.metrics import f1_score, precision_score, recall_score
 
+from benchmarks import shares
+from benchmarks.common.quality_methods import Prediction
+from benchmarks.common.quality_table import AUTO, NAIVE
 from tests.helpers import ROOT
 
 

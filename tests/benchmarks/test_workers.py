@@ -1,10 +1,11 @@
-"""`pucli bench workers`: the ratio of the times that pass, and what a failure leaves."""
+"""`python -m benchmarks workers`: the ratio of the times that pass, and what a failure leaves."""
 
 from __future__ import annotations
 
 import pytest
-from pucli.bench import workers
-from pucli.bench.scale import Cost
+
+from benchmarks import workers
+from benchmarks.scale import Cost
 
 
 def test_the_ratio_is_that_of_the_times_that_pass(monkeypatch: pytest.MonkeyPatch) -> None:

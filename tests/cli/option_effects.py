@@ -230,9 +230,5 @@ SHOWN = {
     ("reproduce", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("report", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
-    ("bench", "name"): "test_reproduce.py::test_bench_prints_and_writes_its_results",
-    ("bench", "part"): "test_reproduce.py::test_a_part_of_a_benchmark_keeps_the_rows_of_other_parts",
-    ("bench", "full"): "test_reproduce.py::test_bench_full_uses_the_large_sizes_and_keeps_the_default_result",
-    ("bench", "results"): "test_outputs.py::test_a_path_below_a_file_is_a_usage_error",
 }
 SHARED_BY_ALL = {"json_document", "quiet"}

@@ -111,7 +111,6 @@ def test_no_command_shows_the_help_and_is_wrong_usage(pucli):
         (["reproduce", "table-3.1", "--method", "glpual/linea"], "'glpual/linear'"),
         (["reproduce", "table-3.1", "--profile", "smoke", "--backend", "lokky"], "'loky'"),
         (["report", "table-3.1", "--format", "mdd"], "'md'"),
-        (["bench", "lists"], "bench"),
     ],
 )
 def test_a_wrong_name_suggests_the_nearest(pucli, tmp_path, words, nearest):

@@ -163,7 +163,6 @@ BASE = {
     "schema": "schema experiment",
     "new": "new experiment mine",
     "compare": "compare gllc blssvm --dataset wine --repeats 2",
-    "bench": "bench list",
 }
 OTHERS = set(command_names()) - set(BASE)
 

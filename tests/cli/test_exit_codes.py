@@ -12,7 +12,6 @@ from tests.cli.test_every_option import all_options
 
 # What a command needs besides the option.
 ARGUMENTS = {
-    "bench": ["trust"],
     "compare": ["gllc", "blssvm"],
     "evaluate": ["--model", "m.model"],
     "list": ["methods"],

@@ -26,7 +26,6 @@ OUTPUTS = {
     ("reproduce", "results"): ("reproduce small.yaml --profile smoke --method gllc --results", "results/"),
     ("report", "results"): ("report small.yaml --results", "results/"),
     ("merge", "results"): ("merge small.yaml results --profile smoke --results", "merged/"),
-    ("bench", "results"): ("bench startup --results", "results/"),
     ("site", "folder"): ("site --out", "pages/"),
     ("compare", "page"): (f"{COMPARE} --out", "compared.html"),
     ("compare", "tex"): (f"{COMPARE} --tex", "compared.tex"),
@@ -35,7 +34,7 @@ OUTPUTS = {
 # Paths that are read.
 INPUTS = {"data", "split", "mirror", "folders"} | {("predict", "model"), ("evaluate", "model")}
 INPUTS |= {("site", "results"), ("status", "results")}
-SLOW = {"auto", "advise", "bench", "site"}
+SLOW = {"auto", "advise", "site"}
 
 
 @pytest.fixture
@@ -77,7 +76,6 @@ def test_every_path_is_an_input_or_an_output():
     ("key", "line"), OUTPUTS.items(), ids=lambda value: "-".join(value) if value in OUTPUTS else ""
 )
 def test_a_path_below_a_file_is_a_usage_error(place, tmp_path, key, line):
-    """`bench --results`, too: nothing is measured for a place that cannot be written."""
     words, name = line
     (tmp_path / "file").write_text("")
     done = place(*words.split(), f"file/{name}")
@@ -108,7 +106,7 @@ def test_a_folder_instead_of_a_file_is_a_usage_error(place, tmp_path, key, line)
     [
         pytest.param(key, line, id="-".join(key), marks=[pytest.mark.slow] if key[0] in SLOW else [])
         for key, line in OUTPUTS.items()
-        if key[0] not in ("bench", "report", "merge")
+        if key[0] not in ("report", "merge")
     ],
 )
 def test_missing_folders_are_made(place, tmp_path, key, line):

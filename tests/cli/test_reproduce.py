@@ -1,4 +1,4 @@
-"""reproduce, report, fetch and bench: a small experiment from its file to its table, and what may go wrong."""
+"""reproduce, report and fetch: a small experiment from its file to its table, and what may go wrong."""
 
 import hashlib
 import os
@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pandas as pd
@@ -296,93 +295,6 @@ def test_fetch_for_an_experiment(pucli, small, mirror):
     small(data={"names": ["wine", "seeds"]})
     document = pucli("fetch", "--experiment", "small.yaml", "--mirror", mirror, "--json").document
     assert [entry["name"] for entry in document["fetched"]] == ["wine", "seeds"]
-
-
-# --- bench --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def benchmark(monkeypatch):
-    """A benchmark called "toy" in place of the real ones."""
-    module = types.ModuleType("pucli.bench.toy")
-    module.__doc__ = "A toy.\n\nMore."
-
-    def run(progress):
-        progress(1, 2, "half")
-        rows = [
-            {"name": "ours", "seconds": 0.25, "ratio": None, "target": None, "note": ""},
-            {"name": "theirs", "seconds": 2.5, "ratio": 10.0, "target": ">= 5", "note": "a | b"},
-        ]
-        return {"title": "Toy", "rows": rows}
-
-    module.run = run
-    monkeypatch.setitem(sys.modules, "pucli.bench.toy", module)
-    monkeypatch.setattr("pucli.cli.commands.bench.benchmarks", lambda: ["toy"])
-
-
-def test_bench_prints_and_writes_its_results(pucli, benchmark, tmp_path):
-    assert "A toy." in pucli("bench").out
-    done = pucli("bench", "toy")
-    assert done.code == 0
-    assert re.search(r"theirs\s+2\.5\s+10\s+>= 5", done.out)
-    assert "toy 1/2 half" in done.err
-    written = tmp_path / "results" / "bench"
-    assert "theirs | 2.5 | 10 | >= 5 | a \\| b |" in (written / "toy.md").read_text()
-    document = pucli("bench", "toy", "--json").document
-    assert document["rows"][0]["ratio"] is None
-    assert yaml.safe_load((written / "toy.json").read_text())["rows"] == document["rows"]
-
-
-def test_bench_full_uses_the_large_sizes_and_keeps_the_default_result(pucli, benchmark, tmp_path, monkeypatch):
-    refused = pucli("bench", "toy", "--full")
-    assert (refused.code, "only one size" in refused.err) == (2, True)
-    module = sys.modules["pucli.bench.toy"]
-
-    def run(progress=None, *, size=10):
-        return {"title": f"Toy of {size}", "rows": [{"name": "ours", "seconds": 0.1 * size}]}
-
-    monkeypatch.setattr(module, "run", run)
-    monkeypatch.setattr(module, "FULL", {"size": 1000}, raising=False)
-    assert "Toy of 10\n" in pucli("bench", "toy").out
-    full = pucli("bench", "toy", "--full", "--json").document
-    assert (full["title"], full["full"]) == ("Toy of 1000", True)
-    written = tmp_path / "results" / "bench"
-    assert "Toy of 10\n" in (written / "toy.md").read_text()
-    assert "Toy of 1000" in (written / "toy-full.md").read_text()
-
-
-def test_a_part_of_a_benchmark_keeps_the_rows_of_other_parts(pucli, benchmark, tmp_path, monkeypatch):
-    module = sys.modules["pucli.bench.toy"]
-
-    def stages(progress=None, *, parts=("a", "b"), earlier=None):
-        kept = {row["name"]: row for row in (earlier() or {"rows": []})["rows"]}
-        for part in parts:
-            kept[part] = {"name": part, "seconds": len(kept)}
-            yield {"title": "Toy", "rows": list(kept.values())}
-
-    monkeypatch.setattr(module, "stages", stages, raising=False)
-    monkeypatch.setattr(module, "PARTS", ("a", "b"), raising=False)
-    assert [row["seconds"] for row in pucli("bench", "toy", "--json").document["rows"]] == [0, 1]
-    again = pucli("bench", "toy", "--part", "b", "--json").document
-    assert [(row["name"], row["seconds"]) for row in again["rows"]] == [("a", 0), ("b", 2)]
-    refused = pucli("bench", "toy", "--part", "c")
-    assert (refused.code, "a, b" in refused.err) == (2, True)
-
-
-def test_usmo_has_the_sizes_of_its_targets():
-    import inspect
-
-    from pucli.bench import usmo
-
-    assert set(usmo.FULL) <= set(inspect.signature(usmo.run).parameters)
-    assert usmo.FULL["sizes"] == (1000, 2000, 5000, 10_000, 20_000)
-    assert (usmo.QP_ROWS, usmo.LINEAR_ROWS, usmo.MEMORY_FEATURES) == (2000, 1_000_000, 784)
-    assert max(usmo.FULL["memory_rows"]) == 60_000
-
-
-def test_bench_finds_the_real_benchmarks(pucli):
-    document = pucli("bench", "list", "--json").document
-    assert all(entry["what"] for entry in document["benchmarks"])
 
 
 @pytest.mark.slow

@@ -195,10 +195,6 @@ def test_blocks_that_are_not_parquet(pucli, tmp_path):
     refused(pucli(*words), "--data fake.parquet", "damaged or not Parquet")
 
 
-def test_a_benchmark_without_parts(pucli):
-    refused(pucli("bench", "glpual", "--part", "x"), "'glpual' has no parts; run it without --part")
-
-
 def test_a_label_column_without_a_label(pucli):
     small_table(label=[""] * 40).to_csv("rows.csv", index=False)
     words = ("auto", "--data", "rows.csv", "--label", "label")

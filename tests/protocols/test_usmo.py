@@ -218,7 +218,7 @@ def test_heart_reproduces_its_published_row_by_the_published_scoring_alone():
 @pytest.mark.slow
 def test_benchmark_measures_every_peer_to_the_same_gap():
     pytest.importorskip("clarabel", reason="clarabel is not installed")
-    from pucli.bench.usmo import run
+    from benchmarks.usmo import run
 
     done = []
     found = run(

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import yaml
 
-from pucli.bench._quality_tasks import tasks
+from benchmarks.common.quality_tasks import tasks
 from tests.helpers import ROOT
 from tests.report.page_numbers import PAGE, RESULTS, cells, listed, table
 from tests.test_committed_cells import QUICK, TRAINS_LONG

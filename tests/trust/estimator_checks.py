@@ -6,9 +6,8 @@ import importlib.util
 import warnings
 from typing import Any
 
-from pucli.bench.trust._lines import Line
-
 from pucli.methods import METHODS, Method, make_estimator
+from tests.trust.lines import Line
 
 MINUS_ONE = (
     "its last problem names a class -1, which marks an unlabeled row; scikit-learn exempts its own semi-supervised "

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pucli.bench.trust import _preload, _runs
-from pucli.bench.trust._lines import Line
+from tests.trust import preload, processes
+from tests.trust.lines import Line
 
 # Limits that the child sets on itself before it runs the command line.
 _LIMITED = """import resource, signal, sys
@@ -46,8 +46,8 @@ def lines(full: bool) -> list[Line]:
 
 def _system(root: Path) -> Line:
     line = Line("faults of the system: one line, the documented exit code, the old file stands, a second run works")
-    _runs.write_table(root)
-    _runs.write_experiment(root)
+    processes.write_table(root)
+    processes.write_experiment(root)
     train = ["train", "--method", "blssvm", "--data", "rows.csv", "--label", "y", "-q", "--model"]
     (root / "m.model").write_bytes(b"old")
     (root / "file").write_bytes(b"")
@@ -75,30 +75,32 @@ def _system(root: Path) -> Line:
     line.count("a store that is in use", _held(root, [*store, "held"]))
     (root / "clock").mkdir()
     (root / "clock" / "sitecustomize.py").write_text(_CLOCK)
-    package = str(Path(__file__).resolve().parents[3])
+    package = str(Path(__file__).resolve().parents[2])
     clock = {"PYTHONPATH": os.pathsep.join([str(root / "clock"), package])}
-    line.count("a clock that runs back", _judged(_runs.finished(_runs.started([*store, "back"], root, clock)), {0}))
+    line.count(
+        "a clock that runs back", _judged(processes.finished(processes.started([*store, "back"], root, clock)), {0})
+    )
     return line
 
 
 def _writes(line: Line, root: Path, train: list[str], store: list[str]) -> None:
     """Count writes that fail or end early, where a library can be preloaded."""
-    library = _preload.faulty_writes(root)
+    library = preload.faulty_writes(root)
     if library is None:
         line.note = "no C compiler, so that no write was made to fail"
         return
     # the disk refuses the model before it is complete, and fails in the middle of a run
     kinds = (("writes that fail", "EIO", {2}, {1}), ("writes that end early", "short", {0}, {0}))
     for what, kind, of_model, of_store in kinds:
-        faulty = _preload.environment(library, kind, "n.model")
+        faulty = preload.environment(library, kind, "n.model")
         (root / "n.model").write_bytes(b"old")
-        problem = _judged(_runs.finished(_runs.started([*train, "n.model"], root, faulty)), of_model)
+        problem = _judged(processes.finished(processes.started([*train, "n.model"], root, faulty)), of_model)
         if not problem and kind == "EIO" and (root / "n.model").read_bytes() != b"old":
             problem = "the old file is gone"
         line.count(f"{what}, model", problem or _judged(_command([*train, "n.model"], root), {0}))
         place = f"{kind}-store"
-        faulty = _preload.environment(library, kind, f"/{place}/")
-        problem = _judged(_runs.finished(_runs.started([*store, place], root, faulty)), of_store)
+        faulty = preload.environment(library, kind, f"/{place}/")
+        problem = _judged(processes.finished(processes.started([*store, place], root, faulty)), of_store)
         line.count(f"{what}, store", problem or _judged(_command([*store, place], root), {0}))
 
 
@@ -117,19 +119,19 @@ def _command(words: list[str], root: Path, fill: Path | None = None) -> tuple[in
         with contextlib.suppress(OSError), (fill / "filler").open("wb", buffering=0) as stream:
             while stream.write(b"x" * 1024):
                 pass
-    return _runs.finished(_runs.started(words, root))
+    return processes.finished(processes.started(words, root))
 
 
 def _limited(limit: str, value: int, words: list[str], root: Path) -> tuple[int, str]:
     """Run a command line under a limit of the system, set once everything is imported."""
-    package = str(Path(__file__).resolve().parents[3])
+    package = str(Path(__file__).resolve().parents[2])
     done = subprocess.run(
         [sys.executable, "-c", _LIMITED, limit, str(value), *words],
         cwd=root,
         env={**os.environ, "PYTHONPATH": package, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
-        timeout=_runs.PATIENCE,
+        timeout=processes.PATIENCE,
     )
     return done.returncode, done.stderr
 
@@ -173,10 +175,9 @@ Reply: TypeAlias = Callable[[Handler, int], None]
 
 def _network(root: Path, full: bool) -> Line:
     """Fetch from mirrors that misbehave: the right bytes come, or none, and a second fetch brings them."""
-    from pucli.bench.trust.hostile_archives import toy_catalogue
-
     from pucli.core.errors import PucliError
     from pucli.data.catalogue.download import fetch
+    from tests.trust.hostile_archives import toy_catalogue
 
     line = Line("mirrors that misbehave: the right bytes or none, one line, and a second fetch brings them")
     (root / "datasets.yaml").write_text(toy_catalogue(_DATA))

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench.trust._lines import Line
+
+from tests.trust.lines import Line
 
 REFUSED = "refused"
 # Characters of the shortest message that can give a reason and a remedy.

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from pucli.bench.trust._guard import Guard, Outcome
-from pucli.bench.trust._lines import Line
+
+from tests.trust.guard import Guard, Outcome
+from tests.trust.lines import Line
 
 Rng = np.random.Generator
 

@@ -1,6 +1,6 @@
 """Cases run one by one, each in its own process, which is watched and limited.
 
-``python -m pucli.bench.trust._guard`` imports what commands need once, then reads one JSON document per line from
+``python -m tests.trust.guard`` imports what commands need once, then reads one JSON document per line from
 stdin: ``{"words", "folder", "seconds", "memory"}``. For each it forks, runs the command line in the folder, and replies
 with ``{"code", "err", "seconds", "breaches"}``. A breach is a program that was started, a connection, or a file outside
 the folder that was opened for writing or moved.
@@ -45,6 +45,7 @@ class Guard:
     def __init__(self, warm_up: Sequence[Sequence[str]] = (), folder: Path | None = None) -> None:
         environment = {
             **os.environ,
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "PYTHONHASHSEED": "0",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
@@ -52,7 +53,7 @@ class Guard:
         }
         environment.pop("PUCLI_DEBUG", None)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "pucli.bench.trust._guard"],
+            [sys.executable, "-m", "tests.trust.guard"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

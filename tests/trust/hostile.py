@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from pucli.bench.trust._fuzz import try_cases
-from pucli.bench.trust._guard import Guard
-from pucli.bench.trust._lines import Line
+
+from tests.trust.fuzz import try_cases
+from tests.trust.guard import Guard
+from tests.trust.lines import Line
 
 SEED = 20
 # Kind of file, its module here, and the number of files by default and with --full.
@@ -28,7 +29,7 @@ def lines(full: bool) -> Iterator[Line]:
     """Yield the line of each kind of file after each round."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        from pucli.bench.trust.hostile_models import DATA, trained
+        from tests.trust.hostile_models import DATA, trained
 
         bases = trained(root)
         (root / "d.csv").write_bytes(DATA)
@@ -37,7 +38,7 @@ def lines(full: bool) -> Iterator[Line]:
         with Guard(warm_up, root) as guard:
             tasks = []
             for kind, module, few, many in KINDS:
-                make = importlib.import_module(f"pucli.bench.trust.{module}").cases
+                make = importlib.import_module(f"tests.trust.{module}").cases
                 (root / module).mkdir()
                 cases = make(np.random.default_rng(SEED), bases, many if full else few)
                 tasks.append((Line(f"hostile {kind}"), cases, root / module))

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pucli.bench.trust._fuzz import Case, Rng, mutated
+from tests.trust.fuzz import Case, Rng, mutated
 
 _DATA = b"a,b,kind\n" + b"1,2,yes\n3,4,no\n" * 20
 CATALOGUE = """

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pucli.bench.trust._fuzz import Case, Rng, mutated
-from pucli.bench.trust._guard import run_here
+
+from tests.trust.fuzz import Case, Rng, mutated
+from tests.trust.guard import run_here
 
 DATA = b"a,b,c\n0.1,0.2,x\n1.5,-2,y\n3,4,z\n"
 _JUNK: tuple[Any, ...] = (

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from pucli.bench.trust._fuzz import Case, Rng, mutated
+
+from tests.trust.fuzz import Case, Rng, mutated
 
 FORMATS = ("csv", "tsv", "csv.gz", "xlsx", "arff", "mat", "npz", "parquet", "libsvm")
 _ROWS = 40
@@ -147,7 +148,7 @@ def _entities() -> bytes:
 
 def _pickled() -> bytes:
     buffer = io.BytesIO()
-    from pucli.bench.trust.hostile_models import _Payload
+    from tests.trust.hostile_models import _Payload
 
     np.savez(buffer, X=np.array([_Payload()], dtype=object), y=np.zeros(1))
     return buffer.getvalue()

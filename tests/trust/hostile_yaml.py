@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pucli.bench.trust._fuzz import Case, Rng, mutated
-
 from pucli.core.declared_files import declared_path
+from tests.trust.fuzz import Case, Rng, mutated
 
 # A file with several mistakes has a line for each of the first five.
 MISTAKES = 6

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from pucli.bench.trust import _runs
-from pucli.bench.trust._lines import Line
-from pucli.bench.trust.hostile_archives import toy_catalogue
+
+from tests.trust import processes
+from tests.trust.hostile_archives import toy_catalogue
+from tests.trust.lines import Line
 
 SEED = 22
 NAMES = (
@@ -59,13 +60,13 @@ def lines(full: bool, words: str = "") -> Iterator[Line]:
 
 def _experiments(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
     line = Line(NAMES[0])
-    _runs.write_experiment(root)
+    processes.write_experiment(root)
     words = ["reproduce", "small.yaml", "--n-jobs", "2", "--quiet", "--results"]
     begun = time.monotonic()
-    code, err = _runs.finished(_runs.started([*words, "whole"], root))
+    code, err = processes.finished(processes.started([*words, "whole"], root))
     seconds = time.monotonic() - begun
-    whole = _runs.results(_runs.stored(root / "whole"))
-    if code != 0 or len(whole) != _runs.CELLS:
+    whole = processes.results(processes.stored(root / "whole"))
+    if code != 0 or len(whole) != processes.CELLS:
         line.count("the whole run", f"exit code {code}: {err[-200:]}")
         yield line
         return
@@ -74,8 +75,8 @@ def _experiments(rng: np.random.Generator, root: Path, count: int) -> Iterator[L
         what, kind, target = WAYS[number % len(WAYS)]
         again = [*words, f"run-{number}"]
         killed = _killed(again, root, seconds * float(rng.uniform(0.1, 1.0)), kind, target)
-        before = _runs.stored(root / f"run-{number}")
-        cut += len(before) < _runs.CELLS
+        before = processes.stored(root / f"run-{number}")
+        cut += len(before) < processes.CELLS
         line.count(
             f"{number} {what}, {len(before)} cells stored", killed or _resumed(again, root, number, before, whole)
         )
@@ -92,13 +93,13 @@ def _killed(
     environment: Mapping[str, str] | None = None,
 ) -> str:
     """Kill a command after some seconds; return what is wrong with its end, "" if nothing."""
-    process = _runs.started(words, root, environment)
+    process = processes.started(words, root, environment)
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
         _send(process.pid, kind, target)
-    code, err = _runs.finished(process)
-    left = _runs.outlived(process.pid)
+    code, err = processes.finished(process)
+    left = processes.outlived(process.pid)
     if left:
         return f"{left} processes outlived the command"
     if "Traceback" in err:
@@ -111,8 +112,8 @@ def _killed(
 def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]:
     """Press Ctrl-C while worker processes start."""
     line = Line(NAMES[1])
-    _runs.write_table(root)
-    _runs.write_experiment(root)
+    processes.write_table(root)
+    processes.write_experiment(root)
     commands = (
         ["reproduce", "small.yaml", "--quiet", "--results", "started"],
         ["compare", "gllc", "blssvm", "--dataset", "wine", "--repeats", "40"],
@@ -120,21 +121,21 @@ def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line
     )
     for number in range(count):
         words = commands[number % len(commands)]
-        process = _runs.started([*words, "--n-jobs", "2"], root)
-        while len(_runs.session_members(process.pid)) < 2 and process.poll() is None:
+        process = processes.started([*words, "--n-jobs", "2"], root)
+        while len(processes.session_members(process.pid)) < 2 and process.poll() is None:
             time.sleep(0.005)
         time.sleep(float(rng.uniform(0.0, STARTING)))
         _send(process.pid, signal.SIGINT, "all")
-        code, err = _runs.finished(process)
-        left = _runs.outlived(process.pid)
+        code, err = processes.finished(process)
+        left = processes.outlived(process.pid)
         good = code == 130 and not left and err.startswith("pucli: ") and len(err.strip().splitlines()) == 1
         line.count(f"{number} {words[0]}", "" if good else f"exit code {code}, {left} left: {err[-300:]}")
         yield line
 
 
 def _send(session: int, kind: int, target: str) -> None:
-    members = _runs.session_members(session)
-    workers = [member for member in members if _runs.is_worker(member)]
+    members = processes.session_members(session)
+    workers = [member for member in members if processes.is_worker(member)]
     chosen = [session] if target == "parent" else workers[:1] if target == "worker" else members
     for process in chosen or [session]:
         try:
@@ -151,11 +152,11 @@ def _resumed(
     whole: dict[str, dict[str, object]],
 ) -> str:
     """Resume a killed experiment; return what is wrong with its result, "" if nothing."""
-    code, err = _runs.finished(_runs.started(words, root))
+    code, err = processes.finished(processes.started(words, root))
     if code != 0:
         return f"resumed with exit code {code}: {err[-200:]}"
-    after = _runs.stored(root / f"run-{number}")
-    if _runs.results(after) != whole:
+    after = processes.stored(root / f"run-{number}")
+    if processes.results(after) != whole:
         return "another table"
     done = {key: row for key, row in before.items() if row["status"] == "done"}
     if any(after[key] != row for key, row in done.items()):
@@ -185,7 +186,7 @@ def _outputs(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line]
         words, files, shares = outputs[which]
         if which not in seconds:
             begun = time.monotonic()
-            code, err = _runs.finished(_runs.started(words, root, _CACHE))
+            code, err = processes.finished(processes.started(words, root, _CACHE))
             seconds[which] = time.monotonic() - begun
             if code != 0:
                 line.count(f"{number} {words[0]}", f"exit code {code}: {err[-200:]}")
@@ -210,14 +211,14 @@ _ROWS = 4_000_000
 
 def _written(root: Path) -> list[_Output] | str:
     """Return the commands with the files they write, or what went wrong while these were made."""
-    _runs.write_table(root)
-    _runs.write_experiment(root)
+    processes.write_table(root)
+    processes.write_experiment(root)
     data = b"a,b,kind\n" + b"1,2,yes\n3,4,no\n" * _ROWS
     (root / "mirror").mkdir()
     (root / "mirror" / "toy.csv").write_bytes(data)
     (root / "toy.yaml").write_text(toy_catalogue(data))
     for words in (["reproduce", "small.yaml", "--quiet", "--results", "whole"], _FETCH):
-        code, err = _runs.finished(_runs.started(words, root, _CACHE))
+        code, err = processes.finished(processes.started(words, root, _CACHE))
         if code != 0:
             return f"{words[0]}: exit code {code}: {err[-200:]}"
     cached = [file for file in (root / "cache").rglob("*") if file.is_file() and file.stat().st_size == len(data)]

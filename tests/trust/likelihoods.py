@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench.trust._fits import Cases, fitted
-from pucli.bench.trust._objectives import Long
-from pucli.bench.trust._problems import partly_labelled
 
 from pucli.core.arrays import Floats, Ints
+from tests.trust.fits import Cases, fitted
+from tests.trust.objectives import Long
+from tests.trust.problems import partly_labelled
 
 SEED = 23
 COUNTS = (100, 10_000)

@@ -31,7 +31,7 @@ class Line:
         """Count one case; `problem` is empty if it held."""
         self.tried += 1
         if problem:
-            self.failed[case] = re.sub(r"\S*(site-packages|pucli/bench)/", "", problem)  # no paths of one machine
+            self.failed[case] = re.sub(r"\S*(site-packages|tests/trust)/", "", problem)  # no paths of one machine
 
     def row(self) -> dict[str, Any]:
         """Return the line as a row of the table."""

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pucli.bench.trust._fits import Cases, fitted
-from pucli.bench.trust._objectives import Long
-from pucli.bench.trust._problems import Problem, partly_labelled, problem
-from pucli.bench.trust.likelihoods import stored_gaussians
 
 from pucli.core.arrays import Floats
+from tests.trust.fits import Cases, fitted
+from tests.trust.likelihoods import stored_gaussians
+from tests.trust.objectives import Long
+from tests.trust.problems import Problem, partly_labelled, problem
 
 SEED = 27
 COUNTS, SLOW = (100, 10_000), (20, 10_000)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench.trust import _objectives as objectives
-from pucli.bench.trust._fits import Cases, fitted
-from pucli.bench.trust._objectives import SMALLEST, Long
-from pucli.bench.trust._problems import partly_labelled
 
 from pucli.core.arrays import Floats, Ints
+from tests.trust import objectives
+from tests.trust.fits import Cases, fitted
+from tests.trust.objectives import SMALLEST, Long
+from tests.trust.problems import partly_labelled
 
 SEED = 26
 COUNTS = (100, 10_000)

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pucli.bench.trust._fits import Cases, fitted
-from pucli.bench.trust._objectives import Long
-from pucli.bench.trust._problems import problem
-from pucli.bench.trust.likelihoods import Gaussians
 
 from pucli.core.arrays import Floats
+from tests.trust.fits import Cases, fitted
+from tests.trust.likelihoods import Gaussians
+from tests.trust.objectives import Long
+from tests.trust.problems import problem
 
 SEED = 25
 COUNTS = (100, 10_000)

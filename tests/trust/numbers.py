@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pucli.bench.trust import likelihoods, local_fits, machines, missing_entries, proofs, safe_squares
-from pucli.bench.trust._fits import in_rounds
-from pucli.bench.trust._lines import Line
+from tests.trust import likelihoods, local_fits, machines, missing_entries, proofs, safe_squares
+from tests.trust.fits import in_rounds
+from tests.trust.lines import Line
 
 # Rounds by default and with --full.
 ROUNDS = (1, 200)

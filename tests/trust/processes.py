@@ -48,7 +48,7 @@ def write_table(folder: Path) -> Path:
 
 def started(words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """Start a command line in a new session."""
-    package = str(Path(__file__).resolve().parents[3])
+    package = str(Path(__file__).resolve().parents[2])
     given = {**os.environ, "PYTHONPATH": package, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     given.pop("PUCLI_DEBUG", None)
     return subprocess.Popen(

@@ -14,10 +14,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from pucli.bench.trust import _objectives as objectives
-from pucli.bench.trust._fits import Cases, fitted
-from pucli.bench.trust._objectives import LossesAt, Objective, linear_objective, sum_objective, surface_objective
-from pucli.bench.trust._problems import Problem, problem
+
+from tests.trust import objectives
+from tests.trust.fits import Cases, fitted
+from tests.trust.objectives import LossesAt, Objective, linear_objective, sum_objective, surface_objective
+from tests.trust.problems import Problem, problem
 
 SEED = 21
 COUNTS = (100, 10_000)

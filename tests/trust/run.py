@@ -1,28 +1,59 @@
-"""Checks of what pucli promises: scikit-learn's checks, hostile files, proofs, kills, faults, and the same bits.
+"""Check what pucli promises: scikit-learn's checks, hostile files, proofs, kills, faults, and the same bits.
+
+    python -m tests.trust.run                            # every part
+    python -m tests.trust.run --full                     # many more cases of each kind
+    python -m tests.trust.run --part numbers:glpual      # a part, or some lines of it; other rows stay
 
 Every line gives the number of cases that were tried and that held; the JSON file names each case that failed.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from pucli.bench._timing import Progress, reporter
+from benchmarks.common.result_files import write_results
+from benchmarks.common.timing import Progress, reporter
+from pucli.cli.output import Output
 
 COLUMNS = ("what", "tried", "held", "note")
-FULL = {"full": True}
-# Modules of this package, each with lines(full) -> Line objects; one that grows comes again.
+# Modules of this folder, each with lines(full) -> Line objects; one that grows comes again.
 PARTS: tuple[str, ...] = ("estimator_checks", "hostile", "killed", "faults", "same_bits", "numbers")
 # Parts of which some lines can be run alone, by words in their names.
 WITH_WORDS: tuple[str, ...] = ("killed", "numbers")
 
 
-def run(progress: Progress | None = None, full: bool = False, parts: Sequence[str] = PARTS) -> dict[str, Any]:
-    """Return the table of `pucli bench trust`; `full` tries many more cases of each kind, `parts` some kinds only."""
-    [*_, last] = stages(progress, full, parts)
-    return last
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line `words` (default: those of the process) and return the exit code: 1 if a case failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.trust.run", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--full", action="store_true", help="many more cases of each kind, which take hours")
+    parser.add_argument("--part", action="append", type=_part, help=f"one of {', '.join(PARTS)}; repeatable")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of bench/trust.json and trust.md")
+    given = parser.parse_args(words)
+    folder, name = given.results / "bench", "trust-full" if given.full else "trust"
+    folder.mkdir(parents=True, exist_ok=True)
+    earlier = folder / f"{name}.json"
+
+    def present() -> Any:
+        return json.loads(earlier.read_text(encoding="utf-8")) if given.part and earlier.exists() else None
+
+    with Output(as_json=False, quiet=False).progress("trust", lines=True) as progress:
+        for found in stages(progress, given.full, given.part or PARTS, present):
+            page = write_results(folder, name, found)
+    print(page.read_text(encoding="utf-8"), end="")
+    return int(any(row.get("failed") for row in found["rows"]))
+
+
+def _part(given: str) -> str:
+    part, _, words = given.partition(":")
+    if part not in PARTS or (words and part not in WITH_WORDS):
+        raise argparse.ArgumentTypeError(f"there is no part {given!r}; parts: {', '.join(PARTS)}")
+    return given
 
 
 def stages(
@@ -41,7 +72,7 @@ def stages(
     ended: list[str] = []
     for step, given in enumerate(parts):
         part, _, words = given.partition(":")
-        module = importlib.import_module(f"pucli.bench.trust.{part}")
+        module = importlib.import_module(f"tests.trust.{part}")
         for line in module.lines(full, words) if words else module.lines(full):
             rows[line.name] = {**line.row(), "part": part}
             yield _table(rows, ended, parts, earlier() or {})
@@ -67,3 +98,7 @@ def _table(
         "rows": [*found, {"name": "all", "tried": tried, "held": held, "note": note}],
         "open": left,
     }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

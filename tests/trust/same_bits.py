@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pucli.bench.trust import _runs
-from pucli.bench.trust._lines import Line
+from tests.trust import processes
+from tests.trust.lines import Line
 
 Rows: TypeAlias = dict[str, dict[str, Any]]
 # Changed condition -> options, environment.
@@ -49,13 +49,13 @@ def _run(
     """Run the experiment in a separate folder; return its stored cells and what went wrong."""
     place = root / name
     place.mkdir()
-    _runs.write_experiment(place)
+    processes.write_experiment(place)
     changed = {key: str(place / value) if key.endswith("_DIR") else value for key, value in environment.items()}
     words = ["reproduce", "small.yaml", "--quiet", "--results", "r", *options]
-    code, err = _runs.finished(_runs.started(words, place, changed))
+    code, err = processes.finished(processes.started(words, place, changed))
     if code != 0:
         return {}, f"exit code {code}: {err[-200:]}"
-    return _runs.results(_runs.stored(place / "r")), ""
+    return processes.results(processes.stored(place / "r")), ""
 
 
 def _difference(rows: Rows, whole: Rows) -> str:

@@ -1,15 +1,15 @@
-"""The fuzzer of `pucli bench trust`: seeded, and its judge finds what it should."""
+"""The fuzzer of `python -m tests.trust.run`: seeded, and its judge finds what it should."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from pucli.bench.trust import hostile_models
-from pucli.bench.trust._fuzz import MUTATIONS, Case, judge
-from pucli.bench.trust._guard import Guard, Outcome
 
 from pucli.core.errors import UsageError
 from pucli.models.saved import load_model
+from tests.trust import hostile_models
+from tests.trust.fuzz import MUTATIONS, Case, judge
+from tests.trust.guard import Guard, Outcome
 
 GOOD = Outcome(2, "pucli: d.csv: no column 'a'; columns: b\n", 0.1, [])
 

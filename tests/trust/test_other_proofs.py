@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from pucli.bench.trust import _fits, likelihoods, local_fits, machines, missing_entries, safe_squares
-from pucli.bench.trust._fits import REFUSED, Cases, fitted, in_rounds
-from pucli.bench.trust._problems import Problem
 from pucli.estimators import BLSSVM, CPLS, ICLS, NNPU, GaussianMCPL, LaplacianSVM
+from tests.trust import fits, likelihoods, local_fits, machines, missing_entries, safe_squares
+from tests.trust.fits import REFUSED, Cases, fitted, in_rounds
+from tests.trust.problems import Problem
 
 CASES = [cases for module in (safe_squares, missing_entries, machines, local_fits) for cases in module.cases()]
 # what an earlier version got wrong
@@ -67,7 +67,7 @@ def test_what_is_made_up_is_found(monkeypatch, made_up, attribute, name):
 
 
 def test_a_singular_system_is_refused_with_a_remedy():
-    from pucli.bench.trust import proofs
+    from tests.trust import proofs
 
     [family] = (family for family in proofs.FAMILIES if family.name == "blssvm (linear)")
     task: Problem = proofs.generated(family, 30)
@@ -89,7 +89,7 @@ def test_rounds_try_a_like_share_of_every_family():
 
 @pytest.mark.slow
 def test_a_fit_that_does_not_end_is_wrong(monkeypatch):
-    monkeypatch.setattr(_fits, "LONGEST", 1)
+    monkeypatch.setattr(fits, "LONGEST", 1)
 
     def judge(number):
         while number:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.bench.trust import likelihoods, proofs
-from pucli.bench.trust._problems import Problem
 from pucli.estimators import BSVM
+from tests.trust import likelihoods, proofs
+from tests.trust.problems import Problem
 
 SMALL = [family for family in proofs.FAMILIES if family.rows != proofs.MANY_ROWS and family.method != "ekf-glpual"]
 

@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Suggest what to try first.
 
-    `pucli auto` comes first: it needs no method and no prior. On the 32 tasks of `pucli bench quality`, a method of the
+    `pucli auto` comes first: it needs no method and no prior. On the 32 tasks of benchmark `quality`, a method of the
     papers at its defaults has the larger F1 on at most 6 tasks with a quarter of the positives labelled (e-glpual 6
     and bsvm 4), and on at most 4 with half of them, mostly by less than .04. Take such a method if
     `pucli compare auto METHOD` prefers it on your rows, or if one model with a proof is wanted.
@@ -115,7 +115,7 @@ def command(
         few, many = AHEAD_OF_AUTO[found.method]
         out.remark(
             f"At its defaults, {found.method} has a larger F1 than auto on {few} of 32 public tasks with a quarter of "
-            f"the positives labelled, and on {many} with half of them (`pucli bench quality`)."
+            f"the positives labelled, and on {many} with half of them (benchmark `quality`)."
         )
     decides = f"pucli compare auto {found.method} {same} --tune"
     if rows.n_labelled < ENOUGH_LABELLED:

@@ -79,8 +79,8 @@ def command(
     either end of its interval.
 
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
-    grows with the square of its probability of being positive. The rows alone cannot confirm this. In `pucli bench
-    labelling` it found much more where labels depended on the features, and cost little where they were random.
+    grows with the square of its probability of being positive. The rows alone cannot confirm this. In benchmark
+    `labelling` it found much more where labels depended on the features, and cost little where they were random.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.encode.duplicates import shape
@@ -257,7 +257,7 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
         "that of training rows above the cut, by models trained without them; among new rows it may be slightly larger."
         if scar
         else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
-        "AUC were mostly too high even then (`pucli bench labelling`)."
+        "AUC were mostly too high even then (benchmark `labelling`)."
     )
     out.text()
     headers = [

@@ -44,7 +44,7 @@ def command(
     that among all rows, which is larger.
 
     The first three are from the held-out scores of the ensemble of `pucli auto`: auto, its own estimate, has the
-    smallest error (`pucli bench prior`) and is what methods take if no prior is given; best-bin and density-ratio use
+    smallest error (benchmark `prior`) and is what methods take if no prior is given; best-bin and density-ratio use
     one idea each. bbe takes best bins of one kernel ridge regression; km2 (kernel mean embedding) and tice (tree
     induction) are too high where positives and negatives overlap. The value is recommended only where its interval is
     narrow and the estimators agree. With a declared data set, split case-control, the true share is printed beside the

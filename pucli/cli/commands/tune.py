@@ -77,7 +77,7 @@ def command(
     one has the higher score. The threshold (the parameter cut) is then moved to where F1 is greatest, estimated from
     the recall on labelled rows, the share of rows predicted positive, and an estimate of the class prior. --score f1
     compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats 1), is the
-    squared recall divided by the share; `pucli bench tuning` compares all three.
+    squared recall divided by the share; benchmark `tuning` compares all three.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose

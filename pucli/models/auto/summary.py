@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pucli.estimators.auto.random_labelling import RandomLabelling
 
 
-# Estimates that `pucli bench labelling` found too high, mostly outside their intervals, with a model of biased labels.
+# Estimates that benchmark `labelling` found too high, mostly outside their intervals, with a model of biased labels.
 UNSURE_IF_BIASED = ("recall", "auc")
 MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
 

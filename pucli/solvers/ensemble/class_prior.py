@@ -53,7 +53,7 @@ def estimate_priors(
     labelled : array of bool, shape (n,)
         True for labelled positives, False for unlabeled rows.
     methods : sequence of str
-        Of `ALL_METHODS`. "auto" has the smallest error on the tasks of `pucli bench prior`.
+        Of `ALL_METHODS`. "auto" has the smallest error on the tasks of benchmark `prior`.
     replicates : int
         Number of bootstrap estimates for an interval, 0 for no interval. Those from scores always resample them 40
         times.

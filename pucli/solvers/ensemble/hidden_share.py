@@ -55,7 +55,7 @@ NORMAL_90 = 1.6448536269514722
 # (as in `pucli.solvers.prior.estimate`), and how often the lower end is computed with the AUC at the last one.
 OVERLAP_UNSEEN, PASSES = 0.75, 2
 # Where classes overlap, an estimate is too high by about this times itself times 1 - AUC of positives against
-# negatives: of .1 to 1.2 the best on the design half of the tasks of `pucli bench quality`.
+# negatives: of .1 to 1.2 the best on the design half of the tasks of benchmark `quality`.
 OVERLAP_TAKEN = 0.5
 # Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
 # Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.

@@ -25,8 +25,8 @@ from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, 
 from pucli.solvers.ensemble.members import Member, TrainingRows
 
 QUANTILES = 2000
-# With more than so many rows and labelled rows there is no refit. With up to 700 rows (the design half of `pucli bench
-# quality`) the AUC rose by .004 with up to 30 labelled rows and by .001 with more than 60; with 2,000 to 8,000 rows, a
+# With more than so many rows and labelled rows there is no refit. With up to 700 rows (the design half of benchmark
+# `quality`) the AUC rose by .004 with up to 30 labelled rows and by .001 with more than 60; with 2,000 to 8,000 rows, a
 # quarter of the positives labelled, it fell on 17 of 22 tables, by .003 on average; with 60 labelled of 6,000 it rose.
 MOST_ROWS, MOST_LABELLED = 800, 100
 

@@ -5,7 +5,7 @@ determine the product alone: any larger f with a smaller e fits them as well (Be
 assumed. Here a clearer positive is labelled more readily, e(x) = c f(x)^2 (He et al. 2018 and Kato et al. 2019 assume
 the order alone). Under random labelling the product is c times the usual probability p, so f is the cube root of p: the
 order of the rows stays, and there are more positives. The exponent was chosen on the design half of the tasks of
-`pucli bench quality`; exponents of 1 and 3 give the ends of the prior's interval. Alternating fits of f and e that
+benchmark `quality`; exponents of 1 and 3 give the ends of the prior's interval. Alternating fits of f and e that
 increase the likelihood of the labels (SAR-EM, `pucli.solvers.sar.em`) were worse there than random labelling.
 """
 

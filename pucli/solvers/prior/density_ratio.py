@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from pucli.core.arrays import Floats
 
-# Chosen on the design half of the tasks of `pucli bench quality`.
+# Chosen on the design half of the tasks of benchmark `quality`.
 SHORTFALL = 0.005
 # Places of the densities, and the values of the prior that are tried.
 PLACES = 300

@@ -4,7 +4,7 @@ An interval covers three errors. The bootstrap gives the sampling error; it does
 positives and negatives overlap, every method takes some negatives for positives, so that the estimate is too high by an
 amount that grows with the overlap. The overlap is measured by the AUC of positives against negatives that the held-out
 scores imply if the prior is as small as the interval allows. Second, an error remains for any number of rows. The sizes
-of both were chosen on public tasks of `pucli bench quality`, where the truth is known, and on simulated mixtures, and
+of both were chosen on public tasks of benchmark `quality`, where the truth is known, and on simulated mixtures, and
 checked on new splits and draws.
 """
 
