@@ -21,14 +21,24 @@ import pytest
 
 from tests.helpers import ROOT
 
-# the same examples each time: a change is judged by what it changes; HYPOTHESIS_SEEK=1 looks for new ones
+# The same examples each time: a change is judged by what it changes. By day a third of those that .ci/nightly tries
+# (--hypothesis-profile nightly); HYPOTHESIS_SEEK=1 looks for new ones.
+hypothesis.settings.register_profile("day", derandomize=True, max_examples=34)
+hypothesis.settings.register_profile("nightly", derandomize=True, max_examples=100)
 if not os.environ.get("HYPOTHESIS_SEEK"):
-    hypothesis.settings.register_profile("same", derandomize=True)
-    hypothesis.settings.load_profile("same")
+    hypothesis.settings.load_profile("day")
 
 # settings of the person who runs the tests
 for _name in [name for name in os.environ if name.startswith("PUCLI_")]:
     del os.environ[_name]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests marked `nightly`, unless -m asks for them or one is named."""
+    if "nightly" in config.getoption("markexpr") or any("::" in word for word in config.args):
+        return
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 import importlib
+import math
 import shutil
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from pucli.core import plug_ins
 
+if TYPE_CHECKING:
+    from pucli.runner import Cell
+
 ROOT = Path(__file__).resolve().parents[1]
 # copies of the public data and publications; tests that need them skip where they are absent
 SHARED = ROOT.parent / "shared"
+
+
+def examples(number: int) -> hypothesis.settings:
+    """Return the settings of a property test: `number` examples by night, a third of them by day, at least five."""
+    share = hypothesis.settings.default.max_examples / 100  # the profile's: conftest.py
+    return hypothesis.settings(max_examples=max(min(number, 5), math.ceil(share * number)), deadline=None)
+
+
+@cache
+def planned(experiment: str, profile: str) -> list[Cell]:
+    """Return the planned cells of a declared experiment, made once per process; methods need not be installed."""
+    from pucli.runner import load_experiment, plan
+
+    return plan(load_experiment(experiment, check_methods=False), profile)
 
 
 def install(project: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ All columns of cells.csv are compared but times and memory, and the lines of the
 over repeats, all repeats of some columns are run again.
 
 By default one quick cell (at most 10 s) of every experiment, or its quickest (at most 60 s) if it has none, and the
-quickest cell (at most 3 s) of every column; of models that train for longer, the first point of a curve.
-TEST_COMMITTED_CELLS=3 takes three cells, the middle one and the slowest of those below TEST_COMMITTED_SECONDS (30)
-among them.
+quickest cell (at most 3 s) of every column; of models that train for longer, the first point of a curve. Experiments
+`BY_NIGHT` take longer and run with .ci/nightly. TEST_COMMITTED_CELLS=3 takes three cells, the middle one and the
+slowest of those below TEST_COMMITTED_SECONDS (30) among them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from pucli.protocols.deep.training import Training, place_of
 from pucli.protocols.semi_supervised.report import curves_of, harm_rows
 from pucli.report.cells_csv import HEAD, METRIC, SECONDS, SEPARATOR, WAY, read_cells_csv
 from pucli.report.protocol_parts import extras_of
-from pucli.runner import Cell, CellResult, Context, Experiment, load_experiment, plan
+from pucli.runner import Cell, CellResult, Context, Experiment, load_experiment
 from pucli.runner.execute import execute
 from pucli.runner.provenance import blas, cpu_name, instructions
-from tests.helpers import ROOT, SHARED
+from tests.helpers import ROOT, SHARED, planned
 
 EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cells.csv"))
+BY_NIGHT = ("pae-", "pu-bench", "ceiling-")  # minutes of training; 26 s a cell; every point of a grid
 WANTED = int(os.environ.get("TEST_COMMITTED_CELLS", "1"))
 LONGEST = float(os.environ.get("TEST_COMMITTED_SECONDS", "30" if WANTED > 1 else "10"))
 TRAINS_LONG, QUICK = 60.0, 3.0  # seconds
@@ -133,18 +134,19 @@ def chosen(rows: list[dict[str, str]]) -> list[dict[str, str]]:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_committed_key_is_planned_today(name):
     profile, rows = committed(name)
-    planned = {cell.key for cell in plan(load_experiment(name, check_methods=False), profile)}
-    assert {row["key"] for row in rows} == planned
+    assert {row["key"] for row in rows} == {cell.key for cell in planned(name, profile)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * name.startswith(BY_NIGHT)) for name in EXPERIMENTS]
+)
 def test_a_cell_run_again_has_the_committed_figures(name):
     profile, rows = committed(name)
     experiment = load_experiment(name, check_methods=False)
-    planned = {cell.key: cell for cell in plan(experiment, profile)}
+    cells = {cell.key: cell for cell in planned(name, profile)}
     for row in chosen([row for row in rows if row["dataset"] not in ELSEWHERE]):
-        cell = planned[row["key"]]
+        cell = cells[row["key"]]
         if dataset_entry(cell.dataset).files and not SHARED.is_dir():
             pytest.skip("the data are not beside the checkout, and tests download nothing")
         if name.startswith("pae"):
@@ -246,8 +248,8 @@ def test_repeats_run_again_have_the_committed_counts_of_harm():
     name, dataset = "safe-learning-curves", "iris"
     columns = [f"least-squares/{role}" for role in ("supervised", "icls", "cpls")]
     columns += [f"lda/{role}" for role in ("supervised", "mcpl", "em", "self-training")]
-    planned = plan(load_experiment(name, check_methods=False), committed(name)[0])
-    cells = [cell for cell in planned if cell.dataset == dataset and cell.method in columns]
+    every = planned(name, committed(name)[0])
+    cells = [cell for cell in every if cell.dataset == dataset and cell.method in columns]
     done = execute([cells], Context(offline=True), n_jobs=1, backend="loky")
     rows = {finished.cell.key: stored(finished.result) for finished in done}
     with (ROOT / "results" / name / "harm.csv").open(encoding="utf-8", newline="") as handle:
@@ -262,7 +264,7 @@ def test_repeats_run_again_have_the_committed_counts_of_harm():
 @pytest.mark.parametrize("name", ["usmo-table-iii", "usmo-table-iv"])
 def test_committed_scorings_are_made_of_the_committed_cells(name):
     folder, experiment = ROOT / "results" / name, load_experiment(name, check_methods=False)
-    made = extras_of(experiment.protocol)(experiment, plan(experiment, committed(name)[0]), read_cells_csv(folder))
+    made = extras_of(experiment.protocol)(experiment, planned(name, committed(name)[0]), read_cells_csv(folder))
     assert {extra.path for extra in made} == {"scorings.md", "scorings.csv"}
     assert all(extra.content == (folder / extra.path).read_text(encoding="utf-8") for extra in made)
 

@@ -91,6 +91,7 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([_quick(name, **params) for name, params in VARIANTS], expected_failed_checks=_expected)
 def test_scikit_learn_checks_of_variants(estimator: Any, check: Any) -> None:

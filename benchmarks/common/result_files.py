@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pucli.cli.output import number, plain
+from pucli.cli.output import number
+from pucli.core.json_values import json_values
 from pucli.core.atomic_files import replacing
 
 COLUMNS = ("what", "seconds", "ratio", "target", "note")
@@ -32,7 +33,7 @@ def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
     ]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     files = [folder / f"{name}.json", folder / f"{name}.md"]
-    texts = [json.dumps(plain(found), indent=2, ensure_ascii=False), "\n".join(lines)]
+    texts = [json.dumps(json_values(found), indent=2, ensure_ascii=False), "\n".join(lines)]
     for file, text in zip(files, texts, strict=True):
         with replacing(file) as path:
             path.write_text(text + "\n", encoding="utf-8")

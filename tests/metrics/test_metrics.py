@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
@@ -26,6 +26,7 @@ from pucli.metrics import (
 from pucli.metrics.classification import f_majority, majority_class
 from pucli.metrics.density import modes_found, share_near
 from pucli.runner.loading import experiment_names, load_experiment
+from tests.helpers import examples
 
 # Table 6 of Demsar 2006: AUC of C4.5 with and without tuned parameters m and cf on 14 data sets.
 DEMSAR = np.array(
@@ -48,7 +49,7 @@ DEMSAR = np.array(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(2, 60), st.integers(0, 2**32 - 1))
 def test_scores_agree_with_scikit_learn(n, seed):
     rng = np.random.default_rng(seed)
@@ -133,7 +134,7 @@ def test_modes_and_near():
     assert share_near(6.0 * drawn, np.vstack([np.zeros(9), 100 * np.eye(9)]), 1.0) < 0.5
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.lists(st.integers(-3, 3), min_size=2, max_size=7))
 def test_wilcoxon_with_ties_agrees_with_scipy(differences):
     test = wilcoxon_paired(differences, np.zeros(len(differences)))

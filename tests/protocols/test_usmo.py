@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
@@ -16,7 +16,7 @@ from pucli.protocols.usmo_curves import protocol as usmo_curves
 from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, plan
 from pucli.runner.cells import Cell
-from tests.helpers import SHARED
+from tests.helpers import SHARED, examples
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def script_f(true_labels, predictions):
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(0, 10_000), st.integers(2, 40), st.integers(1, 10), st.floats(0.05, 0.95))
 def test_published_scoring_is_the_released_script_misaligned_and_majority(seed, n, p, share):
     rng = np.random.default_rng(seed)

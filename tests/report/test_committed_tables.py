@@ -7,9 +7,9 @@ from pucli.report.build import keep_recorded
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
 from pucli.report.formats.render import rendered
-from pucli.runner import load_experiment, plan
+from pucli.runner import load_experiment
 from pucli.runner.profiles import scope
-from tests.helpers import ROOT
+from tests.helpers import ROOT, planned
 
 EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cells.csv"))
 # thousands of cells to plan
@@ -25,7 +25,7 @@ def test_committed_tables_are_made_of_the_committed_cells(name):
     experiment = load_experiment(name, check_methods=False)
     provenance = read_provenance(folder)
     profile = provenance["profile"]
-    report = assemble(experiment, scope(experiment, profile), plan(experiment, profile), read_cells_csv(folder), folder)
+    report = assemble(experiment, scope(experiment, profile), planned(name, profile), read_cells_csv(folder), folder)
     keep_recorded(report, provenance)
     assert report.counts == provenance["cells"] and report.flags == provenance["flags"]
     for file, text in rendered(report, ["md", "csv", "tex"]).items():

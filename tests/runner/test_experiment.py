@@ -11,6 +11,7 @@ from pucli.runner import experiment_names, experiment_schema, load_experiment, p
 from pucli.runner.cells import key_of
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import coarse, scope
+from tests.helpers import planned
 
 SMALL = {
     "title": "Small",
@@ -53,10 +54,8 @@ def refused(tmp_path: Path, **changes) -> str:
 @pytest.mark.parametrize("name", ["table-3.1", "table-3.3"])
 def test_declared_experiments_plan(name):
     assert name in experiment_names()
-    experiment = load_experiment(name)
-    for profile in ("smoke", "quick", "full"):
-        assert plan(experiment, profile)
-    assert len(plan(experiment, "smoke")) < len(plan(experiment, "quick")) < len(plan(experiment, "full"))
+    smoke, quick, full = (len(planned(name, profile)) for profile in ("smoke", "quick", "full"))
+    assert 0 < smoke < quick < full
 
 
 def test_wrong_key_names_file_path_and_nearest(tmp_path):

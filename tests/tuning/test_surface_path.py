@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.methods import get_method
@@ -16,6 +16,7 @@ from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths import surface as surface_path
 from pucli.tuning.routes import make_route
+from tests.helpers import examples
 
 DECADES = [1e-4, 1e-2, 1.0, 100.0, 1e4]
 
@@ -43,7 +44,7 @@ def optimum(X, s, point):
 
 @pytest.mark.parametrize("score_error", [0.0, 0.02, 0.2])
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @pytest.mark.slow
 def test_every_solution_of_a_grid_is_within_its_tolerance(score_error, seed):
     X, s = rows_inside(seed)

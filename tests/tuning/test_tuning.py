@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -17,6 +17,7 @@ from pucli.tuning.inputs import share_of_positives
 from pucli.tuning.notes import degenerate
 from pucli.tuning.paths import glpual as path_module
 from pucli.tuning.scorers import Rule, Scores, choose, estimated_f1, most_f1, score_counts
+from tests.helpers import examples
 
 ORDER = get_method("glpual").regularisation
 
@@ -108,7 +109,7 @@ def test_two_processes_give_the_result_of_one(params):
 
 
 @given(seed=st.integers(0, 10_000), n_p=st.integers(4, 30), n_u=st.integers(4, 60), folds=st.integers(2, 4))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_folds_partition_and_deal_evenly(seed, n_p, n_u, folds):
     s = np.random.default_rng(seed).permutation(np.r_[np.ones(n_p), np.zeros(n_u)])
     for repeat in pu_folds(s, folds, seed, repeats=2):

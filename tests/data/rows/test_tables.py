@@ -7,13 +7,14 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
 from pucli.data import read_table, table_notes
 from pucli.data.files.arff import read_arff, split_row
 from pucli.data.files.formats import reading
+from tests.helpers import examples
 
 X = np.array([[1.5, -2.0], [0.1, 4.0], [1e-3, 7.0], [3.0, 8.25]])
 LABEL = np.array([1, 0, 1, 0])
@@ -62,7 +63,7 @@ def test_every_format_gives_the_same_numbers(kind, tmp_path):
     assert read_table(file, label=label, multiclass=True)[1].tolist() == LABEL.tolist()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(values=st.lists(st.floats(-1e150, 1e150), min_size=2, max_size=8))
 def test_numbers_survive_text_to_the_last_bit(values, tmp_path_factory):
     file = tmp_path_factory.mktemp("bits") / "t.csv"
@@ -315,7 +316,7 @@ def test_arff_quotes_and_missing_values(tmp_path):
     assert lines == [6, 7]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.text("ab,'\"\\ ", min_size=1, max_size=5), min_size=1, max_size=5))
 def test_quoted_arff_fields_come_back(fields):
     quoted = ["'" + field.replace("\\", "\\\\").replace("'", "\\'") + "'" for field in fields]

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
@@ -20,6 +20,7 @@ from pucli.data import (
     single_training_set,
 )
 from pucli.data.splits.labelling import SLOPE, labelling_tilt
+from tests.helpers import examples
 
 SIZES = st.integers(60, 300)
 SHARES = st.floats(0.2, 0.9)
@@ -37,7 +38,7 @@ def check_partition(split, y):
     assert (y[split.train[split.s == 1]] == 1).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SIZES, SIZES, SHARES, SHARES, st.integers(0, 2**32))
 @pytest.mark.slow
 def test_case_control_counts(n_positive, n_negative, frequency, share, seed):
@@ -62,7 +63,7 @@ def test_case_control_labels_the_share_of_the_thesis(frequency, gamma):
     assert len(split.test) == round(0.3 * (17 * 37 + 900 - split.s.sum()))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SIZES, SIZES, SHARES, SHARES, st.integers(0, 2**32))
 def test_single_training_set_counts(n_positive, n_negative, frequency, share, seed):
     y = labels(n_positive, n_negative)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pucli import AutoPU
 from pucli.core.errors import DegenerateModelWarning, UsageError
@@ -27,8 +28,9 @@ def fitted() -> tuple[AutoPU, np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-def test_scikit_learn_checks() -> None:
-    check_estimator(AutoPU(), on_fail="raise", on_skip=None)
+@parametrize_with_checks([AutoPU()])
+def test_scikit_learn_checks(estimator: AutoPU, check: Callable[[AutoPU], None]) -> None:
+    check(estimator)
 
 
 def test_unlabeled_positives_are_found(fitted) -> None:

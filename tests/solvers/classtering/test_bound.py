@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import digamma, gammaln
@@ -12,6 +12,7 @@ from scipy.special import digamma, gammaln
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.bound import lower_bound
 from pucli.solvers.classtering.state import Globals, Hyper, State, rows
+from tests.helpers import examples
 
 
 def arbitrary(seed: int, n=6, d=2, k=1, S=2, K=2, collapsed=True):
@@ -116,7 +117,7 @@ UPDATES = {
 }
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 30),
@@ -241,7 +242,7 @@ def test_hyper_parameter_updates_are_the_numerical_maxima():
         assert lower_bound(data, State(updated, q, local)) == pytest.approx(found, abs=1e-4)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10**6))
 def test_summing_the_labels_out_raises_the_bound(seed):
     data, (h, q, _), _ = arbitrary(seed, collapsed=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
@@ -12,6 +12,7 @@ from pucli.estimators.semi_supervised.classtering import Classtering
 from pucli.estimators.semi_supervised.constrained_kmeans import ConstrainedKMeans, pairwise_constraints
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.state import initial_hyper, rows
+from tests.helpers import examples
 
 
 def blobs(seed=0, n=120, centres=((0, 0), (6, 0), (0, 6)), spread=0.6):
@@ -48,7 +49,7 @@ def test_one_gaussian_is_one_component():
     assert quick().fit(X).n_components_ == 1
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(0, 10**6), st.integers(5, 40), st.integers(1, 3), st.booleans())
 def test_the_bound_never_decreases(seed, n, d, thesis):
     rng = np.random.default_rng(seed)
@@ -274,7 +275,7 @@ def test_one_component_or_one_class_does_not_determine_the_spread_between_them(s
 
 
 @given(st.integers(1, 9), st.integers(1, 40), st.integers(1, 12), st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_sum_over_factors_is_that_of_numpy_to_the_last_bit(k, n, S, seed):
     """Committed results have been made with NumPy's sum, so that another order would need another version."""
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ import itertools
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,6 +19,7 @@ from pucli.solvers.kernels.low_rank import rbf_from_distances
 from pucli.solvers.row_losses.losses import bias_and_gap
 from pucli.solvers.row_losses.smoothed import WIDTHS, smoothed_slopes
 from tests import oracles
+from tests.helpers import examples
 from tests.oracles import clarabel, with_graph
 
 
@@ -57,7 +58,7 @@ def test_a_small_problem_is_solved_to_its_global_minimum(seed):
     lam=st.sampled_from([1e-3, 0.1, 10.0]),
     shift=st.sampled_from([0.0, 1.0, 3.0]),
 )
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_steps_decrease_the_objective_and_end_at_a_stationary_point(seed, prior, lam, shift):
     X, y = problem(seed, shift=shift)
     Z, labelled, edges = with_graph(X, y)
@@ -125,7 +126,7 @@ def test_too_few_steps_are_not_reported_as_converged():
 
 
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.01, 0.1]), lam=st.sampled_from([0.01, 1.0]))
-@settings(max_examples=5, deadline=None)
+@examples(5)
 def test_no_worse_than_the_printed_admm(seed, mu, lam):
     Z, labelled, edges = with_graph(*problem(seed))
     steps = solve_cpb(Z, labelled, edges, 0.3, lam)
@@ -161,7 +162,7 @@ def test_the_two_convex_solvers_agree(monkeypatch):
 
 
 @given(seed=st.integers(0, 10_000), m=st.integers(1, 6), prior=st.sampled_from([0.2, 0.6]))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_smoothed_minimum_is_within_the_bound_of_its_width(seed, m, prior):
     """At the smoothed minimum a row's Fenchel gap is at most (upper - lower) width / 8."""
     rng = np.random.default_rng(seed)
@@ -192,7 +193,7 @@ def test_update_of_a_on_labelled_rows_minimises_its_subproblem(d, c):
 
 
 @given(seed=st.integers(0, 100), mu=st.sampled_from([0.01, 0.3]), prior=st.sampled_from([0.2, 0.7]))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_update_of_a_minimises_the_augmented_lagrangian(seed, mu, prior):
     """(5.15) with the weights of (5.9): the printed threshold for unlabeled rows, prior/(mu n_p), would not."""
     rng = np.random.default_rng(seed)

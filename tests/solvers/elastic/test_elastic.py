@@ -5,7 +5,7 @@ from functools import partial
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.estimators.global_local.elastic import ElasticGLPUAL
@@ -18,6 +18,7 @@ from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.elastic import ElasticPath
 from pucli.tuning.routes import GenericRoute
 from tests import oracles
+from tests.helpers import examples
 from tests.oracles import clarabel, with_graph
 
 METHOD = Method("e-glpual", "pucli.estimators.global_local.elastic:ElasticGLPUAL", "pu", "")
@@ -40,7 +41,7 @@ weights = st.sampled_from([0.01, 0.1, 1.0, 10.0])
 
 
 @given(seed=st.integers(0, 1000), lam1=weights, lam2=weights, c_p=weights, c_u=weights, sigma=weights)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_u, sigma):
     X, y = problem(seed)
     settings_ = {"lam1": lam1, "lam2": lam2, "c_p": c_p, "c_u": c_u, "sigma": sigma}
@@ -52,7 +53,7 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_
 
 
 @given(seed=st.integers(0, 1000), stop=st.integers(1, 8), lam1=weights)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
     Z, labelled, edges = with_graph(*problem(seed, n=80, m=8, n_p=30))
     early = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-12, max_iter=stop)
@@ -64,7 +65,7 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
 
 
 @given(seed=st.integers(0, 1000), lam1=st.sampled_from([3.0, 10.0, 30.0]))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_zeros_are_exact_and_where_the_optimality_conditions_put_them(seed, lam1):
     X, y = problem(seed, n=120, m=12, n_p=30)
     model = ElasticGLPUAL(lam1=lam1, lam2=0.1, c_u=0.1, tol=1e-10).fit(X, y)
@@ -86,7 +87,7 @@ def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
 
 
 @given(seed=st.integers(0, 1000), c_p=weights, c_u=weights)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_model_is_constant_from_lam1_max(seed, c_p, c_u):
     X, y = problem(seed)
     Z, labelled, edges = with_graph(X, y)
@@ -99,7 +100,7 @@ def test_the_model_is_constant_from_lam1_max(seed, c_p, c_u):
 
 
 @given(seed=st.integers(0, 1000), distance=st.sampled_from([0.0, 1e-3, 0.1]), lam1=weights, lam2=weights, c_u=weights)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_similar_features_get_similar_coefficients(seed, distance, lam1, lam2, c_u):
     """Inequality (4.57); its derivation needs coefficients of one sign."""
     X, y = problem(seed)
@@ -123,7 +124,7 @@ def test_without_l1_penalty_it_is_glpual():
 
 
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.5, 1.0, 3.0]), lam1=st.sampled_from([1.0, 10.0]))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_printed_admm_reaches_the_same_objective(seed, mu, lam1):
     X, y = problem(seed)
     dual = ElasticGLPUAL(lam1=lam1, tol=1e-8).fit(X, y)

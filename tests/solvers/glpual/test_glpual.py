@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.estimators.global_local.glpual import GLLC, GLPUAL
@@ -14,6 +14,7 @@ from pucli.solvers.glpual.thesis import solve_thesis
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import rbf_from_distances
+from tests.helpers import examples
 from tests.oracles import clarabel, problem
 
 
@@ -35,7 +36,7 @@ weights = st.sampled_from([0.01, 0.1, 1.0, 10.0])
 
 
 @given(seed=st.integers(0, 1000), lam=weights, c_p=weights, c_u=weights, sigma=weights, squared=st.booleans())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_linear_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam, c_p, c_u, sigma, squared):
     X, y = problem(seed)
     settings_ = {"lam": lam, "c_p": c_p, "c_u": c_u, "sigma": sigma}
@@ -69,7 +70,7 @@ def objective_of(f, y, X, model, squared, g_norm):
 
 
 @given(seed=st.integers(0, 1000), stop=st.integers(0, 6), lam=weights)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam):
     X, y = problem(seed, n=80, m=2, n_p=30)
     graph = mutual_knn(X, 5)
@@ -82,7 +83,7 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam):
 
 
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.1, 1.0, 5.0]))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_admm_and_dual_agree(seed, mu):
     X, y = problem(seed)
     dual = GLPUAL(lam=0.5, tol=1e-8).fit(X, y)

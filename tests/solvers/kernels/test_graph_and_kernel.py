@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.solvers.kernels import graph as graph_module
@@ -14,6 +14,7 @@ from pucli.solvers.kernels.graph import (
     squared_distances,
 )
 from pucli.solvers.kernels.low_rank import RESIDUAL, _pivoted_cholesky_rbf, rbf_features, rbf_from_distances, rbf_map
+from tests.helpers import examples
 
 
 def brute_force_edges(X, k):
@@ -24,7 +25,7 @@ def brute_force_edges(X, k):
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(7, 40), m=st.integers(1, 4), k=st.integers(1, 6), grid=st.booleans())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_mutual_knn_is_the_definition_even_with_ties(seed, n, m, k, grid):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, m)).astype(float) if grid else rng.normal(size=(n, m))
@@ -34,7 +35,7 @@ def test_mutual_knn_is_the_definition_even_with_ties(seed, n, m, k, grid):
 
 
 @given(seed=st.integers(0, 10_000), sigma=st.floats(0.01, 100))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_similarity_term_is_the_laplacian_form(seed, sigma):
     rng = np.random.default_rng(seed)
     X, f = rng.normal(size=(30, 3)), rng.normal(size=(30, 2))
@@ -71,7 +72,7 @@ def test_too_few_rows_for_the_graph_says_so():
 
 
 @given(seed=st.integers(0, 10_000), width=st.floats(0.1, 10), duplicate=st.booleans())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_kernel_features_reproduce_the_kernel(seed, width, duplicate):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 3))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import floyd_warshall
 
 from pucli.solvers.kernels import paths
 from pucli.solvers.kernels.paths import DELTA, least_costs, make_path_map, median_stretch, path_costs, path_kernel
+from tests.helpers import examples
 
 
 def some_rows(seed=0, n=30, m=2):
@@ -80,7 +81,7 @@ def test_the_stretch_suits_the_rows_in_any_unit():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 40), st.sampled_from([0.01, 1.0, 30.0, 400.0]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_needless_steps_change_no_least_cost(seed, n, rho):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, int(rng.integers(1, 4))))

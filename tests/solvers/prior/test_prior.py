@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.estimators.base.class_prior import resolve_prior
@@ -12,6 +12,7 @@ from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior, estimate_priors
 from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
 from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior
+from tests.helpers import examples
 from tests.oracles import clarabel
 
 
@@ -138,7 +139,7 @@ def test_large_samples_are_thinned():
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(3, 12))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_nearest_point_in_the_hull_is_clarabels(seed, n):
     rng = np.random.default_rng(seed)
     B = rng.normal(size=(n, 4))

@@ -1,10 +1,11 @@
 """Newton's step within a box."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.solvers.row_losses.box import box_newton
+from tests.helpers import examples
 
 
 @given(
@@ -14,7 +15,7 @@ from pucli.solvers.row_losses.box import box_newton
     lower=st.sampled_from([-1.0, 0.0]),
     scale=st.sampled_from([1e-300, 1.0]),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_a_newton_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank, lower, scale):
     rng = np.random.default_rng(seed)
     B = rng.normal(size=(k, rank))

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from pucli.solvers.row_losses.pairs import pair_step, solve_block
+from tests.helpers import examples
 
 C2 = 0.7
 shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0))
@@ -48,7 +49,7 @@ def table_one(s_i, s_j, g_i, g_j, K):
     return best
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(shares, shares, st.floats(-4, 4), st.floats(-4, 4), st.floats(0.05, 2.0), st.floats(-0.9, 0.9), st.booleans())
 def test_pair_step_is_the_minimiser_on_the_segment(u_i, u_j, g_i, g_j, scale, correlation, duplicate):
     s_i, s_j = u_i * C2, u_j * C2
@@ -76,7 +77,7 @@ def test_pair_step_is_the_minimiser_on_the_segment(u_i, u_j, g_i, g_j, scale, co
         assert s_j - t == pytest.approx(sigma_j, abs=1e-7)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10_000), st.integers(2, 12), st.booleans())
 def test_a_block_keeps_the_sum_and_reports_its_increase_of_the_dual(seed, q, duplicates):
     rng = np.random.default_rng(seed)

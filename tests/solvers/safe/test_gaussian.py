@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from pucli.estimators.safe.gaussian_mcpl import GaussianMCPL
 from pucli.solvers.safe.gaussian import clashing_rows, monotone_cover
+from tests.helpers import examples
 
 seeds = st.integers(0, 10**6)
 
@@ -81,7 +82,7 @@ def test_maximum_likelihood_is_the_limit_of_em(seed, n_blocks):
 
 @given(seeds, st.integers(2, 4), st.sampled_from(["safe", "one", "all"]))
 @example(66307, 2, "safe")  # log-likelihoods of 1e8
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_better_than_the_complete_rows_for_any_missing_entries(seed, n_blocks, blocks):
     """Theorem 6.3 and Corollary 6.5, with hidden values near, far and as they were."""
     X, partial = monotone_data(seed, n_blocks)
@@ -150,7 +151,7 @@ def test_the_estimate_with_the_largest_bound_is_chosen():
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_clashing_rows_are_found_if_and_only_if_there_are_any(seed):
     rng = np.random.default_rng(seed)
     missing = rng.random((int(rng.integers(2, 6)), int(rng.integers(1, 4)))) < 0.4

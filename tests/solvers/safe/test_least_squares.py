@@ -6,7 +6,7 @@ from fractions import Fraction
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
@@ -19,6 +19,7 @@ from pucli.solvers.safe.least_squares import (
     least_squares,
     safe_least_squares,
 )
+from tests.helpers import examples
 from tests.oracles import clarabel
 
 seeds = st.integers(0, 10**6)
@@ -89,7 +90,7 @@ def test_icls_minimises_the_labelled_risk_over_the_constraint_set(seed, lam):
 
 
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.5]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_never_worse_than_supervised_for_any_labelling(seed, intercept, lam):
     """Theorem 3.6, and the bound is the worst case: attained by the labels that favour the supervised fit."""
     X, y, U = problem(seed)
@@ -109,7 +110,7 @@ def test_never_worse_than_supervised_for_any_labelling(seed, intercept, lam):
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_strict_improvement_in_one_dimension(seed):
     """Theorem 3.8: without intercept the supervised slope stays if and only if some labelling retrieves it."""
     X, y, U = problem(seed, n_features=1)
@@ -126,7 +127,7 @@ def test_strict_improvement_in_one_dimension(seed):
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_in_one_dimension_cpls_is_the_minimax_of_its_definition(seed):
     """(3.15) without intercept: the least of the worst contrasts over slopes, and w_sup cut to the slopes (3.16)."""
     X, y, U = problem(seed, n_features=1)
@@ -158,7 +159,7 @@ def test_example_3_7_a_point_inside_the_margin_changes_nothing():
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_box_least_squares_against_an_active_set_method(seed):
     rng = np.random.default_rng(seed)
     M, r = int(rng.integers(1, 40)), int(rng.integers(1, 6))
@@ -175,7 +176,7 @@ def test_box_least_squares_against_an_active_set_method(seed):
 
 
 @given(seeds, st.sampled_from([0.0, 2.0]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_supervised_fit_minimises_its_risk(seed, lam):
     X, y, _ = problem(seed)
     w = least_squares(X, y, lam=lam)
@@ -184,7 +185,7 @@ def test_supervised_fit_minimises_its_risk(seed, lam):
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed):
     X, y, U = problem(seed, n_labelled=20, n_features=3)
     rng = np.random.default_rng(seed)
@@ -194,7 +195,7 @@ def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed):
 
 
 @given(seeds, st.floats(-30, 30), st.booleans(), st.sampled_from(["all", "labelled"]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_units_of_the_features_do_not_matter(seed, exponent, intercept, metric):
     X, y, U = problem(seed, n_labelled=20, n_features=3)
     unit = 10.0**exponent

@@ -5,7 +5,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import softmax
@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
 from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
+from tests.helpers import examples
 from tests.oracles import clarabel
 from tests.solvers.safe.problems import problem
 
@@ -40,7 +41,7 @@ def log_gains(fit, supervised, X):
 
 @pytest.mark.slow
 @given(st.sampled_from(sorted(ESTIMATORS)), seeds)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_never_worse_than_supervised_for_any_labelling(name, seed):
     """Theorem 4.5: 1000 random labelings and the worst one, which attains the bound."""
     X, y, _ = problem(name, seed)
@@ -245,7 +246,7 @@ def test_three_classes_one_point():
 
 
 @given(seeds, st.sampled_from([MCPLLDA(), MCPLQDA()]))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed, estimator):
     X, y, _ = problem("lda", seed, D=3)
     rng = np.random.default_rng(seed)
@@ -257,7 +258,7 @@ def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed, estimator)
 
 @pytest.mark.slow
 @given(seeds, st.floats(-30, 30), st.sampled_from(IN_UNITS))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_units_of_the_features_do_not_matter(seed, exponent, estimator):
     X, y, _ = problem("lda", seed, D=3)
     unit = 10.0**exponent

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pucli.estimators.safe.gaussian_mcpl import GaussianMCPL
 from pucli.solvers.safe.gaussian import fit_by_blocks, monotone_pattern, sample_moments
 from pucli.solvers.safe.minimax import solve_minimax, unknowns
+from tests.helpers import examples
 from tests.oracles import clarabel
 from tests.solvers.safe.patterns import gain, rows_with_gaps
 
@@ -92,7 +93,7 @@ def test_one_block_and_noise_may_have_a_better_estimate_than_the_closed_form():
 
 
 @given(seeds, st.sampled_from([0.0, 0.0, 0.1]))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @pytest.mark.slow
 def test_the_gain_is_guaranteed_and_at_least_that_of_the_closed_forms(seed, ridge):
     X, partial = rows_with_gaps(seed)

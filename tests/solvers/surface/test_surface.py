@@ -6,7 +6,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -35,6 +35,7 @@ from pucli.tuning.paths import surface as surface_path
 from pucli.tuning.paths.surface import SurfacePath
 from pucli.tuning.routes import GenericRoute
 from pucli.tuning.search import tune
+from tests.helpers import examples
 from tests.oracles import clarabel
 
 METHOD = Method("ekf-glpual", "pucli.estimators.global_local.elastic:EKFGLPUAL", "pu", "")
@@ -71,7 +72,7 @@ def optimum(X, y, lam1, lam2, c_p, c_u, sigma):
 
 
 @given(seed=st.integers(0, 1000), m=st.integers(1, 6))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_features_ridge_and_groups_are_those_of_the_matrix_form(seed, m):
     rng = np.random.default_rng(seed)
     X, alpha = rng.normal(size=(9, m)), rng.normal(size=n_surface_features(m))
@@ -94,7 +95,7 @@ weights = st.sampled_from([0.01, 0.3, 10.0])
 
 
 @given(seed=st.integers(0, 1000), lam1=weights, lam2=weights, c_u=st.sampled_from([0.01, 0.5]), sigma=weights)
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @pytest.mark.slow
 def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_u, sigma):
     X, y = rows_inside(seed, n=30, m=3, n_p=8)
@@ -111,7 +112,7 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_u, si
     lam2=st.sampled_from([1e-4, 0.1, 100.0]),
     c_u=st.sampled_from([0.01, 0.5]),
 )
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_group_lasso_conditions_hold(seed, lam1, lam2, c_u):
     """With the multipliers v: |v_j| <= lam1/2, v_j = lam1/2 alpha_[j] / |alpha_[j]| where it is not zero, and the
     gradient of the rest is -D'v (4.41). The multipliers settle after the objective: the tolerance is far below it."""
@@ -135,7 +136,7 @@ def test_group_lasso_conditions_hold(seed, lam1, lam2, c_u):
 
 
 @given(seed=st.integers(0, 1000), lam1=st.sampled_from([0.01, 1.0, 10.0]))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_bound_holds_at_any_point(seed, lam1):
     X, y = rows_inside(seed)
     task = parts(X, y)
@@ -150,7 +151,7 @@ def test_bound_holds_at_any_point(seed, lam1):
 
 
 @given(seed=st.integers(0, 1000), lam1=st.sampled_from([0.05, 2.0]))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
     X, y = rows_inside(seed)
     task = parts(X, y)
@@ -203,7 +204,7 @@ def test_features_of_zero_groups_do_not_enter_the_score():
 
 
 @given(seed=st.integers(0, 1000), c_u=st.sampled_from([0.02, 0.5]))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_the_model_is_constant_from_lam1_max(seed, c_u):
     X, y = rows_inside(seed)
     task = parts(X, y, c_u=c_u)
@@ -233,7 +234,7 @@ def test_printed_admm_reaches_the_same_objective(lam1):
 
 
 @given(seed=st.integers(0, 100), c=st.floats(0.1, 3))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_group_shrinkage_minimises_its_subproblem(seed, c):
     rng = np.random.default_rng(seed)
     d = rng.normal(size=(1, 3))

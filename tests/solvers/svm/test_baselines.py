@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
@@ -15,6 +15,7 @@ from pucli.solvers.kernels.graph import squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
 from pucli.solvers.row_losses.kernel import newton_step
 from pucli.solvers.row_losses.losses import RowLosses, restore_total
+from tests.helpers import examples
 from tests.oracles import clarabel, problem
 
 
@@ -42,7 +43,7 @@ weights = st.sampled_from([0.1, 1.0, 10.0])
     kernel=st.sampled_from(["linear", "wide", "rbf"]),
     duplicates=st.sampled_from([0, 10]),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 def test_bsvm_reaches_its_tolerance_and_clarabels_value(seed, c_p, c_u, lam, kernel, duplicates):
     c_p, c_u = lam * c_p, lam * c_u
@@ -63,7 +64,7 @@ def test_bsvm_reaches_its_tolerance_and_clarabels_value(seed, c_p, c_u, lam, ker
 
 
 @given(seed=st.integers(0, 1000), lam=weights, c_p=weights, c_u=weights, rbf=st.booleans())
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_bls_svm_objective_is_clarabels(seed, lam, c_p, c_u, rbf):
     X, y = problem(seed, n=40)
     K = rbf_from_distances(squared_distances(X), 1.5) if rbf else None
@@ -156,7 +157,7 @@ def test_naive_svc_gap_is_a_bound():
 
 
 @given(seed=st.integers(0, 1000), prior=st.sampled_from([0.1, 0.3, 0.6]))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_cut_at_the_prior_predicts_that_share_of_new_rows_positive(seed, prior):
     rng = np.random.default_rng(seed)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
 from pucli.core.lru_cache import KEPT
 from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
 from pucli.solvers.svm.laplacian import best_offset, graph_kernel, solve_laplacian_svms
+from tests.helpers import examples
 from tests.oracles import clarabel
 
 
@@ -53,7 +54,7 @@ def test_the_gap_bounds_the_distance_to_the_minimum(max_iter):
     assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-12
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10**6), st.integers(1, 8))
 def test_offset_is_the_minimum(seed, n):
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -20,6 +20,7 @@ from pucli.solvers.upu.network import (
 )
 from pucli.solvers.upu.squared import solve_squared_upu, squared_upu_objective
 from tests import oracles
+from tests.helpers import examples
 from tests.oracles import clarabel
 
 
@@ -34,7 +35,7 @@ def perturbed(network, part, place, step):
 
 
 @given(seed=st.integers(0, 1000), prior=st.sampled_from([0.2, 0.5, 0.9]), non_negative=st.booleans())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negative):
     X, y = problem(seed, n=20, n_p=6)
     labelled = y == 1
@@ -141,7 +142,7 @@ def test_both_networks_classify_well_separated_groups():
     lam=st.sampled_from([0.01, 1.0]),
     prior=st.sampled_from([0.2, 0.7]),
 )
-@settings(max_examples=16, deadline=None)
+@examples(16)
 def test_convex_losses_agree_with_clarabel(seed, loss, lam, prior):
     X, y = problem(seed)
     model = UPU(prior=prior, loss=loss, lam=lam, tol=1e-8).fit(X, y)

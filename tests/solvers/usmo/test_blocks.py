@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.solvers.kernels.functions import Kernel
@@ -11,6 +11,7 @@ from pucli.solvers.row_losses.losses import best_bias
 from pucli.solvers.usmo.blocks import solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
+from tests.helpers import examples
 from tests.oracles import clarabel
 
 KERNELS = {"linear": Kernel("linear"), "rbf": Kernel("rbf", 1.5), "polynomial": Kernel("polynomial", 1.0, 2, 1.0)}
@@ -71,7 +72,7 @@ def cvxpy_value(problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(list(KERNELS)),
@@ -88,7 +89,7 @@ def test_objective_equals_cvxpy_on_random_problems(seed, kernel, prior, lam):
     assert primal(problem, solution.dual, solution.bias) == pytest.approx(solution.objective, abs=1e-8 * scale)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.integers(0, 10_000), st.sampled_from([0.05, 0.5, 0.95]), st.sampled_from([1e-4, 0.01, 1.0]), st.integers(1, 8)
 )
@@ -225,7 +226,7 @@ def test_the_trace_ends_at_the_solution_and_the_dual_never_decreases():
     assert dual[-1] + gap[-1] == pytest.approx(solution.objective, rel=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 10_000), st.integers(1, 30), st.floats(0.01, 0.99))
 def test_best_bias_minimises_the_primal_over_the_bias(seed, n, prior):
     g = np.random.default_rng(seed).normal(size=n) * 3

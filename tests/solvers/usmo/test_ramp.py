@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
@@ -12,6 +12,7 @@ from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.losses import loss_values
 from pucli.solvers.usmo.ramp import ramp, solve_ramp, tangent_losses
+from tests.helpers import examples
 
 
 def make(seed, n=80, p=15, m=2, prior=0.4):
@@ -28,7 +29,7 @@ def objective(X, labelled, kernel, prior, lam, weights, bias):
     return 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * weights @ K @ weights
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10_000))
 def test_tangent_losses_majorise_the_ramp_and_touch_it(seed):
     rng = np.random.default_rng(seed)
@@ -43,7 +44,7 @@ def test_tangent_losses_majorise_the_ramp_and_touch_it(seed):
     assert np.all(true(f) + rise >= true(z) - 1e-12)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(0, 10_000), st.sampled_from(["linear", "rbf"]), st.sampled_from([1e-3, 0.01, 0.1]))
 def test_objective_falls_and_is_the_documented_one(seed, name, lam):
     X, labelled = make(seed)
@@ -81,7 +82,7 @@ def test_estimator_keeps_labels_and_residual():
     assert model.objectives_[-1] == model.objective_
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(st.integers(0, 10_000), st.sampled_from(["linear", "rbf"]), st.sampled_from([1e-3, 0.03]))
 def test_from_any_scores_it_falls_to_a_stationary_point(seed, name, lam):
     X, labelled = make(seed)
