@@ -7,9 +7,10 @@ import math
 import shutil
 import sys
 import tomllib
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -28,6 +29,11 @@ def examples(number: int) -> hypothesis.settings:
     """Return the settings of a property test: `number` examples by night, a third of them by day, at least five."""
     share = hypothesis.settings.default.max_examples / 100  # the profile's: conftest.py
     return hypothesis.settings(max_examples=max(min(number, 5), math.ceil(share * number)), deadline=None)
+
+
+def by_night(values: Iterable[Any], by_day: Collection[Any]) -> list[Any]:
+    """Return the values of a parameter of a test; all but those in `by_day` are left to .ci/nightly."""
+    return [value if value in by_day else pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
 @cache

@@ -6,6 +6,7 @@ import doctest
 import importlib.util
 import inspect
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 
 OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.estimators.")]
 PU = [name for name in OURS if METHODS[name].kind == "pu"]
+DEEP = [name for name in OURS if METHODS[name].extra == "deep"]
 SEMI_SUPERVISED = [name for name in OURS if METHODS[name].kind == "semi-supervised"]
 CERTIFICATE = ("objective_", "dual_gap_", "residual_", "n_iter_", "converged_")
 
@@ -27,7 +29,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "upu": {"n_epochs": 20},
     "nnpu": {"n_epochs": 20},
     "classtering": {"n_components": 3, "tol": 1e-3, "max_iter": 50},
-    **{name: _DEEP for name in OURS if METHODS[name].extra == "deep"},
+    **dict.fromkeys(DEEP, _DEEP),
 }
 
 # Settings that reach other code than the defaults do.
@@ -74,8 +76,11 @@ def _needs(name: str) -> None:
 
 
 def _checked() -> list[Any]:
-    torch = importlib.util.find_spec("torch") is not None
-    return [_quick(name) for name in OURS if torch or METHODS[name].extra != "deep"]
+    return [_quick(name) for name in OURS if METHODS[name].extra != "deep"]
+
+
+def _networks(names: Iterable[str]) -> list[Any]:
+    return [_quick(name) for name in names if importlib.util.find_spec("torch") is not None]
 
 
 def _expected(estimator: Any) -> dict[str, str]:
@@ -87,6 +92,21 @@ def _expected(estimator: Any) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(_checked(), expected_failed_checks=_expected)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(_networks(["pae"]))
+def test_scikit_learn_checks_of_a_network(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(_networks(DEEP))
+def test_scikit_learn_checks_of_every_network(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

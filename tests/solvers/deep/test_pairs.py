@@ -70,6 +70,7 @@ def test_the_reconstructor_learns_from_codes_alone():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_with_adversarial_bayes_the_evidence_of_a_gaussian_is_reached():
     """Rows from N(0, 1 + b^2) have the bound E ln N(x; 0, 1 + b^2) for decoder b z: it is reached and not passed."""
     rng = np.random.default_rng(0)
@@ -85,6 +86,7 @@ def test_with_adversarial_bayes_the_evidence_of_a_gaussian_is_reached():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("estimator", [BidirectionalGAN, VEEGAN])
 def test_codes_and_generated_rows_have_the_places_of_their_pairs(estimator):
     rng = np.random.default_rng(0)
