@@ -3,9 +3,9 @@
 A model finds positives if its F1 on test rows is above that of predicting every row positive. Otherwise it should warn,
 with a DegenerateModelWarning if it predicts nearly no row or nearly every row positive, or with another warning. An
 EstimatedPriorWarning does not count, since it says nothing about the model. `pucli train` also cross-validates the
-model and warns if held-out rows show that it may be useless (`pucli.models.validation`); that counts. A model that neither finds
-positives nor warns is silent. Methods that draw random numbers are also run with a second seed. A task has at most 800
-rows.
+model and warns if held-out rows show that it may be useless (`pucli.models.validation`); that counts. A model that
+neither finds positives nor warns is silent. Methods that draw random numbers are also run with a second seed. A task
+has at most 800 rows.
 ekf-glpual, whose features include all products of two, gets at most 40 features, drawn at random.
 """
 

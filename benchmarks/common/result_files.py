@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pucli.cli.output import number
-from pucli.core.json_values import json_values
 from pucli.core.atomic_files import replacing
+from pucli.core.json_values import json_values
 
 COLUMNS = ("what", "seconds", "ratio", "target", "note")
 
