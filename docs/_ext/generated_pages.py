@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
 from numpydoc.docscrape import ClassDoc
 
 KINDS = {
@@ -34,17 +33,16 @@ def write_pages(source: Path) -> None:
     folder = source / "generated"
     (folder / "methods").mkdir(parents=True, exist_ok=True)
     (folder / "commands").mkdir(parents=True, exist_ok=True)
-    for path, text in {**methods(source), **commands(), **lists(), **api()}.items():
+    for path, text in {**methods(), **commands(), **lists(), **api()}.items():
         target = folder / path
         if not target.is_file() or target.read_text(encoding="utf-8") != text:
             target.write_text(text, encoding="utf-8")
 
 
-def methods(source: Path) -> dict[str, str]:
+def methods() -> dict[str, str]:
     """Return the page of each method, and their list."""
     from pucli.methods import METHODS, estimator_class
 
-    advice = yaml.safe_load((source / "when.yaml").read_text(encoding="utf-8"))
     pages, listed = (
         {},
         ["# Methods", "", "Which one to take: `pucli advise`, or `auto`, which needs to be told nothing.", ""],
@@ -66,20 +64,20 @@ def methods(source: Path) -> dict[str, str]:
                 made = estimator_class(method)
             except ImportError:  # an extra that is not installed
                 made = None
-            pages[f"methods/{method.name}.md"] = method_page(method, made, advice[method.name])
+            pages[f"methods/{method.name}.md"] = method_page(method, made)
     return {"methods.md": "\n".join(listed), **pages}
 
 
-def method_page(method: Any, made: Any, advice: dict[str, str]) -> str:
+def method_page(method: Any, made: Any) -> str:
     """Return one page: what it is, when to take it, its objective, parameters, example."""
     doc = ClassDoc(made) if made is not None else None
     lines = [f"# {method.name}", ""]
     if doc is not None:
         lines += [*paragraph(doc["Summary"]), ""]
     lines += [
-        f"**When to take it.** {advice['use']}",
+        f"**When to take it.** {method.when}",
         "",
-        f"**When not.** {advice['not']}",
+        f"**When not.** {method.when_not}",
         "",
         f"Source: {method.source}. Learns from: {KINDS[method.kind].lower()}."
         + (f" Class prior: {method.prior}." if method.prior else "")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def warn_of_unused(out: Output, method: str, given: Collection[str], params: Mapping[str, Any]) -> None:
     """Warn of given parameters of a method that have no effect with all its `params`."""
-    from pucli.used_only import without_effect
+    from pucli.methods.effects import without_effect
 
     for line in without_effect(method, given, params):
         out.warn(line)

@@ -16,7 +16,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.data.rows.row_hashes import row_hashes, row_marks
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
-from pucli.methods import estimator_class, get_method
+from pucli.methods import METHODS, estimator_class, get_method
 from pucli.metrics import compute, pu_counts
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model
 
@@ -47,14 +47,6 @@ STATEMENTS = (
 
 # A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
 FIT_COPIES = 3
-# Methods that need the whole kernel matrix, and how often.
-KERNEL_COPIES = {"laplacian-svm": 5, "lds": 8, "label-spreading": 3}  # of n x n numbers, as measured
-
-# What `train` offers for sparse rows.
-TAKE_SPARSE = (
-    "--method blssvm, svc-naive --param kernel=linear, usmo --param kernel=linear --param prior=SHARE and upu --param "
-    "loss=double-hinge --param prior=SHARE"
-)
 
 # Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
 REHEARSED = 50
@@ -224,7 +216,7 @@ def fit(
         n, m = rows.X.shape
         raise UsageError(
             f"{method} with these parameters needs dense rows, and {rows.title} has {n} x {m} cells, "
-            f"{8 * n * m / 1e9:.3g} GB; {TAKE_SPARSE} keep rows sparse."
+            f"{8 * n * m / 1e9:.3g} GB; {keep_sparse()} keep rows sparse."
         )
     reports = report is not None and "report" in estimator.get_params()
     if reports:
@@ -250,11 +242,21 @@ def _check_fit(method: str, rows: TrainingRows) -> None:
     """Raise UsageError if a fit to these rows needs more memory than there is."""
     n, m = rows.X.shape
     copies = 8.0 * FIT_COPIES * n * m
-    whole = 8.0 * KERNEL_COPIES.get(method, 0) * n * n
+    whole = 8.0 * get_method(method).kernel_copies * n * n
     try:
         check_memory(copies + whole, f"{method} on {n} x {m} numbers", "use fewer rows, e.g. --rows 10000, or columns")
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def keep_sparse() -> str:
+    """Return the options of `pucli train` with which methods compute on sparse rows."""
+    forms = [
+        " ".join([name, *(f"--param {key}={value}" for key, value in method.sparse.items())])
+        for name, method in METHODS.items()
+        if method.sparse is not None
+    ]
+    return f"--method {', '.join(forms[:-1])} and {forms[-1]}"
 
 
 def _keeps_sparse(estimator: Any) -> bool:

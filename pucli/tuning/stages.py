@@ -16,15 +16,15 @@ from pucli.core.seeding import stream
 from pucli.methods import Method, estimator_class
 from pucli.tuning.evidence import Evidence
 from pucli.tuning.folds import pu_folds
-from pucli.tuning.paths.landmarks import METHODS, LandmarkRoute
+from pucli.tuning.paths.landmarks import LandmarkRoute
 from pucli.tuning.routes import Point, Route, make_route
 from pucli.tuning.scorers import RANKING, Rule, Scores, choose
 
 # Up to these numbers of rows, all points are evaluated on the whole kernel, or on all rows for a linear method.
 WHOLE_KERNEL_ROWS = 600
 WHOLE_LINEAR_ROWS = 50_000
-# Up to this number of rows, the last stage uses `LAST_RANK` features of the kernel; above, and for `HINGES`, it uses
-# `LATER_RANK`.
+# Up to this number of rows, the last stage uses `LAST_RANK` features of the kernel; above, and for methods whose steps
+# are `cubic`, it uses `LATER_RANK`.
 EXACT_ROWS = 5000
 # Numbers of rows of the samples, and their minimum number of labelled rows, if available.
 SAMPLE_ROWS = (20_000, 100_000)
@@ -33,11 +33,9 @@ LABELLED_ROWS = 500
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1000
 # Above `EXACT_ROWS` so many numbers in all, within limits.
 FEATURE_NUMBERS, LEAST_RANK = 25_000_000, 32
-# Methods whose steps on the features cost their number cubed: the last stage has `LATER_RANK` features and
-# `HINGE_FINALISTS` points.
-HINGES = ("bsvm", "usmo", "ramp-pu")
-# Number of points at the last stage, and share of points kept at each earlier stage.
-FINALISTS, HINGE_FINALISTS = 6, 4
+# Number of points at the last stage, of most methods and of those whose steps are `cubic`, and share of points kept at
+# each earlier stage.
+FINALISTS, CUBIC_FINALISTS = 6, 4
 SURVIVORS = 0.2
 # Parameters that weight the rows of a sum, with the kind of rows that they weight.
 ROW_WEIGHTS = {"c_p": "labelled", "c_u": "unlabeled", "C": "all"}
@@ -78,8 +76,8 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     """
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
-    slow = method.name in HINGES and rank is not None
-    finalists = min(FINALISTS, HINGE_FINALISTS) if slow else FINALISTS
+    slow = method.cubic and rank is not None
+    finalists = min(FINALISTS, CUBIC_FINALISTS) if slow else FINALISTS
     most = LATER_RANK if n > EXACT_ROWS or slow else LAST_RANK
     features = min(n, most) if n <= EXACT_ROWS else max(LEAST_RANK, min(most, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)
@@ -101,7 +99,7 @@ def _is_rbf(method: Method, params: Point) -> bool:
     known = {**estimator_class(method)().get_params(), **params}
     plain = known.get("form", "rkhs") == "rkhs" and known.get("max_rank") is None
     plain = plain and known.get("solver", "dual") != "admm" and known.get("cut") is None
-    return method.name in METHODS and known.get("kernel") == "rbf" and plain
+    return method.on_features and known.get("kernel") == "rbf" and plain
 
 
 class Sample(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pucli.methods import METHODS, estimator_class, make_estimator
-from pucli.used_only import USED_ONLY, without_effect
+from pucli.methods.effects import without_effect
 
 PU = [name for name, method in METHODS.items() if method.kind == "pu" and name != "auto"]
 # What only bounds the work, or starts it elsewhere, may leave the model as it is.
@@ -89,9 +89,10 @@ def test_methods_of_classes_are_declared_too() -> None:
 
 
 def test_every_declared_parameter_is_one() -> None:
-    for name, conditions in USED_ONLY.items():
-        known = set(inspect.signature(estimator_class(METHODS[name])).parameters)
-        assert set(conditions) <= known, (name, set(conditions) - known)
+    for name, method in METHODS.items():
+        if method.needs:
+            known = set(inspect.signature(estimator_class(method)).parameters)
+            assert set(method.needs) <= known, (name, set(method.needs) - known)
 
 
 def test_a_grid_that_may_use_the_parameter_is_not_warned_of() -> None:

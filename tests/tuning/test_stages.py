@@ -49,9 +49,9 @@ def test_a_slow_method_first_compares_by_one_cross_validation(monkeypatch):
     X, s = rows(240)
     found = tune("bsvm", X, s, params={"kernel": "rbf"}, grid=GRID, route="stages", cv_repeats=3)
     assert "by one cross-validation" in found.how
-    assert found.n_fits == 4 * (8 - stages.HINGE_FINALISTS) + 12 * stages.HINGE_FINALISTS
+    assert found.n_fits == 4 * (8 - stages.CUBIC_FINALISTS) + 12 * stages.CUBIC_FINALISTS
     seen = [trial["n_labelled"] + trial["n_unlabeled"] for trial in found.trials]
-    assert seen == [240] * (8 - stages.HINGE_FINALISTS) + [720] * stages.HINGE_FINALISTS
+    assert seen == [240] * (8 - stages.CUBIC_FINALISTS) + [720] * stages.CUBIC_FINALISTS
 
 
 @pytest.mark.slow

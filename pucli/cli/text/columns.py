@@ -23,10 +23,10 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
     rows = training_rows(kind, source)
     if rows.encoder is not None and rows.encoder.sparse_:
         if not sparse:
-            from pucli.models.fitting import TAKE_SPARSE
+            from pucli.models.fitting import keep_sparse
 
             raise UsageError(
-                f"{rows.title} is sparse and wide; only `pucli train`, without --tune, takes it, with {TAKE_SPARSE}."
+                f"{rows.title} is sparse and wide; only `pucli train`, without --tune, takes it, with {keep_sparse()}."
             )
         out.remark(f"columns: {rows.X.shape[1]} numeric, sparse")
     elif rows.encoder is not None and not rows.encoder.is_plain:

@@ -11,6 +11,8 @@ from zlib import crc32
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.methods import all_methods
+from pucli.methods.entry import COLOURS
 from pucli.runner.experiment import base_name, variant_name
 
 if TYPE_CHECKING:
@@ -22,20 +24,13 @@ WIDE, NARROW = 7.2, 4.6
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#882255", "#595959",
 )  # fmt: skip
-# Okabe and Ito, and two of Tol
+# Okabe and Ito, and two of Tol, by the names that a declaration of a method uses
+SHADES = dict(zip(COLOURS, (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY), strict=True))
 PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, WINE, GREY)
 POSITIVE, NEGATIVE, FAINT = RED, BLUE, "#c9ccd1"
-# columns of one figure differ
-COLOURS = {
-    "glpual": BLUE, "gllc": ORANGE, "svc-naive": GREY, "upu": PURPLE, "nnpu": SKY,
-    "e-glpual": GREEN, "ekf-glpual": RED, "cpb-glpual": WINE,
-    "usmo": BLUE, "ramp": RED, "ramp-pu": RED, "qp": ORANGE, "svr": GREEN, "init": GREY,
-    "classtering": BLUE, "gaussian-mixture": ORANGE, "k-means": RED, "label-spreading": GREEN, "laplacian-svm": PURPLE,
-    "lds": SKY,
-    "supervised": "#000000", "oracle": GREY, "icls": ORANGE, "cpls": BLUE, "mcpl": GREEN, "em": RED,
-    "self-training": PURPLE,
-    "pae": BLUE, "cougan": GREEN, "wgan": PURPLE, "vae": ORANGE, "aae": RED,
-    "bigan": SKY, "veegan": WINE, "avb-ac": GREY,
+# of columns that are not named as their method: roles, solvers, starts
+NOT_METHODS = {
+    "supervised": "#000000", "oracle": GREY, "init": GREY, "qp": ORANGE, "svr": GREEN, "k-means": RED, "cougan": GREEN,
 }  # fmt: skip
 MARKERS, DASHES = ("o", "s", "^", "D", "v", "X", "P", "*"), ("-", "--", ":", "-.")
 
@@ -62,7 +57,7 @@ def look() -> Iterator[None]:
 
 
 def colour(column: str) -> str:
-    """Return the colour of a method, the same in every figure.
+    """Return the colour of a method as it declares it, or else one derived from the name; the same in every figure.
 
     Parameters
     ----------
@@ -75,7 +70,15 @@ def colour(column: str) -> str:
     True
     """
     name = re.sub(r"-[\d.]+$", "", base_name(column).lower())
-    return COLOURS.get(name) or COLOURS.get(variant_name(column)) or PALETTE[crc32(name.encode()) % len(PALETTE)]
+    return _declared(name) or _declared(variant_name(column)) or PALETTE[crc32(name.encode()) % len(PALETTE)]
+
+
+def _declared(name: str) -> str:
+    """Return the colour of the method with this name, or whose name has it as its first words ("ramp"), or ""."""
+    methods = all_methods()
+    longer = [other for other in methods if other.startswith(f"{name}-")] if name else []
+    found = name if name in methods else longer[0] if len(longer) == 1 else ""
+    return NOT_METHODS.get(name) or (SHADES.get(methods[found].colour, "") if found else "")
 
 
 def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -19,18 +19,17 @@ from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmark_map, pivoted_
 from pucli.tuning.folds import Fold
 from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
-from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import FoldsInParallel, Outcomes, Partial, Point, Progress, Route, empty_outcomes, make_route
-
-# Methods whose model with an RBF kernel is the linear model on features of the kernel.
-METHODS = ("glpual", "gllc", "blssvm", "bsvm", "usmo", "ramp-pu")
 
 # Up to this rank, columns of the kernel are computed on demand; above, from its matrix, if that is small.
 FROM_COLUMNS = 512
 
 
-class _NoGraphPath(GLLCPath):
+class NoGraphPath(GLLCPath):
     """The route of blssvm, which is GLLC without a graph, on features of a kernel."""
+
+    def __init__(self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point, *more: Any) -> None:
+        super().__init__(method, X, s, folds, {**params, "form": "rkhs", "sigma": 1.0, "n_neighbors": 1}, *more)
 
     def _fold_data(self, place: Place) -> FoldData:
         train, valid = self.fold(place)
@@ -89,11 +88,8 @@ class LandmarkRoute:
             features = _features(self.X, width, self.rank)
             params = {**self._linear(self.params), "kernel": "linear"}
             method = self.method
-            if method.name == "blssvm":
-                method = replace(method, path=f"{_NoGraphPath.__module__}:{_NoGraphPath.__name__}")
-                params |= {"form": "rkhs", "sigma": 1.0, "n_neighbors": 1}
-            elif method.name == "bsvm":
-                method = replace(method, path=f"{BSVMPath.__module__}:{BSVMPath.__name__}")
+            if method.features_path:
+                method = replace(method, path=method.features_path)
             route = make_route("auto", method, features, self.s, self.folds, params, None, self.n_jobs, self.scores)
             _take_graph_from(route, np.ascontiguousarray(self.X))
             self._routes[width] = route

@@ -1,0 +1,105 @@
+"""The list of methods, each with one declaration: its entry here is all that the other rooms know of it.
+
+An installed package adds entries by the entry-point group ``pucli.methods``; each entry point is a `Method` or a list
+of them. Where an experiment names ``module:Class``, that class is the method.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pucli.core.errors import UsageError, unknown
+from pucli.core.plug_ins import load_class, named, source_sha256
+from pucli.former_defaults import FORMER_DEFAULTS
+from pucli.methods import density, pu, semi_supervised
+from pucli.methods.entry import Method as Method
+
+METHODS: dict[str, Method] = {
+    method.name: replace(method, former_defaults=FORMER_DEFAULTS.get(method.name, {}))
+    for method in (*pu.DECLARED, *semi_supervised.DECLARED, *density.DECLARED)
+}
+
+
+def all_methods() -> dict[str, Method]:
+    """Return our own methods and those of installed packages, by name."""
+    offered = named("pucli.methods", Method, frozenset(METHODS))
+    return METHODS | {
+        method.name: replace(method, package=offer.package, package_version=offer.version) for offer, method in offered
+    }
+
+
+def get_method(name: str) -> Method:
+    """Return the method called `name`, or that of a class ``module:Class``; the error suggests the nearest names."""
+    if name in METHODS:
+        return METHODS[name]
+    if ":" in name:
+        file = source_sha256(load_class(name))
+        return Method(name, name, "pu", f"the class {name}", package=name.partition(":")[0], package_version=file)
+    methods = all_methods()
+    if name not in methods:
+        raise unknown("method", name, methods, listing="pucli list methods")
+    return methods[name]
+
+
+def estimator_class(method: Method) -> type[Any]:
+    """Import and return the estimator class of `method`."""
+    if method.package:
+        try:
+            return load_class(method.estimator)
+        except UsageError as error:
+            raise UsageError(f"the method {method.name!r} of {method.package} cannot be used: {error}") from error
+    module, _, name = method.estimator.partition(":")
+    found: type[Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def make_estimator(name: str, **params: Any) -> Any:
+    """Return an unfitted estimator of the method `name`, with `params` over the fixed ones."""
+    method = get_method(name)
+    return estimator_class(method)(**{**method.params, **params})
+
+
+def constructor_defaults(method: Method) -> dict[str, Any]:
+    """Return constructor parameter -> present default of the method's estimator."""
+    parameters = inspect.signature(estimator_class(method)).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+
+
+def identity(method: Method) -> dict[str, str]:
+    """Return what tells a method of another package apart in a cell's key; nothing for our own.
+
+    The name of the package, whose author raises `Method.version`; of a ``module:Class`` the hash of its file.
+    """
+    if ":" in method.name:
+        return {"source_sha256": method.package_version}
+    return {"package": method.package} if method.package else {}
+
+
+def complete_params(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return constructor parameters with those that `params`, of a cell's key, leaves out."""
+    method = get_method(name)
+    known = constructor_defaults(method)
+    return {**{key: value for key, value in method.former_defaults.items() if key in known}, **params}
+
+
+def check_value(name: str, parameter: str, value: Any) -> None:
+    """Raise UsageError where the method's estimator declares a range for `parameter` that does not hold `value`.
+
+    Estimators that declare none check when they are fitted.
+    """
+    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+    from pucli.core.parameter_ranges import allowed_values
+
+    estimator = estimator_class(get_method(name))
+    constraints = getattr(estimator, "_parameter_constraints", {})
+    if parameter in constraints:
+        try:
+            validate_parameter_constraints({parameter: constraints[parameter]}, {parameter: value}, estimator.__name__)
+        except InvalidParameterError:
+            allowed = allowed_values(constraints[parameter])
+            raise UsageError(f"{parameter} of {name} must be {allowed}, not {value!r}") from None

@@ -1,0 +1,117 @@
+"""Declarations of the methods that learn densities or clusters and need no labels."""
+
+from __future__ import annotations
+
+from pucli.methods.entry import Method
+
+DECLARED = [
+    Method(
+        name="gaussian-mcpl",
+        estimator="pucli.estimators.safe.gaussian_mcpl:GaussianMCPL",
+        kind="density",
+        source="Bertazzi 2018, eq. 6.7-6.9, 6.19",
+        version=4,
+        when=(
+            "Cells of a table of numbers are missing in one block or in a monotone pattern, and you want mean, "
+            "covariance and filled cells with a guarantee."
+        ),
+        when_not="Cells are missing all over the table, or the columns are far from Gaussian.",
+    ),
+    Method(
+        name="gaussian-mixture",
+        estimator="sklearn.mixture:GaussianMixture",
+        kind="density",
+        source="baseline: scikit-learn's GaussianMixture",
+        colour="orange",
+        when="As the baseline of densities.",
+        when_not="The number of components is unknown and matters.",
+    ),
+    Method(
+        name="constrained-kmeans",
+        estimator="pucli.estimators.semi_supervised.constrained_kmeans:ConstrainedKMeans",
+        kind="clustering",
+        source="baseline: Basu, Banerjee, Mooney 2004",
+        when="You know of some pairs of rows that they belong together, or apart, and clusters are round.",
+        when_not="You want labels for new rows; it finds clusters, and works from Python alone.",
+    ),
+    Method(
+        name="pae",
+        estimator="pucli.estimators.density.plummer:PlummerAutoencoder",
+        kind="density",
+        source="Sansone 2018, eq. 4.2",
+        extra="deep",
+        colour="blue",
+        when="A density of many features is wanted from few rows, with torch.",
+        when_not="There are few features; gaussian-mixture is faster and can be checked.",
+    ),
+    Method(
+        name="vae",
+        estimator="pucli.estimators.density.plummer:VariationalAutoencoder",
+        kind="density",
+        source="baseline: Kingma and Welling 2014",
+        extra="deep",
+        colour="orange",
+        when="As a peer of pae.",
+        when_not="The density itself is wanted; it has a bound only.",
+    ),
+    Method(
+        name="aae",
+        estimator="pucli.estimators.density.plummer:AdversarialAutoencoder",
+        kind="density",
+        source="baseline: Makhzani et al. 2016",
+        extra="deep",
+        colour="red",
+        when="As a peer of pae.",
+        when_not="Training must be stable.",
+    ),
+    Method(
+        name="wgan-gp",
+        estimator="pucli.estimators.density.plummer:WassersteinGAN",
+        kind="density",
+        source="baseline: Gulrajani et al. 2017",
+        extra="deep",
+        colour="purple",
+        when="As a peer of pae, for drawing rows.",
+        when_not="A density is wanted; it has none.",
+    ),
+    Method(
+        name="coulomb-gan",
+        estimator="pucli.estimators.density.plummer:CoulombGAN",
+        kind="density",
+        source="baseline: Unterthiner et al. 2018",
+        extra="deep",
+        colour="green",
+        when="As a peer of pae, for drawing rows without dropping modes.",
+        when_not="A density is wanted; it has none.",
+    ),
+    Method(
+        name="bigan",
+        estimator="pucli.estimators.density.adversarial_pairs:BidirectionalGAN",
+        kind="density",
+        source="baseline: Donahue et al. 2017",
+        extra="deep",
+        colour="sky",
+        when="As a peer of pae, with codes for rows.",
+        when_not="Rows must not be lost; it drops modes.",
+    ),
+    Method(
+        name="veegan",
+        estimator="pucli.estimators.density.adversarial_pairs:VEEGAN",
+        kind="density",
+        source="baseline: Srivastava et al. 2017",
+        extra="deep",
+        colour="wine",
+        when="As a peer of pae that is meant to keep all modes.",
+        when_not="Training must be stable; it needs batch normalisation.",
+    ),
+    Method(
+        name="avb-ac",
+        estimator="pucli.estimators.density.adversarial_pairs:AdversarialVariationalBayes",
+        kind="density",
+        source="baseline: Mescheder et al. 2017",
+        extra="deep",
+        colour="grey",
+        when="As a peer of vae with a posterior that need not be Gaussian.",
+        when_not="A Gaussian posterior is enough; vae is quicker.",
+    ),
+]
