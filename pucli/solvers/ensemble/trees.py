@@ -296,10 +296,13 @@ def grow(
     state = np.array([seed], np.uint64)
     features, order, table = np.arange(m), np.empty(SORTED_ROWS, np.int64), np.empty((256, 3))
     spare = np.empty(n, rows.dtype)
-    stack = [(0, 0, n, 0)]
-    nodes = 1
-    while len(stack) > 0:
-        node, low, high, level = stack.pop()
+    # nodes to split: number, first row and last, level; as an array, because lists of tuples take long to compile
+    stack = np.empty((most + 1, 4), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n, 0
+    waiting, nodes = 1, 1
+    while waiting > 0:
+        waiting -= 1
+        node, low, high, level = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
         part = rows[low:high]
         g, h, size = 0.0, 0.0, 0.0
         for i in part:
@@ -324,10 +327,15 @@ def grow(
             else:
                 spare[right] = i
                 right += 1
-        rows[left:high] = spare[:right]
+        for k in range(right):
+            rows[left + k] = spare[k]
         feature[node], cut[node], child[node] = j, where, nodes
-        stack.append((nodes, low, left, level + 1))
-        stack.append((nodes + 1, left, high, level + 1))
+        for k in range(2):
+            stack[waiting, 0] = nodes + k
+            stack[waiting, 1] = low if k == 0 else left
+            stack[waiting, 2] = left if k == 0 else high
+            stack[waiting, 3] = level + 1
+            waiting += 1
         nodes += 2
     return feature[:nodes].copy(), cut[:nodes].copy(), child[:nodes].copy(), value[:nodes].copy()
 

@@ -200,21 +200,30 @@ def box_ascent(
     The parameters are those of `box_ascent_weights`. v and a are updated in place and stay consistent. Returns the
     number of sweeps.
     """
-    n, r = Y.shape
-    first = min(max_iter, SWEEPS_BEFORE_GRAM) if n <= GRAM_ROWS else max_iter
+    first = min(max_iter, SWEEPS_BEFORE_GRAM) if Y.shape[0] <= GRAM_ROWS else max_iter
     sweeps, gap, objective = box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)
     if gap <= tol * objective or sweeps == max_iter:
         return sweeps
-    Q = np.dot(Y, Y.T)
-    q = 2.0 * np.dot(Y, half_b)
-    rest = constant - 2.0 * np.dot(half_b, half_b)
-    more, gap, objective, _ = box_ascent_gram(Q, q, a, upper, rest, tol, max_iter - sweeps)
-    for k in range(r):
+    Q, q, rest = _gram(Y, half_b, constant)
+    more, _, _, _ = box_ascent_gram(Q, q, a, upper, rest, tol, max_iter - sweeps)
+    _coefficients(Y, half_b, a, v)
+    return sweeps + more
+
+
+@njit(cache=True)
+def _gram(Y: Floats, half_b: Floats, constant: float) -> tuple[Floats, Floats, float]:
+    """Return Q, q and the constant of `box_ascent_gram`."""
+    return np.dot(Y, Y.T), 2.0 * np.dot(Y, half_b), constant - 2.0 * np.dot(half_b, half_b)
+
+
+@njit(cache=True)
+def _coefficients(Y: Floats, half_b: Floats, a: Floats, v: Floats) -> None:
+    """Fill v with Y'a - 2 half_b."""
+    for k in range(v.shape[0]):
         total = -2.0 * half_b[k]
-        for i in range(n):
+        for i in range(a.shape[0]):
             total += a[i] * Y[i, k]
         v[k] = total
-    return sweeps + more
 
 
 @njit(cache=True)
@@ -227,6 +236,20 @@ def _inside(a: Floats, upper: float) -> Ints:
             free[count] = i
             count += 1
     return free[:count]
+
+
+@njit(cache=True)
+def _newton_step(M: Floats, g: Floats, free: Ints, a: Floats, upper: float) -> Floats:
+    """Move the coordinates `free` of a by a step, which is returned, for a Hessian M and a gradient g of theirs."""
+    k = free.shape[0]
+    x, high = np.empty(k), np.empty(k)
+    for p in range(k):
+        x[p] = a[free[p]]
+        high[p] = upper
+    move = box_newton(M, g, x, np.zeros(k), high, NEWTON_SCALE)
+    for p in range(k):
+        a[free[p]] = min(max(x[p] + move[p], 0.0), upper)
+    return move
 
 
 @njit(cache=True)
@@ -243,24 +266,29 @@ def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
             g[p] = 1.0 - f[free[p]]
             for s in range(k):
                 M[p, s] = Q[free[p], free[s]]
-        move = box_newton(M, g, a[free], np.zeros(k), np.full(k, upper), NEWTON_SCALE)
+        move = _newton_step(M, g, free, a, upper)
         for p in range(k):
-            a[free[p]] = min(max(a[free[p]] + move[p], 0.0), upper)
             if move[p] != 0.0:
-                f += move[p] * Q[free[p]]
+                for i in range(f.shape[0]):
+                    f[i] += move[p] * Q[free[p], i]
 
 
 @njit(cache=True)
 def _newton_weights(Y: Floats, v: Floats, a: Floats, upper: float) -> None:
     """Move the coordinates inside the box towards their joint optimum. Updates a and v in place."""
+    r = v.shape[0]
     for _ in range(NEWTON_STEPS):
         free = _inside(a, upper)
         k = free.shape[0]
         if k == 0:
             return
-        rows = Y[free]
-        M, g = np.dot(rows, rows.T), 1.0 - np.dot(rows, v)
-        move = box_newton(M, g, a[free], np.zeros(k), np.full(k, upper), NEWTON_SCALE)
+        rows = np.empty((k, r))
         for p in range(k):
-            a[free[p]] = min(max(a[free[p]] + move[p], 0.0), upper)
-        v += np.dot(move, rows)
+            for q in range(r):
+                rows[p, q] = Y[free[p], q]
+        g = np.dot(rows, v)
+        for p in range(k):
+            g[p] = 1.0 - g[p]
+        move = np.dot(_newton_step(np.dot(rows, rows.T), g, free, a, upper), rows)
+        for q in range(r):
+            v[q] += move[q]

@@ -109,7 +109,8 @@ def solve_quadratic_and_hinge(
         Q, q = Yp.T @ Yp, Yp.T @ yb
         n_iter = box_ascent_gram(Q, q, a, c_p, constant - 0.5 * yb @ yb, tol, max_iter)[0]
     else:
-        n_iter = box_ascent(np.ascontiguousarray(Yp.T), -yb, a, c_p, constant, 0.5 * yb, tol, max_iter)
+        # interpreted: to compile the function would compile both ascents once more
+        n_iter = box_ascent.py_func(np.ascontiguousarray(Yp.T), -yb, a, c_p, constant, 0.5 * yb, tol, max_iter)
     v = Yp @ a - yb
     w = solve_triangular(C, v, lower=True, trans=1, check_finite=False)
     # The gap and the objective at the returned w, in the form that needs no further pass over the unlabeled rows.

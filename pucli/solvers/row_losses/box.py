@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import Floats
+from pucli.solvers.kernels.lapack import solved
 
 # Sweeps between Newton steps: sweeps find the free set, Newton solves on it.
 NEWTON_EVERY = 5
@@ -185,10 +186,14 @@ def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, sc
     ridged = M.copy()
     for c in range(k):
         ridged[c, c] += 1e-12 * (scale + M[c, c])
-    direction = np.linalg.solve(ridged, g)
-    if not np.all(np.isfinite(direction)):
-        return np.zeros(k)
-    move: Floats = np.minimum(np.maximum(x + direction, lower), upper) - x
+    direction = solved(ridged, g)
+    none = np.zeros(k)
+    for c in range(k):
+        if not np.isfinite(direction[c]):
+            return none
+    move = np.empty(k)
+    for c in range(k):
+        move[c] = min(max(x[c] + direction[c], lower[c]), upper[c]) - x[c]
     if np.dot(g, move) - 0.5 * np.dot(move, np.dot(M, move)) > 0.0:
         return move
     step = 1.0
@@ -200,6 +205,8 @@ def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, sc
     rise = np.dot(g, direction)
     curvature = np.dot(direction, np.dot(M, direction))
     if not (rise > 0.0 and curvature > 0.0):
-        return np.zeros(k)
-    shorter: Floats = np.minimum(np.maximum(x + min(step, rise / curvature) * direction, lower), upper) - x
-    return shorter
+        return none
+    step = min(step, rise / curvature)
+    for c in range(k):
+        move[c] = min(max(x[c] + step * direction[c], lower[c]), upper[c]) - x[c]
+    return move

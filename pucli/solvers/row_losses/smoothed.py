@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import Floats
+from pucli.solvers.kernels.lapack import solved
 
 # Widths in units of f, whose kinks are at -1 and 1: at the first, every row is in its quadratic zone.
 WIDTHS = np.array([4.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001])
@@ -59,7 +60,7 @@ def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, width
         value = _value(X, w, lower, upper, kink, width, f)
         for _ in range(steps):
             gradient, hessian = _derivatives(X, w, lower, upper, kink, width, f)
-            direction = np.linalg.solve(hessian, gradient)
+            direction = solved(hessian, gradient)
             fall = 0.0
             for k in range(m + 1):
                 fall += direction[k] * gradient[k]

@@ -119,7 +119,9 @@ def _iterate(
     """Take `n_iter` steps, in place in w, p, v, z_h and z_t; return what `_split` does."""
     primal, moved = 0.0, 0.0
     for _ in range(n_iter):
-        w[:] = np.dot(inverse, _pull(b, Zp, groups, rho_h, rho_t, p, v, z_h, z_t))
+        new = np.dot(inverse, _pull(b, Zp, groups, rho_h, rho_t, p, v, z_h, z_t))
+        for k in range(w.shape[0]):
+            w[k] = new[k]
         primal, moved = _split(Zp, c_p, groups, radius, rho_h, rho_t, w, p, v, z_h, z_t)
     return primal, moved
 
