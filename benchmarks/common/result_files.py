@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,9 @@ COLUMNS = ("what", "seconds", "ratio", "target", "note")
 
 
 def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
-    """Write the results of a benchmark as JSON and its rows as a Markdown table; return the path of the table.
+    """Write the results of a benchmark as compressed JSON and its rows as a Markdown table; return the path of the table.
+
+    Equal results give equal bytes.
 
     `found["columns"]` are the keys of the rows (default `COLUMNS`; what is the name of the row); `found["about"]`, if
     there is one, explains the columns above the table.
@@ -32,9 +35,24 @@ def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
         f"| {' | '.join('---:' if right else '---' for right in is_number)} |",
     ]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    files = [folder / f"{name}.json", folder / f"{name}.md"]
-    texts = [json.dumps(json_values(found), indent=2, ensure_ascii=False), "\n".join(lines)]
-    for file, text in zip(files, texts, strict=True):
+    page = folder / f"{name}.md"
+    text = json.dumps(json_values(found), indent=2, ensure_ascii=False) + "\n"
+    contents = {
+        results_file(folder, name): gzip.compress(text.encode(), 9, mtime=0),
+        page: ("\n".join(lines) + "\n").encode(),
+    }
+    for file, content in contents.items():
         with replacing(file) as path:
-            path.write_text(text + "\n", encoding="utf-8")
-    return files[1]
+            path.write_bytes(content)
+    return page
+
+
+def results_file(folder: Path, name: str) -> Path:
+    """Return the path of the figures of a benchmark in the folder of all benchmarks."""
+    return folder / f"{name}.json.gz"
+
+
+def read_results(folder: Path, name: str) -> dict[str, Any]:
+    """Return the figures of a benchmark, as `write_results` wrote them."""
+    found: dict[str, Any] = json.loads(gzip.decompress(results_file(folder, name).read_bytes()))
+    return found

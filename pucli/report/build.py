@@ -263,7 +263,7 @@ def keep_recorded(report: Report, provenance: Mapping[str, Any]) -> None:
         report.kept += [path for path, _ in kept if path not in fresh]
         merged = [(path, fresh.get(path, title)) for path, title in kept]
         made[:] = merged + [item for item in made if item[0] not in dict(merged)]
-    report.figures.sort(key=lambda item: item[0] != f"figures/{FIRST}.png")
+    report.figures.sort(key=lambda item: not item[0].startswith(f"figures/{FIRST}."))
 
 
 def _source(experiment: Experiment) -> str:
@@ -311,12 +311,15 @@ def _as_published(rows: Sequence[TableRow], experiment: Experiment) -> list[Tabl
 
 
 def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:
-    from pucli.report.figures.charts import render
+    from pucli.report.figures.charts import ENDINGS, render
 
     if figure is not None:
-        for ending, content in render(figure).items():
-            report.files.append(write(report.folder / f"{name}.{ending}", content))
-        report.figures.append((f"{name}.png", title))
+        ending, content = render(figure)
+        report.files.append(write(report.folder / f"{name}.{ending}", content))
+        report.figures.append((f"{name}.{ending}", title))
+        for other in ENDINGS:
+            if other != ending:
+                (report.folder / f"{name}.{other}").unlink(missing_ok=True)
 
 
 def _add_extras(

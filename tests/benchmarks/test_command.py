@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from types import ModuleType
 
@@ -11,6 +10,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import usmo
+from benchmarks.common.result_files import read_results
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_the_results_are_printed_and_written(toy, tmp_path, capsys):
     page = (tmp_path / "bench" / "toy.md").read_text()
     assert "| theirs | 2.5 | - | >= 5 | a \\| b |" in page and done.out == page
     assert "toy 1/1" in done.err
-    rows = json.loads((tmp_path / "bench" / "toy.json").read_text())["rows"]
+    rows = read_results(tmp_path / "bench", "toy")["rows"]
     assert [row["ratio"] for row in rows] == [None, None]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks import defaults
+from benchmarks.common.result_files import read_results
 from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
 from tests.helpers import ROOT
 
-COMMITTED = ROOT / "results" / "bench" / "defaults.json"
+COMMITTED = ROOT / "results" / "bench"
 
 
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_task_is_judged_and_only_methods_that_draw_get_a_second_seed(tmp_path:
 
 
 def test_the_committed_table_holds_the_promise() -> None:
-    lines = json.loads(COMMITTED.read_text(encoding="utf-8"))["rows"]
+    lines = read_results(COMMITTED, "defaults")["rows"]
     assert len({line["method"] for line in lines}) >= 12
     for line in lines:
         assert line["finds"] + line["warns"] + line["silent"] == 32

@@ -55,7 +55,6 @@ def test_the_rows_are_as_declared(tmp_path):
 def test_the_page_explains_its_columns(tmp_path):
     from benchmarks.common.result_files import write_results
 
-    page = write_results(tmp_path, "scale", {"title": "Costs", "about": scale.ABOUT}, ["what"], [["auto"]])[
-        1
-    ].read_text()
+    found = {"title": "Costs", "about": scale.ABOUT, "columns": ["what"], "rows": [{"name": "auto"}]}
+    page = write_results(tmp_path, "scale", found).read_text()
     assert page.startswith("# Costs\n\nThe figures below") and "exponent is the power" in page and "wall s" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from benchmarks import shares
 from benchmarks.common.quality_methods import Prediction
 from benchmarks.common.quality_table import AUTO, NAIVE
-from tests.helpers import ROOT
 
 
 @pytest.mark.parametrize("share", shares.SHARES)
@@ -74,26 +72,3 @@ def test_test_rows_change_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     shares._measured(shares.Rows(poisoned, y), drawn, 0)
     assert [name for name, _, _ in seen] == [AUTO, NAIVE] * 2
     np.testing.assert_array_equal(seen[0][1], seen[2][1])
-
-
-def test_the_page_says_what_the_table_has() -> None:
-    rows = json.loads((ROOT / "results" / "bench" / "shares-full.json").read_text(encoding="utf-8"))["rows"]
-    text = " ".join((ROOT / "results" / "README.md").read_text(encoding="utf-8").split())
-    every = {line["share"]: line for line in rows if line["tasks"] == "all"}
-
-    def listed(name: str, shown: tuple[float, ...], form: str = "{:.3f}") -> str:
-        values = [form.format(every[share][name]).replace("0.", ".", 1) for share in shown]
-        return f"{', '.join(values[:-1])} and {values[-1]}"
-
-    high = (0.7, 0.8, 0.9)
-    assert f"the prior is too small by {listed('bias', high, '{:.2f}')} on average".replace("-", "") in text
-    assert f"F1 {listed('F1', high)} against {listed('F1 of all', high)}" in text
-    assert f"it is {listed('width', high, '{:.2f}')} wide" in text
-    gains = [line["F1"] - line["SVC"] for line in every.values()]
-    assert f"at every share, by {min(gains):.3f} to {max(gains):.3f}".replace("0.", ".") in text
-    kept = {
-        share: {name: float(value) for name, value in (part.split() for part in line["kept"].split(", "))}
-        for share, line in every.items()
-    }
-    prior = [of["prior"] for of in kept.values()]
-    assert f"holds it in {min(prior):.2f} to {max(prior):.2f} of the cells" in text

@@ -76,9 +76,12 @@ def test_reproduce_draws_the_figures_beside_the_table(pucli, tmp_path, content, 
     assert counts["done"] == counts["total"] > 0
     folder = tmp_path / "results" / "figures"
     for name in pictures:
-        with Image.open(folder / "figures" / f"{name}.png") as image:
+        (path,) = (folder / "figures").glob(f"{name}.*")
+        if path.suffix == ".svg":
+            assert path.read_text().count("<path") > 5  # not blank
+            continue
+        with Image.open(path) as image:
             assert len(np.unique(np.asarray(image.convert("RGB")).reshape(-1, 3), axis=0)) > 3  # not blank
-        assert "</svg>" in (folder / "figures" / f"{name}.svg").read_text()
     for name in [*texts, "table.md", "cells.csv"]:
         assert (folder / name).stat().st_size > 0
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pucli.report.figures import style as look
-from pucli.report.figures.charts import render, timing
+from pucli.report.figures.charts import MOST_POINTS, render, timing
 from pucli.report.figures.forest import panels, published_figure
 from pucli.report.tables.table import TableRow
 from pucli.runner import experiment_names, load_experiment
@@ -90,4 +90,19 @@ def test_a_drawing_is_the_same_whatever_the_settings_of_the_user():
     first = drawn()
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "savefig.dpi": 30}):
         assert drawn() == first
-    assert not re.search(rb' d="[^"]*\d\.\d{3}', first["svg"]) and b"<text" in first["svg"]
+    assert first[0] == "svg"
+    assert not re.search(rb' d="[^"]*\d\.\d{3}', first[1]) and b"<text" in first[1]
+
+
+def test_many_points_and_images_are_png_and_lines_are_svg():
+    def ending(draw):
+        figure = Figure()
+        draw(figure.subplots())
+        return render(figure)[0]
+
+    points = np.random.default_rng(0).normal(size=(2 * MOST_POINTS, 2))
+    assert ending(lambda ax: look.dots(ax, points, "C0", 2.0)) == "png"
+    assert ending(lambda ax: ax.scatter(*points.T)) == "png"
+    assert ending(lambda ax: ax.imshow(points[:9])) == "png"
+    assert ending(lambda ax: ax.plot(*points.T)) == "svg"
+    assert ending(lambda ax: look.dots(ax, points[:50], "C0", 2.0)) == "svg"

@@ -189,8 +189,7 @@ def test_files_and_their_contents(experiment, tmp_path):
     names = {path.relative_to(folder).as_posix() for path in report.files}
     assert names == {
         "table.md", "table.csv", "table.tex", "table.html", "cells.csv", "comparisons.csv", "provenance.json",
-        "provenance.md", "figures/published.png", "figures/published.svg", "figures/timing.png",
-        "figures/timing.svg", "figures/boxes.png", "figures/boxes.svg",
+        "provenance.md", "figures/published.svg", "figures/timing.svg", "figures/boxes.svg",
     }  # fmt: skip
     assert all((folder / name).stat().st_size for name in names)
     with (folder / "table.csv").open() as handle:
@@ -208,7 +207,7 @@ def test_files_and_their_contents(experiment, tmp_path):
     assert provenance["cells"]["done"] == 96 and provenance["flags"] == {"not converged": 32}
     assert {d["name"] for d in provenance["data"]} == {"seeds", "umd", "wifi", "ssmcr"}
     text = (folder / "table.md").read_text()
-    assert "32 not converged" in text and "Nobody 2024" in text and "(figures/boxes.png)" in text
+    assert "32 not converged" in text and "Nobody 2024" in text and "(figures/boxes.svg)" in text
     assert "A \\& B" in (folder / "table.tex").read_text()
     assert "A &amp; B" in (folder / "table.html").read_text()
     for path in report.files:
@@ -230,7 +229,7 @@ def test_protocols_may_add_texts_and_figures(experiment, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "counts.csv").read_text() == "cells\n96\n"
     assert (tmp_path / "out" / "figures" / "curve.svg").exists()
     text = (tmp_path / "out" / "table.md").read_text()
-    assert "[Counts](counts.csv)" in text and "![A curve](figures/curve.png)" in text
+    assert "[Counts](counts.csv)" in text and "![A curve](figures/curve.svg)" in text
     without = build_report(
         experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "plain", figures=False
     )

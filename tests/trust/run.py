@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.result_files import write_results
+from benchmarks.common.result_files import read_results, results_file, write_results
 from benchmarks.common.timing import Progress, reporter
 from pucli.cli.output import Output
 
@@ -33,14 +32,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.trust.run", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--full", action="store_true", help="many more cases of each kind, which take hours")
     parser.add_argument("--part", action="append", type=_part, help=f"one of {', '.join(PARTS)}; repeatable")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of bench/trust.json and trust.md")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of bench/trust.json.gz and trust.md")
     given = parser.parse_args(words)
     folder, name = given.results / "bench", "trust-full" if given.full else "trust"
     folder.mkdir(parents=True, exist_ok=True)
-    earlier = folder / f"{name}.json"
 
     def present() -> Any:
-        return json.loads(earlier.read_text(encoding="utf-8")) if given.part and earlier.exists() else None
+        return read_results(folder, name) if given.part and results_file(folder, name).exists() else None
 
     with Output(as_json=False, quiet=False).progress("trust", lines=True) as progress:
         for found in stages(progress, given.full, given.part or PARTS, present):

@@ -24,18 +24,29 @@ if TYPE_CHECKING:
 
 # parts of a cell, each with its mark
 PARTS = {"tune": "o", "fit": "o", "predict": "D"}
+# formats of figures, and the most marks that are drawn as SVG
+ENDINGS = ("svg", "png")
+MOST_POINTS = 1000
 
 
-def render(figure: Figure) -> dict[str, bytes]:
-    """Return the figure as {"png": bytes, "svg": bytes}."""
-    drawn = {}
+def render(figure: Figure) -> tuple[str, bytes]:
+    """Return the format of the figure and its content: "svg" for lines, "png" for many points and for images."""
     with look():
-        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=ending, metadata=metadata, bbox_inches="tight")
-            drawn[ending] = buffer.getvalue()
-    drawn["svg"] = _shorter(drawn["svg"])
-    return drawn
+        svg = _shorter(_saved(figure, "svg", {"Date": None, "Creator": None}))
+        if has_many_points(svg):
+            return "png", _saved(figure, "png", {"Software": None})
+    return "svg", svg
+
+
+def has_many_points(svg: bytes) -> bool:
+    """Return whether an SVG file has an image or more than `MOST_POINTS` marks."""
+    return b"<image" in svg or svg.count(b"<use") + svg.count(b"h0") > MOST_POINTS
+
+
+def _saved(figure: Figure, ending: str, metadata: dict[str, str | None]) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=ending, metadata=metadata, bbox_inches="tight")
+    return buffer.getvalue()
 
 
 def _shorter(svg: bytes) -> bytes:

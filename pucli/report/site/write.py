@@ -26,8 +26,6 @@ from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 
-# larger drawings go into the site as PNG if that is smaller
-LARGEST_SVG = 300_000
 # runs on the front page
 NEWEST = 5
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
@@ -174,9 +172,8 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
     folder = out / "tables" / report.name
     written, figures = [], []
     for path, title in report.figures:
-        drawn = _drawing(found.folder / path)
-        target = folder / Path(path).with_suffix(drawn.suffix).name
-        written.append(_copy(drawn, target))
+        target = folder / Path(path).name
+        written.append(_copy(found.folder / path, target))
         figures.append({"path": f"{report.name}/{target.name}", "title": title, "drawing": ""})
     downloads = []
     for path, title in report.texts:
@@ -202,14 +199,6 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
         root="../",
     )
     return report, [*written, write(out / "tables" / f"{report.name}.html", page)]
-
-
-def _drawing(png: Path) -> Path:
-    """Return the SVG beside a PNG, unless it is large and the PNG is smaller."""
-    svg = png.with_suffix(".svg")
-    if not svg.is_file() or (svg.stat().st_size > LARGEST_SVG and png.stat().st_size < svg.stat().st_size):
-        return png
-    return svg
 
 
 def _copy(source: Path, target: Path) -> Path:

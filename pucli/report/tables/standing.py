@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 from collections.abc import Sequence
@@ -54,7 +55,7 @@ def standings(found: Sequence[Leader], results: Path) -> str:
     str
         One line per method with a ranking or a measurement.
     """
-    measured = _measured(results / "bench" / "scale.json")
+    measured = _measured(results / "bench" / "scale.json.gz")
     ranked = {leader.method: leader for leader in found}
     lines = []
     for name in sorted({*ranked, *measured}):
@@ -86,7 +87,7 @@ def _measured(path: Path) -> dict[str, tuple[int, float]]:
     if not path.is_file():
         return {}
     found: dict[str, tuple[int, float]] = {}
-    for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
+    for row in json.loads(gzip.decompress(path.read_bytes()))["rows"]:
         command, _, rest = row["name"].partition(" ")
         sizes = [(int(float(name)), value) for name, value in row.items() if name[:1].isdigit() and value is not None]
         if command in ("train", "auto") and sizes:
