@@ -1,4 +1,4 @@
-"""Reports of all experiments, and the counts of their verdicts on the front page of the results."""
+"""Reports of all experiments, and the counts of their verdicts on the page of all results."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pucli.report.cells_csv import FILE as CELLS
 from pucli.report.files import write
 from pucli.report.formats.markdown import grid
 from pucli.report.model import Report
+from pucli.report.results_page import PAGE, TEMPLATE, results_page
 from pucli.report.tables.causes import CAUSES, REDUCED, UNEXPLAINED
 from pucli.report.tables.leaderboard import leaders
 from pucli.report.tables.published import figures_of_metrics
@@ -24,10 +25,6 @@ from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 from pucli.runner.store import STORE
-
-PAGE = "README.md"
-BEGIN = "<!-- verdicts: begin; written by `pucli report --all` -->"
-END = "<!-- verdicts: end -->"
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ def report_all(
     figures: bool = True,
     on_report: Callable[[Report], None] | None = None,
 ) -> list[Report]:
-    """Build the report of every experiment with results, standing.csv, and the counts on the front page.
+    """Build the report of every experiment with results, standing.csv, and the page of all results.
 
     Parameters
     ----------
@@ -89,9 +86,8 @@ def report_all(
             f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
         )
     write(results / STANDING, standings(leaders(ranked), results))
-    page = results / PAGE
-    if page.is_file():
-        write(page, with_counts(page.read_text(encoding="utf-8"), judged_rows(results)))
+    if (results / TEMPLATE).is_file():
+        write(results / PAGE, page_of(results))
     return reports
 
 
@@ -138,35 +134,37 @@ def _weight(row: Judged) -> tuple[bool, bool, int]:
     return row.repeats > 0, row.cause != REDUCED, row.repeats
 
 
-def counts_text(rows: Sequence[Judged]) -> str:
-    """Return the counts of verdicts by table and in all, of rows without a known cause, and of causes, as Markdown."""
+def verdict_table(rows: Sequence[Judged]) -> str:
+    """Return the counts of verdicts by table and of all published figures, as Markdown, with those without a cause."""
     shown = [verdict for verdict in VERDICTS if any(row.verdict == verdict for row in rows)]
     lines = []
     for name, metric in dict.fromkeys((row.experiment, row.metric) for row in rows):
         own = [row for row in rows if (row.experiment, row.metric) == (name, metric)]
         lines.append([f"[{name}]({name}/table.md)", metric, *_counted(own, shown)])
-    lines.append(["**all rows**", "", *_counted(rows, shown)])
-    lines.append(["of these, one for each published figure", "", *_counted([r for r in rows if r.primary], shown)])
+    lines.append(["**each published figure once**", "", *_counted([r for r in rows if r.primary], shown)])
     heading = ["Table", "Metric", "rows", *shown, f"cause {UNEXPLAINED}"]
+    return grid(heading, lines, "ll" + "r" * (len(shown) + 2))
+
+
+def cause_table(rows: Sequence[Judged]) -> str:
+    """Return the counts of causes of the rows that are neither reproduced nor left out, as Markdown."""
     causes = Counter(row.cause for row in rows if row.cause)
     of_primary = Counter(row.cause for row in rows if row.cause and row.primary)
     reasons = [[cause, CAUSES[cause], str(number), str(of_primary[cause])] for cause, number in causes.most_common()]
-    return "\n\n".join(
-        [
-            grid(heading, lines, "ll" + "r" * (len(shown) + 2)),
-            "Causes of the rows that are neither reproduced nor left out:",
-            grid(["Cause", "Meaning", "rows", "of published figures"], reasons, "llrr"),
-        ]
+    return grid(["Cause", "Meaning", "rows", "of published figures"], reasons, "llrr")
+
+
+def page_of(results: Path) -> str:
+    """Return the page of all results, see `pucli.report.results_page`."""
+    rows = [row for row in judged_rows(results) if row.figure[0]]  # of the metrics that were published
+    published = Counter(row.verdict for row in rows if row.primary and row.verdict != NOT_RUN)
+    return results_page(
+        results,
+        verdicts=verdict_table(rows),
+        causes=cause_table(rows),
+        published=published,
+        names=with_results(results),
     )
-
-
-def with_counts(page: str, rows: Sequence[Judged]) -> str:
-    """Return the front page with the counts between its marks, or unchanged if it has no marks."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        return page
-    return f"{before}{BEGIN}\n\n{counts_text(rows)}\n\n{END}{after}"
 
 
 def _counted(rows: Sequence[Judged], shown: Sequence[str]) -> list[str]:

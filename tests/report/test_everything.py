@@ -7,7 +7,7 @@ from collections import Counter
 import pandas as pd
 
 from pucli.core.declared_files import declared_path
-from pucli.report.all_experiments import Judged, counts_text, judged_rows, one_for_each_figure
+from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, verdict_table
 from pucli.report.provenance import as_declared
 from pucli.report.tables.causes import REDUCED
 from pucli.report.tables.verdict import INCONCLUSIVE, NOT_RUN, WORSE
@@ -44,9 +44,9 @@ def test_a_variant_never_counts_and_other_figures_count_beside_it():
     rows = [row("a", WORSE, 10, primary=False), row("b", INCONCLUSIVE, 1), row("b", WORSE, 1, method="VAE")]
     assert primary_of(rows) == [("b", INCONCLUSIVE), ("b", WORSE)]
     assert [one.verdict for one in one_for_each_figure(rows)] == [WORSE, INCONCLUSIVE, WORSE]
-    counts = [line for line in counts_text(one_for_each_figure(rows)).splitlines() if "one for each" in line]
+    counts = [line for line in verdict_table(one_for_each_figure(rows)).splitlines() if "each published" in line]
     assert [word.strip() for word in counts[0].split("|")][1:6] == [
-        "of these, one for each published figure", "", "2", "1", "1"
+        "**each published figure once**", "", "2", "1", "1"
     ]  # fmt: skip
 
 

@@ -87,29 +87,3 @@ def test_a_guessed_selection_is_the_cause_where_another_agrees_and_only_there(ta
 def test_other_selections_were_tried_for_every_guessed_set_of_table_3_3():
     guessed = {row["dataset"] for row in read("table-3.3") if CATALOGUE[row["dataset"]].selection == "guessed"}
     assert guessed == {CATALOGUE[row["dataset"]].like for row in read("selections-3.3")}
-
-
-def test_the_page_tells_how_many_rows_other_selections_give():
-    page = " ".join((RESULTS / "README.md").read_text(encoding="utf-8").split())
-    found = {table: agreeing(table) for table in OTHERS}
-    tried = {table: sum(bool(of) for _, of, _ in rows) for table, rows in found.items()}
-    given = {table: sum(bool(agree) for *_, agree in rows) for table, rows in found.items()}
-    counts = {table: f"{given[table]} of {tried[table]} in table {table.removeprefix('table-')}" for table in OTHERS}
-    assert "{}, {}, {} and {}.".format(*(counts[f"table-{n}"] for n in ("3.3", "5.3", "4.4", "4.5"))) in page
-    assert "Every such row was tried." in page
-    assert {table: len(rows) for table, rows in found.items()} == tried
-    without = Counter()
-    published = {(r["setting"], column(r)): r for r in read("table-3.3") if r["dataset"] == "ecoli"}
-    for row in read("selections-3.3"):
-        there = published.get((row["setting"], column(row)))
-        if row["dataset"] == "ecoli-no-lip" and there is not None and there["published_mean"]:
-            a, b = (
-                Sample(number(row["obtained_mean"]), number(row["obtained_sd"]), 10),
-                Sample(number(there["published_mean"]), number(there["published_sd"]), 10),
-            )
-            without[judge(a, b, "f1").verdict] += 1
-    assert f"{without['reproduced']} reproduced, {without['inconclusive']} inconclusive. With `chg`" in page
-    assert without.total() == 12
-    ours = Counter(row["verdict"].partition(":")[0] for row in published.values() if row["published_mean"])
-    names = ("reproduced", "reproduced by a variant", "inconclusive", "worse")
-    assert "it is " + ", ".join(f"{ours[name]} {name}" for name in names) in page, ours

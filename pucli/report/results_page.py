@@ -1,0 +1,158 @@
+"""The page of all results: results/README.md, rendered from README.md.j2 beside it, with figures from the folders."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import gzip
+import json
+import math
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pucli.report.cells_csv import read_cells_csv
+from pucli.report.files import read_provenance
+from pucli.report.tables.verdict import VERDICTS
+
+PAGE, TEMPLATE = "README.md", "README.md.j2"
+
+Row = dict[str, Any]
+
+
+def results_page(results: Path, **given: Any) -> str:
+    """Return the text of the page.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of all experiments, with the template.
+    **given
+        Further values for the template.
+
+    Returns
+    -------
+    str
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(results), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters.update({f"f{digits}": functools.partial(_fixed, digits=digits) for digits in range(4)})
+    return environment.get_template(TEMPLATE).render(of=Figures(results), **given)
+
+
+class Figures:
+    """What the template asks of the folder of all experiments.
+
+    Parameters
+    ----------
+    results : Path
+        The folder.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self.results = results
+        self._read: dict[Path, list[Row]] = {}
+
+    def mean(
+        self,
+        name: str,
+        column: str,
+        setting: str = "",
+        *,
+        of: str = "obtained",
+        metric: str = "f1",
+        datasets: Sequence[str] = (),
+    ) -> float:
+        """Return the mean of the obtained or published means of a column over the rows of a table with both.
+
+        Parameters
+        ----------
+        name : str
+            The experiment.
+        column : str
+            The column.
+        setting : str
+            Only rows with this setting.
+        of : str
+            obtained or published; all obtained figures count if none of the column is published.
+        metric : str
+            Name of the metric.
+        datasets : sequence of str
+            Only these data sets.
+
+        Returns
+        -------
+        float
+        """
+        rows = [row for row in self.rows(name, metric, column) if setting in ("", row["setting"])]
+        rows = [row for row in rows if not datasets or row["dataset"] in datasets]
+        printed = [row for row in rows if row["published_mean"] != ""] or rows
+        return statistics.fmean(float(row[f"{of}_mean"]) for row in printed)
+
+    def rows(self, name: str, metric: str, column: str = "") -> list[Row]:
+        """Return the rows of table.csv with a metric, of one column or of all."""
+        found = []
+        for row in self.lines(f"{name}/table.csv"):
+            row["column"] = "/".join(filter(None, (row["method"], row["variant"])))
+            if row["metric"].partition(" ")[0] == metric and column in ("", row["column"]):
+                found.append(row)
+        return found
+
+    def verdicts(self, name: str, column: str = "", metric: str = "f1") -> str:
+        """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse"."""
+        counts = Counter(row["verdict"].partition(":")[0] for row in self.rows(name, metric, column))
+        return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+    def ahead(self, name: str, a: str, b: str) -> str:
+        """Return in how many rows column `a` has the larger mean than `b`, e.g. "22 of 32 rows"."""
+        rows = [row for row in self.lines(f"{name}/comparisons.csv") if (row["a"], row["b"]) == (a, b)]
+        return f"{sum(float(row['mean_difference']) > 0 for row in rows)} of {len(rows)} rows"
+
+    def not_ahead(self, name: str, metric: str, a: str, b: str, setting: str) -> list[str]:
+        """Return the data sets on which the mean of column `a`, to two digits, is not above that of `b`."""
+        means: dict[str, dict[str, float]] = {}
+        for row in self.rows(name, metric):
+            if row["setting"] == setting:
+                means.setdefault(row["dataset"], {})[row["column"]] = round(float(row["obtained_mean"]), 2)
+        return [dataset for dataset, of in means.items() if of[a] <= of[b]]
+
+    def bench(self, name: str, column: str, **where: Any) -> float:
+        """Return a figure of a benchmark, in the one row that has the values `where`."""
+        path = self.results / "bench" / f"{name}.json.gz"
+        rows = json.loads(gzip.decompress(path.read_bytes()))["rows"]
+        (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
+        return float(row[column])
+
+    def cell_values(self, name: str, metric: str) -> list[float]:
+        """Return a metric of all cells of an experiment that have it."""
+        rows = read_cells_csv(self.results / name).values()
+        values = (row["metrics"].get(metric) for row in rows)
+        return [value for value in values if value is not None]
+
+    def total(self, file: str, column: str, **where: str) -> float:
+        """Return the sum of a column of a CSV file over the lines with the values `where`."""
+        lines = [line for line in self.lines(file) if all(line[key] == value for key, value in where.items())]
+        return sum(float(line[column]) for line in lines)
+
+    def made(self) -> Mapping[str, int]:
+        """Return the numbers of experiments, of ways in which cells were made, and of cells."""
+        every = [read_provenance(path.parent) for path in sorted(self.results.glob("*/provenance.json"))]
+        ways = [way for one in every for way in one["made_with"]]
+        return {"experiments": len(every), "ways": len(ways), "cells": sum(way["cells"] for way in ways)}
+
+    def lines(self, file: str) -> list[Row]:
+        """Return the lines of a CSV file."""
+        path = self.results / file
+        if path not in self._read:
+            with path.open(encoding="utf-8", newline="") as handle:
+                self._read[path] = list(csv.DictReader(handle))
+        return self._read[path]
+
+
+def _fixed(value: float, digits: int) -> str:
+    return "" if math.isnan(value) else f"{value:,.{digits}f}"
