@@ -16,7 +16,7 @@ from pucli.runner.profiles import Scope
 from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
-    from pucli.report import Report
+    from pucli.report.model import Report
 
 
 def made_with(

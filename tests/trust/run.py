@@ -32,7 +32,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.trust.run", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--full", action="store_true", help="many more cases of each kind, which take hours")
     parser.add_argument("--part", action="append", type=_part, help=f"one of {', '.join(PARTS)}; repeatable")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of bench/trust.json.gz and trust.md")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of bench/trust.json.gz and trust.md"
+    )
     given = parser.parse_args(words)
     folder, name = given.results / "bench", "trust-full" if given.full else "trust"
     folder.mkdir(parents=True, exist_ok=True)
