@@ -16,7 +16,7 @@ COLUMNS = ("what", "seconds", "ratio", "target", "note")
 
 
 def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
-    """Write the results of a benchmark as compressed JSON and its rows as a Markdown table; return the path of the table.
+    """Write the results of a benchmark as compressed JSON and its rows as a Markdown table; return the table's path.
 
     Equal results give equal bytes.
 
