@@ -9,7 +9,7 @@ MODULES = [
     "pucli.metrics.comparison",
     "pucli.metrics.registry",
     "pucli.models.compare.run",
-    "pucli.protocols.common",
+    "pucli.methods.effects",
     "pucli.protocols.classtering.report",
     "pucli.report.figures.style",
 ]

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pucli.core.errors import UsageError, unknown
 from pucli.core.plug_ins import load_class, named, source_sha256
-from pucli.former_defaults import FORMER_DEFAULTS
 from pucli.methods import density, pu, semi_supervised
 from pucli.methods.entry import Method as Method
 
 METHODS: dict[str, Method] = {
-    method.name: replace(method, former_defaults=FORMER_DEFAULTS.get(method.name, {}))
-    for method in (*pu.DECLARED, *semi_supervised.DECLARED, *density.DECLARED)
+    method.name: method for method in (*pu.DECLARED, *semi_supervised.DECLARED, *density.DECLARED)
 }
 
 
@@ -77,13 +74,6 @@ def identity(method: Method) -> dict[str, str]:
     if ":" in method.name:
         return {"source_sha256": method.package_version}
     return {"package": method.package} if method.package else {}
-
-
-def complete_params(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return constructor parameters with those that `params`, of a cell's key, leaves out."""
-    method = get_method(name)
-    known = constructor_defaults(method)
-    return {**{key: value for key, value in method.former_defaults.items() if key in known}, **params}
 
 
 def check_value(name: str, parameter: str, value: Any) -> None:

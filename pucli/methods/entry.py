@@ -36,7 +36,6 @@ class Method:
     extra : the optional dependency it needs ("deep"), or "".
     tried : the most rows with a committed run, and where, for methods that benchmark `scale` does not train; or "".
     version : increased when the results of the method change; part of the key of every cell.
-    former_defaults : constructor parameter -> its value if the key of a cell omits it, see `pucli.former_defaults`.
     needs : parameter -> the values of others with which alone it has an effect (`pucli.methods.effects`).
     sparse : the parameters, as text, with which it computes on sparse rows; None if it never does.
     kernel_copies : how many matrices of n x n numbers a fit to n rows holds at once, as measured; 0 without such.
@@ -64,7 +63,6 @@ class Method:
     extra: str = ""
     tried: str = ""
     version: int = 1
-    former_defaults: Mapping[str, Any] = field(default_factory=dict)
     needs: Conditions = field(default_factory=dict)
     sparse: Mapping[str, str] | None = None
     kernel_copies: int = 0

@@ -111,7 +111,10 @@ def declared_method(
     given: Collection[str] = (),
     **more: Any,
 ) -> dict[str, Any]:
-    """Return name, version and parameters of the method of a column, as part of the key of a cell.
+    """Return name, version and declared parameters of the method of a column, as part of the key of a cell.
+
+    The version stands for what is not declared: it is raised when a default of the constructor changes. Of methods of
+    other packages, where nothing checks that, the key has the defaults too.
 
     Parameters
     ----------
@@ -122,7 +125,8 @@ def declared_method(
     changes : mapping, optional
         Parameters that override those of the column.
     given : collection of str, default=()
-        Parameters that the protocol sets for each fit; those of a grid and ``random_state`` are always included.
+        Parameters that the protocol sets for each fit, whose default is thus irrelevant; those of a grid and
+        ``random_state`` are always included.
     **more
         Further entries, e.g. ``grid``.
 
@@ -135,16 +139,19 @@ def declared_method(
 
     entry = experiment.methods[column]
     method = get_method(entry.method)
-    params = key_params(
-        {**method.params, **entry.params, **(changes or {})},
-        experiment.defaults.get(method.name, {}),
-        constructor_defaults(method),
-        method.former_defaults,
-        {"random_state", *given, *more.get("grid", ())},
-    )
+    present = constructor_defaults(method)
+    defaults = {**(present if method.package else {}), **experiment.defaults.get(method.name, {})}
+    irrelevant = {"random_state", *given, *more.get("grid", ())}
+    params = {
+        **{name: value for name, value in defaults.items() if name not in irrelevant},
+        **method.params,
+        **entry.params,
+        **(changes or {}),
+    }
     _check_writable(column, params)
     # the prior of `auto`, and with it this method's result, changes with the version of `auto`
-    prior = {"prior_version": get_method("auto").version} if params.get("prior_estimator") == "auto" else {}
+    estimator = {**present, **params}.get("prior_estimator")
+    prior = {"prior_version": get_method("auto").version} if estimator == "auto" else {}
     return {"name": method.name, "version": method.version, **identity(method), "params": params, **prior, **more}
 
 
@@ -162,52 +169,6 @@ def _check_writable(column: str, params: Mapping[str, Any]) -> None:
             ) from None
 
 
-def key_params(
-    declared: Mapping[str, Any],
-    defaults: Mapping[str, Any],
-    present: Mapping[str, Any],
-    former: Mapping[str, Any],
-    given: Collection[str] = (),
-) -> dict[str, Any]:
-    """Return the parameters for a key, which together with `former` determine every parameter of the fit.
-
-    Parameters declared by a column are always included; any other is included if it has no former default or a
-    different value. Different sets of parameters therefore never have the same key, even if defaults change, and keys
-    made from former defaults stay valid.
-
-    Parameters
-    ----------
-    declared : mapping
-        Parameters of the column.
-    defaults : mapping
-        Parameters that the experiment declares for all columns of the method.
-    present : mapping
-        Current defaults of the constructor.
-    former : mapping
-        Former defaults of the method, see `pucli.former_defaults`.
-    given : collection of str, default=()
-        Parameters that are set for each fit, whose other values are irrelevant.
-
-    Returns
-    -------
-    dict
-        Parameter -> value.
-
-    Examples
-    --------
-    >>> key_params({"lam": 1.0}, {"tol": 1e-6}, {"lam": 0.5, "tol": 1e-3, "width": "auto"}, {"tol": 1e-6, "width": 1.0})
-    {'lam': 1.0, 'width': 'auto'}
-    """
-    implied = {
-        name: value
-        for name, value in {**present, **defaults}.items()
-        if name not in declared
-        and name not in given
-        and (name not in former or canonical_json(value) != canonical_json(former[name]))
-    }
-    return {**declared, **implied}
-
-
 def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **given: Any) -> Any:
     """Return an unfitted estimator of the method of a cell.
 
@@ -223,12 +184,11 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
     Returns
     -------
     estimator
-        With every parameter of the constructor as declared, whatever the current defaults.
+        With the defaults of the constructor for every other parameter.
     """
-    from pucli.methods import complete_params, make_estimator
+    from pucli.methods import make_estimator
 
-    own = method["params"] if params is None else params
-    return make_estimator(method["name"], **{**complete_params(method["name"], own), **given})
+    return make_estimator(method["name"], **{**(method["params"] if params is None else params), **given})
 
 
 def check_unscaled(experiment: Experiment) -> None:

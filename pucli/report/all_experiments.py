@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pucli.core.errors import UsageError
 from pucli.report.build import collect
-from pucli.report.cells_csv import FILE as CELLS
+from pucli.report.cells_csv import FILE, UNCOMPRESSED
 from pucli.report.files import write
 from pucli.report.formats.markdown import grid
 from pucli.report.model import Report
@@ -93,7 +93,8 @@ def report_all(
 
 def with_results(results: Path) -> list[str]:
     """Return the names of the declared experiments that have cells in the folder `results`."""
-    return [name for name in experiment_names() if any((results / name / file).is_file() for file in (CELLS, STORE))]
+    files = (FILE, UNCOMPRESSED, STORE)
+    return [name for name in experiment_names() if any((results / name / file).is_file() for file in files)]
 
 
 def judged_rows(results: Path) -> list[Judged]:

@@ -1,4 +1,4 @@
-"""Build a report from stored cells, or from a committed cells.csv if there is no store, and write its files."""
+"""Build a report from stored cells, or from a committed cells.csv.gz if there is no store, and write its files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pucli.core.errors import UsageError, unknown
 from pucli.core.json_values import json_values
 from pucli.report.cells_csv import FILE as CELLS
-from pucli.report.cells_csv import cells_csv, read_cells_csv
+from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
 from pucli.report.model import FIRST, FIRST_TITLE, Report
@@ -66,12 +66,12 @@ def collect(
     Raises
     ------
     UsageError
-        No cell has been run and no profile is given, or the store or cells.csv cannot be read.
+        No cell has been run and no profile is given, or the store or cells.csv.gz cannot be read.
 
     Notes
     -----
-    Cells missing from the store are taken from cells.csv, since the key of a cell identifies everything on which its
-    result depends. A fresh clone therefore shows the committed results. Files that need more than cells.csv holds (the
+    Cells missing from the store are taken from cells.csv.gz, since the key of a cell identifies everything on which its
+    result depends. A fresh clone therefore shows the committed results. Files that need more than that file holds (the
     details behind some figures) are kept as they are in the folder and named in `Report.kept`.
     """
     found = gather(experiment, profile=profile, methods=methods, datasets=datasets, results_dir=results_dir)
@@ -88,7 +88,7 @@ def collect(
 
 
 class Gathered(NamedTuple):
-    """Known results of an experiment: the plan, the stored cells, and whether some come from cells.csv."""
+    """Known results of an experiment: the plan, the stored cells, and whether some come from cells.csv.gz."""
 
     scope: Scope
     cells: list[Cell]
@@ -105,7 +105,7 @@ def gather(
     datasets: Sequence[str] | None = None,
     results_dir: str | Path | None = None,
 ) -> Gathered:
-    """Return the known results of an experiment, from its store and cells.csv; parameters as in `collect`."""
+    """Return the known results of an experiment, from its store and cells.csv.gz; parameters as in `collect`."""
     folder = results_folder(experiment, results_dir)
     stored = read_rows(folder)
     known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
@@ -174,12 +174,12 @@ def build_report(
     folder : Path
         Results folder of the experiment. If it has a report of more cells, this report goes to a subfolder.
     formats : iterable of str
-        Any of md, csv, tex and html; comparisons.csv, cells.csv and the provenance are always written.
+        Any of md, csv, tex and html; comparisons.csv, cells.csv.gz and the provenance are always written.
     figures : bool
         Whether to draw figures.
     from_csv : bool
-        Whether some cells come from cells.csv. Figures that need their missing details are then not drawn, and
-        cells.csv and the provenance are kept if no cell is new.
+        Whether some cells come from cells.csv.gz. Figures that need their missing details are then not drawn, and
+        cells.csv.gz and the provenance are kept if no cell is new.
 
     Returns
     -------
@@ -345,7 +345,7 @@ def _write_tables(report: Report, formats: Sequence[str]) -> None:
 def _write_always(
     report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
 ) -> None:
-    """Write cells.csv and the provenance, unless nothing in the folder would change."""
+    """Write cells.csv.gz and the provenance, unless nothing in the folder would change."""
     from pucli.report.provenance import as_declared, made_with, made_with_page, to_text
 
     if from_csv and not any(row["finished"] for row in stored.values()):
@@ -359,7 +359,7 @@ def _write_always(
     before = read_provenance(report.folder) if from_csv else {}
     content = made_with(report, experiment, scope, cells, stored, before)
     report.files += [
-        write(report.folder / CELLS, cells_csv(cells, stored, content["made_with"])),
+        write_cells_csv(report.folder, cells_csv(cells, stored, content["made_with"])),
         write(report.folder / "provenance.md", made_with_page(content)),
         # written last: its cell count protects this report from being replaced by a smaller one
         write(report.folder / PROVENANCE, to_text(content)),

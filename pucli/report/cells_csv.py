@@ -1,29 +1,31 @@
-"""Writing and reading of cells.csv, which has one row for each planned cell and replaces a missing store.
+"""Writing and reading of cells.csv.gz, which has one row for each planned cell and replaces a missing store.
 
 The file has everything that a table needs, but neither the trials of tuning nor the details behind some figures. Its
 columns, in this order: the identity of the cell; status; chosen parameters; metrics; seconds_*; the certificate; number
 of fits, flags, notes, error. A metric with the name of another column has the prefix `metric_`. Where cells were made
 in several ways, the last column, `made_with`, has the number of the entry of provenance.json, from 1; files of before
-this column lack it.
+this column lack it. Earlier versions wrote cells.csv, which is read where there is no compressed file.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import math
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 from pucli.core.errors import UsageError
-from pucli.report.files import csv_text, read_provenance
+from pucli.report.files import csv_text, read_provenance, write
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
 from pucli.runner.store import StoredRow, StoredRows
 
-FILE = "cells.csv"
+FILE, UNCOMPRESSED = "cells.csv.gz", "cells.csv"
 HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "params")
 TAIL = ("n_fits", "flags", "notes", "error")
 SECONDS = "seconds_"
@@ -35,7 +37,7 @@ SEPARATOR = "; "
 
 
 def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Return the text of cells.csv, with all digits. Settings and parameters are JSON; repeats count from 0.
+    """Return the text of cells.csv.gz, with all digits. Settings and parameters are JSON; repeats count from 0.
 
     `ways` are the entries `made_with` of the provenance that is written beside it.
     """
@@ -68,8 +70,27 @@ def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[
     return csv_text(columns, lines)
 
 
+def write_cells_csv(folder: Path, text: str) -> Path:
+    """Write cells.csv.gz, the same bytes for the same text and zlib, in place of the file in `folder`; return its path.
+
+    A file that holds this text already is left as it is, whichever zlib compressed it.
+    """
+    path = folder / FILE
+    if not path.is_file() or _uncompressed(path) != text.encode():
+        write(path, gzip.compress(text.encode(), 9, mtime=0))
+    (folder / UNCOMPRESSED).unlink(missing_ok=True)
+    return path
+
+
+def _uncompressed(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error):  # damaged: written anew
+        return b""
+
+
 def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
-    """Return the cells in cells.csv of a results folder, in the form of the store; {} if there is no such file.
+    """Return the cells in cells.csv.gz of a results folder, in the form of the store; {} if there is no such file.
 
     Parameters
     ----------
@@ -89,9 +110,11 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
         The file lacks a column, or a row cannot be read.
     """
     path = folder / FILE
+    if not path.is_file():
+        path = folder / UNCOMPRESSED
     wanted = None if keys is None else set(keys)
     try:
-        with path.open(encoding="utf-8", newline="") as handle:
+        with _opened(path) as handle:
             csv.field_size_limit(sys.maxsize)
             reader = csv.reader(handle)
             columns = next(reader, [])
@@ -105,8 +128,14 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
             }
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: cannot be read ({error}).") from None
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", newline="")
+    return path.open(encoding="utf-8", newline="")
 
 
 def _parts(columns: list[str], path: Path) -> dict[str, slice]:

@@ -46,7 +46,7 @@ class Report:
     figures, texts : list of (str, str)
         Path in the folder and title of the figures and of the texts that the protocol adds.
     kept : list of str
-        Figures and texts that were not made again because cells.csv lacks the data.
+        Figures and texts that were not made again because cells.csv.gz lacks the data.
     files : list of Path
         Files written.
     """

@@ -29,8 +29,8 @@ def made_with(
 ) -> dict[str, Any]:
     """Return the content of provenance.json, which has no paths and no names of machines.
 
-    `before` is the provenance beside cells.csv, if rows come from there. Where that file does not tell the way in which
-    a row was made, all its ways are kept.
+    `before` is the provenance beside cells.csv.gz, if rows come from there. Where that file does not tell the way in
+    which a row was made, all its ways are kept.
     """
     before = before or {}
     rows = [stored[cell.key] for cell in cells if cell.key in stored]

@@ -49,7 +49,7 @@ class Status:
     seconds_left : float or None
         For the cells without a result, judged by those like them; None where a kind has not run yet.
     last : str
-        When the last cell finished (UTC), "" where none has, or where only cells.csv is there.
+        When the last cell finished (UTC), "" where none has, or where only cells.csv.gz is there.
     rows : list of dict
         For each data set and column: cells, done, failed, left, seconds.
     failures : list of Failure
@@ -101,7 +101,7 @@ def status(
     Returns
     -------
     Status
-        From the store and from cells.csv.
+        From the store and from cells.csv.gz.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def status(
 
 
 def _declared(rows: StoredRows, cells: Mapping[str, Cell]) -> dict[str, StoredRow]:
-    """Return the rows of some cells with what was declared for them, which cells.csv does not hold."""
+    """Return the rows of some cells with what was declared for them, which cells.csv.gz does not hold."""
     found = {}
     for key, row in rows.items():
         if key in cells:

@@ -86,7 +86,7 @@ def dry_run(
     results_dir : path, optional
         Folder of all experiments, see `pucli.runner.run`.
     earlier : mapping, optional
-        Rows of cells.csv by key, whose times count too; such cells are still to be run.
+        Rows of cells.csv.gz by key, whose times count too; such cells are still to be run.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def test_reproduce_from_file_to_table(pucli, small, tmp_path):
     assert "A small table" in done.out
     assert "8 of 8 done" in done.out
     folder = tmp_path / "results" / "small"
-    for name in ("table.md", "table.csv", "table.tex", "cells.csv", "provenance.json", "store.sqlite"):
+    for name in ("table.md", "table.csv", "table.tex", "cells.csv.gz", "provenance.json", "store.sqlite"):
         assert (folder / name).stat().st_size > 0
     assert "small 8/8" in done.err  # plain lines, as nobody looks at a screen
     table = pd.read_csv(folder / "table.csv")
@@ -167,7 +167,7 @@ def test_a_failed_cell_gives_exit_code_1_and_its_reason(pucli, small, tmp_path):
     assert done.code == 1
     assert "2 failed" in done.out
     assert "n_neighbors=5000" in done.err
-    cells = pd.read_csv(tmp_path / "results" / "small" / "cells.csv")
+    cells = pd.read_csv(tmp_path / "results" / "small" / "cells.csv.gz")
     assert cells["status"].value_counts().to_dict() == {"done": 4, "failed": 2}
     assert pucli("report", "small.yaml", "--profile", "smoke").code == 1
 

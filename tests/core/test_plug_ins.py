@@ -195,7 +195,7 @@ def test_a_table_of_the_user_needs_no_package(pucli, table):
     assert done.document["report"]["cells"]["done"] == 4
     provenance = (table / "results" / "my-table" / "provenance.md").read_text()
     assert hashlib.sha256((table / "mine.py").read_bytes()).hexdigest()[:16] in provenance
-    assert pd.read_csv(table / "results" / "my-table" / "cells.csv")["status"].eq("done").all()
+    assert pd.read_csv(table / "results" / "my-table" / "cells.csv.gz")["status"].eq("done").all()
 
 
 def test_the_schema_takes_a_class_for_a_method():

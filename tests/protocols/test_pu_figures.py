@@ -82,7 +82,7 @@ def test_reproduce_draws_the_figures_beside_the_table(pucli, tmp_path, content, 
             continue
         with Image.open(path) as image:
             assert len(np.unique(np.asarray(image.convert("RGB")).reshape(-1, 3), axis=0)) > 3  # not blank
-    for name in [*texts, "table.md", "cells.csv"]:
+    for name in [*texts, "table.md", "cells.csv.gz"]:
         assert (folder / name).stat().st_size > 0
 
 

@@ -24,7 +24,7 @@ def table(name, metric=""):
 
 @functools.cache
 def cells(name):
-    frame = pd.read_csv(RESULTS / name / "cells.csv", low_memory=False)
+    frame = pd.read_csv(RESULTS / name / "cells.csv.gz", low_memory=False)
     frame[["variant", "flags"]] = frame[["variant", "flags"]].astype(object).fillna("")
     frame["column"] = columns_of(frame)
     return frame

@@ -1,5 +1,6 @@
-"""cells.csv: what is written is read back, and makes the same report as the store."""
+"""cells.csv.gz: what is written is read back, and makes the same report as the store."""
 
+import gzip
 import json
 import math
 
@@ -7,7 +8,7 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.report import collect
-from pucli.report.cells_csv import cells_csv, read_cells_csv
+from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.runner import Cell, run
 from pucli.runner.loading import load_experiment
 
@@ -49,7 +50,7 @@ def test_every_digit_is_read_back(cells, tmp_path):
     text = cells_csv(cells, rows)
     head = text.splitlines()[0].split(",")
     assert len(head) == len(set(head)) and {"metric_error", "metric_objective", "objective", "error"} <= set(head)
-    (tmp_path / "cells.csv").write_text(text)
+    write_cells_csv(tmp_path, text)
     back = read_cells_csv(tmp_path)
     assert set(back) == {cell.key for cell in cells[:3]}  # the fourth has not run
     for key, row in rows.items():
@@ -57,6 +58,24 @@ def test_every_digit_is_read_back(cells, tmp_path):
             assert back[key][part] == row[part]
         assert back[key]["metrics"] == {name: value for name, value in row["metrics"].items() if value is not None}
         assert back[key]["metrics"]["f1"] == 0.1 + 0.2 != 0.3
+
+
+def test_the_same_cells_are_the_same_bytes_and_a_file_of_earlier_versions_is_replaced(cells, tmp_path):
+    text = cells_csv(cells, stored(cells))
+    (tmp_path / "cells.csv").write_text(text)
+    earlier = read_cells_csv(tmp_path)
+    path = write_cells_csv(tmp_path, text)
+    first = path.read_bytes()
+    assert earlier == read_cells_csv(tmp_path) and not (tmp_path / "cells.csv").exists()
+    path.unlink()
+    assert write_cells_csv(tmp_path, text).read_bytes() == first and first[4:8] == bytes(4)  # no time
+    path.write_bytes(gzip.compress(text.encode(), 1))  # as by another zlib
+    kept = path.read_bytes()
+    assert write_cells_csv(tmp_path, text).read_bytes() == kept
+    path.write_bytes(first[: len(first) // 2])
+    with pytest.raises(UsageError, match=r"cells.csv.gz: cannot be read"):
+        read_cells_csv(tmp_path)
+    assert write_cells_csv(tmp_path, text).read_bytes() == first
 
 
 def test_a_file_with_a_mistake_is_named(cells, tmp_path):
@@ -98,7 +117,7 @@ def test_a_clone_without_the_store_gives_the_same_report(ran):
 @pytest.mark.slow
 def test_cells_that_are_run_later_join_the_committed_ones(ran):
     experiment, results = ran
-    collect(experiment, results_dir=results, profile="quick")  # cells.csv of 4 cells
+    collect(experiment, results_dir=results, profile="quick")  # cells.csv.gz of 4 cells
     for path in (results / "small").glob("store*"):
         path.unlink()
     run(experiment, results_dir=results, methods=["gllc/two"])  # 3 cells, one of them new

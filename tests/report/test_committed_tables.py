@@ -1,4 +1,6 @@
-"""Every committed table is what `pucli report` makes today of the committed cells.csv, byte for byte."""
+"""Every committed table is what `pucli report` makes today of the committed cells.csv.gz, byte for byte."""
+
+import gzip
 
 import pytest
 
@@ -11,7 +13,7 @@ from pucli.runner import load_experiment
 from pucli.runner.profiles import scope
 from tests.helpers import ROOT, planned
 
-EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cells.csv"))
+EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cells.csv.gz"))
 # thousands of cells to plan
 SLOW = {"safe-learning-curves", "classtering-classification", "classtering-clustering"}
 
@@ -42,5 +44,6 @@ def test_every_recorded_figure_is_there():
 
 def test_no_two_columns_of_a_cells_file_have_one_name():
     for name in EXPERIMENTS:
-        head = (ROOT / "results" / name / "cells.csv").open(encoding="utf-8").readline().strip().split(",")
+        with gzip.open(ROOT / "results" / name / "cells.csv.gz", "rt", encoding="utf-8") as file:
+            head = file.readline().strip().split(",")
         assert len(head) == len(set(head)), name

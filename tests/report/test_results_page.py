@@ -1,6 +1,5 @@
 """The page of all results is rendered from the committed folders, which stay small."""
 
-import gzip
 import math
 import re
 
@@ -12,11 +11,6 @@ from tests.report.page_numbers import RESULTS
 PAGE = (RESULTS / "README.md").read_text(encoding="utf-8")
 MOST_BYTES, LARGEST_FILE = 25_000_000, 2_000_000
 SCREEN, COLUMNS = 40, 100
-
-
-def size(path):
-    """Return the bytes of a file, of cells.csv those of the compressed file that replaces it."""
-    return len(gzip.compress(path.read_bytes())) if path.name == "cells.csv" else path.stat().st_size
 
 
 def test_the_page_is_rendered_from_the_folders():
@@ -42,7 +36,7 @@ def test_every_folder_and_every_page_of_notes_is_linked():
 
 
 def test_committed_results_are_small():
-    sizes = {path: size(path) for path in RESULTS.rglob("*") if path.is_file() and not path.name.startswith("store.")}
+    sizes = {path: path.stat().st_size for path in RESULTS.rglob("*") if path.is_file() and not path.name.startswith("store.")}
     assert sum(sizes.values()) <= MOST_BYTES
     assert [path for path, number in sizes.items() if number > LARGEST_FILE] == []
 

@@ -1,6 +1,7 @@
 """What tables of Wang 2024 say of other selections of rows or columns, held against the runs of these."""
 
 import csv
+import gzip
 import json
 import math
 from collections import Counter, defaultdict
@@ -24,7 +25,8 @@ OTHERS = {
 
 
 def read(name, file="table.csv"):
-    with (RESULTS / name / file).open(encoding="utf-8", newline="") as handle:
+    opened = gzip.open if file.endswith(".gz") else open
+    with opened(RESULTS / name / file, "rt", encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle))
 
 
@@ -38,7 +40,7 @@ def column(row):
 
 def of_one_class(name):
     """How many cells predict one class only, by data set, label frequency and column."""
-    cells = [row for row in read(name, "cells.csv") if "one class predicted" in row["flags"]]
+    cells = [row for row in read(name, "cells.csv.gz") if "one class predicted" in row["flags"]]
     return Counter((row["dataset"], str(json.loads(row["setting"])["label_frequency"]), column(row)) for row in cells)
 
 

@@ -56,7 +56,7 @@ def command(
     """Print the table of an experiment from its finished cells.
 
     No cell is run, so the command can be used while `pucli reproduce` is running. Without a store, as in a fresh clone,
-    the table is built from cells.csv. Exit code 1 means that some cell failed.
+    the table is built from cells.csv.gz. Exit code 1 means that some cell failed.
     """
     from pucli.cli.text.report import print_report
     from pucli.report import FORMATS, collect

@@ -58,11 +58,11 @@ def print_report(out: Output, report: Report) -> None:
     )
     out.text(f"files     {report.folder}: {', '.join(str(path.relative_to(report.folder)) for path in report.files)}")
     if report.kept:
-        out.remark(f"kept from the run, because cells.csv lacks the data to redo them: {', '.join(report.kept)}")
+        out.remark(f"kept from the run, because cells.csv.gz lacks the data to redo them: {', '.join(report.kept)}")
     for error in report.errors[:5]:
         out.warn(f"failed: {error}")
     if len(report.errors) > 5:
-        out.warn(f"{len(report.errors) - 5} more cells failed; cells.csv has all errors.")
+        out.warn(f"{len(report.errors) - 5} more cells failed; cells.csv.gz has all errors.")
 
 
 def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:

@@ -223,11 +223,9 @@ def called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
 
 def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellResult) -> dict[str, Any]:
     """Return `params` updated by tuning on the training rows, and record the tuning in `result`."""
-    from pucli.methods import complete_params
-
     method = cell.declared["method"]
     grid, tuning = method["grid"], method["tuning"]
-    fixed = {key: value for key, value in complete_params(method["name"], params).items() if key not in grid}
+    fixed = {key: value for key, value in params.items() if key not in grid}
     with watched() as seen, timed(result.seconds, "tune"):
         tuned = tune(
             method["name"],
@@ -268,10 +266,9 @@ def warm_up(cell: Cell) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _warm_up(name: str, content: str) -> None:
-    from pucli.methods import complete_params, make_estimator
+    from pucli.methods import make_estimator
 
-    key_params, grid, tuning = json.loads(content)
-    params = complete_params(name, key_params)
+    params, grid, tuning = json.loads(content)
     if params.get("prior") == TRUE_PRIOR:
         params["prior"] = 0.5
     rng = np.random.default_rng(0)

@@ -82,7 +82,7 @@ def _head(report: Report) -> list[str]:
     if report.errors:
         errors = [f"- {error}" for error in report.errors[:10]]
         if len(report.errors) > 10:
-            errors.append(f"- and {len(report.errors) - 10} more, see `cells.csv`")
+            errors.append(f"- and {len(report.errors) - 10} more, see `cells.csv.gz`")
         lines += ["Failed cells:", "\n".join(errors)]
     return lines
 
