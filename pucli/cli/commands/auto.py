@@ -82,6 +82,7 @@ def command(
     grows with the square of its probability of being positive. The rows alone cannot confirm this. In benchmark
     `labelling` it found much more where labels depended on the features, and cost little where they were random.
     """
+    from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.encode.duplicates import shape
     from pucli.data.files.writers import check_writable_format
@@ -111,6 +112,7 @@ def command(
     else:
         rows = rows_to_learn_from(out, "pu", where.source)
         _check_top(cut.top, rows)
+        tell_of_compiling(out)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)
         test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)

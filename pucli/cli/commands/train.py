@@ -60,6 +60,7 @@ def command(
     class is unknown. Density models need no labels.
     """
     from pucli.cli.block_training import train_in_blocks
+    from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import show_columns
     from pucli.methods import get_method
     from pucli.models.fitting import check_storable, seeded
@@ -87,6 +88,7 @@ def command(
     notes = list(rows.notes)
     _warn_of_poor_rows(out, rows)
     own_prior = "prior" not in params
+    tell_of_compiling(out)
     if tune:
         params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardise)
         notes += remarks

@@ -79,6 +79,7 @@ def command(
     compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats 1), is the
     squared recall divided by the share; benchmark `tuning` compares all three.
     """
+    from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.cli.tuning import choose
     from pucli.methods import get_method
@@ -101,6 +102,7 @@ def command(
     rows = rows_to_learn_from(out, "pu", where.source)
     opt.warn_of_prior(out, method, {**params, **chosen_grid})
     warn_of_far_prior(out, fixed, rows, where.seed)
+    tell_of_compiling(out)
     how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}
     interrupted = False
     try:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.core.arrays import Floats, Ints
-from pucli.solvers.row_losses.box import box_newton
+from pucli.core.arrays import Floats
+from pucli.solvers.row_losses.box import box_newton, inside
 
 # Sweeps between Newton rounds, and steps in a round: sweeps find the coordinates inside the box, and Newton steps find
 # their values.
@@ -227,36 +227,13 @@ def _coefficients(Y: Floats, half_b: Floats, a: Floats, v: Floats) -> None:
 
 
 @njit(cache=True)
-def _inside(a: Floats, upper: float) -> Ints:
-    """Return the coordinates strictly inside the box."""
-    free = np.empty(a.shape[0], np.int64)
-    count = 0
-    for i in range(a.shape[0]):
-        if 0.0 < a[i] < upper:
-            free[count] = i
-            count += 1
-    return free[:count]
-
-
-@njit(cache=True)
-def _newton_step(M: Floats, g: Floats, free: Ints, a: Floats, upper: float) -> Floats:
-    """Move the coordinates `free` of a by a step, which is returned, for a Hessian M and a gradient g of theirs."""
-    k = free.shape[0]
-    x, high = np.empty(k), np.empty(k)
-    for p in range(k):
-        x[p] = a[free[p]]
-        high[p] = upper
-    move = box_newton(M, g, x, np.zeros(k), high, NEWTON_SCALE)
-    for p in range(k):
-        a[free[p]] = min(max(x[p] + move[p], 0.0), upper)
-    return move
-
-
-@njit(cache=True)
 def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
     """Move the coordinates inside the box towards their joint optimum. Updates a and f in place."""
+    low, high = np.zeros(a.shape[0]), np.empty(a.shape[0])
+    for i in range(a.shape[0]):
+        high[i] = upper
     for _ in range(NEWTON_STEPS):
-        free = _inside(a, upper)
+        free = inside(a, low, high)
         k = free.shape[0]
         if k == 0:
             return
@@ -266,7 +243,7 @@ def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
             g[p] = 1.0 - f[free[p]]
             for s in range(k):
                 M[p, s] = Q[free[p], free[s]]
-        move = _newton_step(M, g, free, a, upper)
+        move = box_newton(M, g, a, low, high, free, NEWTON_SCALE)
         for p in range(k):
             if move[p] != 0.0:
                 for i in range(f.shape[0]):
@@ -277,8 +254,11 @@ def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
 def _newton_weights(Y: Floats, v: Floats, a: Floats, upper: float) -> None:
     """Move the coordinates inside the box towards their joint optimum. Updates a and v in place."""
     r = v.shape[0]
+    low, high = np.zeros(a.shape[0]), np.empty(a.shape[0])
+    for i in range(a.shape[0]):
+        high[i] = upper
     for _ in range(NEWTON_STEPS):
-        free = _inside(a, upper)
+        free = inside(a, low, high)
         k = free.shape[0]
         if k == 0:
             return
@@ -289,6 +269,6 @@ def _newton_weights(Y: Floats, v: Floats, a: Floats, upper: float) -> None:
         g = np.dot(rows, v)
         for p in range(k):
             g[p] = 1.0 - g[p]
-        move = np.dot(_newton_step(np.dot(rows, rows.T), g, free, a, upper), rows)
+        move = np.dot(box_newton(np.dot(rows, rows.T), g, a, low, high, free, NEWTON_SCALE), rows)
         for q in range(r):
             v[q] += move[q]

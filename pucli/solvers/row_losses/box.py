@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pucli.core.arrays import Floats
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.kernels.lapack import solved
 
 # Sweeps between Newton steps: sweeps find the free set, Newton solves on it.
@@ -138,14 +138,9 @@ def ascend(
 @njit(cache=True)
 def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Floats, kink: Floats) -> None:
     """Move the free coordinates towards their joint optimum; update p and w in place."""
-    n_rows = p.shape[0]
     r = w.shape[0]
-    free = np.empty(n_rows, np.int64)
-    size = 0
-    for i in range(n_rows):
-        if lower[i] < p[i] < upper[i]:
-            free[size] = i
-            size += 1
+    free = inside(p, lower, upper)
+    size = free.shape[0]
     if size == 0 or size > NEWTON_SIZE:
         return
     M = np.empty((size, size))
@@ -156,19 +151,28 @@ def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Fl
         for s in range(c + 1):
             M[c, s] = _score(Z, V[free[s]], i)
             M[s, c] = M[c, s]
-    chosen = free[:size]
-    move = box_newton(M, g, p[chosen], lower[chosen], upper[chosen], SMALLEST)
+    move = box_newton(M, g, p, lower, upper, free, SMALLEST)
     for c in range(size):
         if move[c] != 0.0:
-            i = free[c]
-            p[i] = min(max(p[i] + move[c], lower[i]), upper[i])
             for k in range(r):
-                w[k] -= move[c] * V[i, k]
+                w[k] -= move[c] * V[free[c], k]
 
 
 @njit(cache=True)
-def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, scale: float) -> Floats:
-    """Return a step d of x within its box that raises g'd - d'Md/2, or zeros if none is found.
+def inside(x: Floats, lower: Floats, upper: Floats) -> Ints:
+    """Return the coordinates strictly inside the box."""
+    free = np.empty(x.shape[0], np.int64)
+    count = 0
+    for i in range(x.shape[0]):
+        if lower[i] < x[i] < upper[i]:
+            free[count] = i
+            count += 1
+    return free[:count]
+
+
+@njit(cache=True)
+def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, free: Ints, scale: float) -> Floats:
+    """Move coordinates of x within their box by a step d that raises g'd - d'Md/2; return d, zeros if none is found.
 
     The Newton step is tried first, with each coordinate clipped to the box; if that does not raise the value, the same
     direction up to the first bound.
@@ -177,8 +181,12 @@ def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, sc
     ----------
     M : ndarray of shape (k, k)
         Positive semi-definite.
-    g, x, lower, upper : ndarray of shape (k,)
-        Gradient, current point, and its box.
+    g : ndarray of shape (k,)
+        Gradient.
+    x, lower, upper : ndarray of shape (n,)
+        Current point, updated in place, and its box.
+    free : ndarray of shape (k,)
+        The coordinates to move, strictly inside the box.
     scale : float
         Smallest diagonal entry to which the ridge on M is relative.
     """
@@ -187,26 +195,27 @@ def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, sc
     for c in range(k):
         ridged[c, c] += 1e-12 * (scale + M[c, c])
     direction = solved(ridged, g)
-    none = np.zeros(k)
+    move = np.zeros(k)
+    longest = 1.0
     for c in range(k):
+        i = free[c]
         if not np.isfinite(direction[c]):
-            return none
-    move = np.empty(k)
-    for c in range(k):
-        move[c] = min(max(x[c] + direction[c], lower[c]), upper[c]) - x[c]
-    if np.dot(g, move) - 0.5 * np.dot(move, np.dot(M, move)) > 0.0:
-        return move
-    step = 1.0
-    for c in range(k):
+            return np.zeros(k)
+        move[c] = min(max(x[i] + direction[c], lower[i]), upper[i]) - x[i]
         if direction[c] > 0.0:
-            step = min(step, (upper[c] - x[c]) / direction[c])
+            longest = min(longest, (upper[i] - x[i]) / direction[c])
         elif direction[c] < 0.0:
-            step = min(step, (lower[c] - x[c]) / direction[c])
-    rise = np.dot(g, direction)
-    curvature = np.dot(direction, np.dot(M, direction))
-    if not (rise > 0.0 and curvature > 0.0):
-        return none
-    step = min(step, rise / curvature)
+            longest = min(longest, (lower[i] - x[i]) / direction[c])
+    if not np.dot(g, move) - 0.5 * np.dot(move, np.dot(M, move)) > 0.0:
+        rise = np.dot(g, direction)
+        curvature = np.dot(direction, np.dot(M, direction))
+        if not (rise > 0.0 and curvature > 0.0):
+            return np.zeros(k)
+        step = min(longest, rise / curvature)
+        for c in range(k):
+            i = free[c]
+            move[c] = min(max(x[i] + step * direction[c], lower[i]), upper[i]) - x[i]
     for c in range(k):
-        move[c] = min(max(x[c] + step * direction[c], lower[c]), upper[c]) - x[c]
+        i = free[c]
+        x[i] = min(max(x[i] + move[c], lower[i]), upper[i])
     return move

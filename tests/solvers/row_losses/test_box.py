@@ -20,6 +20,8 @@ def test_a_newton_move_stays_in_the_box_and_never_lowers_the_dual(seed, k, rank,
     rng = np.random.default_rng(seed)
     B = rng.normal(size=(k, rank))
     M, g, x = B @ B.T, rng.normal(size=k), rng.uniform(lower, 1, k)
-    move = box_newton(M, g, x, np.full(k, lower), np.ones(k), scale)
-    assert np.all(x + move >= lower - 1e-15) and np.all(x + move <= 1 + 1e-15)
+    start = x.copy()
+    move = box_newton(M, g, x, np.full(k, lower), np.ones(k), np.arange(k), scale)
+    assert np.all(x >= lower) and np.all(x <= 1.0)
+    np.testing.assert_allclose(x, start + move, atol=1e-15)
     assert g @ move - 0.5 * move @ M @ move >= -1e-12

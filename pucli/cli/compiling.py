@@ -1,0 +1,39 @@
+"""A remark while Numba compiles solvers, which it does once on each machine."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from pucli.cli.output import Output
+
+TEXT = "Compiling solvers, once on this machine: about 8 s."
+# Compilations that took less in all are not worth a remark.
+LEAST_SECONDS = 0.5
+
+
+def tell_of_compiling(out: Output) -> None:
+    """Write the remark, once, when compilations of this process have taken a while.
+
+    Without Numba, which a method that is not compiled never imports, there is nothing to say.
+    """
+    if "numba" not in sys.modules:
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        first: float | None = None
+        said = False
+
+        def on_start(self, _: Any) -> None:
+            now = time.monotonic()
+            self.first = self.first or now
+            if not self.said and now - self.first >= LEAST_SECONDS:
+                self.said = True
+                out.remark(TEXT)
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())
