@@ -27,7 +27,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     from pucli.solvers.glpual.admm import solve_glpual_admm
     from pucli.solvers.glpual.dual import solve_glpual
     from pucli.solvers.glpual.gllc import solve_gllc
-    from pucli.solvers.glpual.problem import glpual_objective
+    from pucli.solvers.glpual.problem import GlobalLocalProblem
     from pucli.solvers.kernels.graph import mutual_knn
     from pucli.solvers.kernels.intercept import with_intercept
 
@@ -38,14 +38,14 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     labelled = np.arange(SIZE["n"]) < SIZE["labelled"]
     graph = mutual_knn(X, 5)
     edges = graph.edges(SIGMA)
-    Z = with_intercept(X)
+    problem = GlobalLocalProblem(with_intercept(X), labelled, edges, LAM, C_P, C_U)
     with threadpool_limits(1):
-        ours = best_of(lambda: solve_glpual(Z, labelled, edges, LAM, C_P, C_U, tol=GAP), 50)
-        gllc = best_of(lambda: solve_gllc(Z, labelled, edges, LAM, C_P, C_U), 50)
-        admm = best_of(lambda: solve_glpual_admm(Z, labelled, edges, LAM, C_P, C_U, tol=GAP), 5)
+        ours = best_of(lambda: solve_glpual(problem, tol=GAP), 50)
+        gllc = best_of(lambda: solve_gllc(problem), 50)
+        admm = best_of(lambda: solve_glpual_admm(problem, tol=GAP), 5)
         whole = best_of(lambda: GLPUAL(lam=LAM, c_u=C_U, sigma=SIGMA).fit(X, labelled), 5)
         report(1, 3)
-        fit = solve_glpual(Z, labelled, edges, LAM, C_P, C_U, tol=GAP)
+        fit = solve_glpual(problem, tol=GAP)
         rows = [
             {"name": "GLPUAL, dual ascent", "seconds": ours, "note": f"relative gap {fit.gap / fit.objective:.1e}"},
             {"name": "GLLC, one linear system", "seconds": gllc, "ratio": ours / gllc, "target": "at most 1.5"},
@@ -54,7 +54,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
         ]
         for step, (solver, target) in enumerate((("CLARABEL", "at least 100"), ("OSQP", "at least 20"))):
             seconds, point = _in_cvxpy(solver, X, labelled, edges)
-            reached = glpual_objective(point, Z, labelled, edges, LAM, C_P, C_U)
+            reached = problem.objective(point)
             rows.append(
                 {
                     "name": f"{solver.capitalize() if solver == 'CLARABEL' else solver} through cvxpy, solver time",

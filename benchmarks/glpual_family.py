@@ -18,7 +18,9 @@ from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.glpual import GLPUAL
 from pucli.solvers.cpb.admm import solve_cpb_admm
 from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.elastic.dual import solve_elastic
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import Edges, mutual_knn
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import rbf_map
@@ -81,7 +83,7 @@ def _elastic() -> list[dict[str, Any]]:
     edges, Z = _edges(X), with_intercept(X)
     rows = []
     for lam1, lam2, c_u in ELASTIC_POINTS:
-        ours, fit = timed(partial(solve_elastic, Z, labelled, edges, lam1, lam2, 1.0, c_u))
+        ours, fit = timed(partial(solve_elastic, GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u), lam1))
         task = _elastic_in_cvxpy(X, labelled, edges, lam1, lam2, c_u)
         theirs, value = once(partial(task.solve, solver="CLARABEL"))
         rows.append(
@@ -119,14 +121,21 @@ def _surface() -> list[dict[str, Any]]:
     for lam1, lam2, c_u in SURFACE_POINTS:
 
         def fit(a: float = lam1, b: float = lam2, c: float = c_u) -> SurfaceSolution:
-            return solve_surface(surface_problem(Z, G, labelled, edges, b, 1.0, c), a)
+            return solve_surface(surface_problem(GlobalLocalProblem(Z, labelled, edges, b, 1.0, c), G), a)
 
         ours, ours_fit = timed(fit, 3)
         matrices, _ = timed(partial(_factorised, Z, G, labelled, edges, lam2, c_u), 3)
 
         def printed(mu: float, a: float = lam1, b: float = lam2, c: float = c_u) -> tuple[float, SurfaceSolution]:
             return once(
-                partial(solve_surface_admm, Z, G, labelled, edges, a, b, 1.0, c, mu, max_iter=PRINTED_ITERATIONS)
+                partial(
+                    solve_surface_admm,
+                    GlobalLocalProblem(Z, labelled, edges, b, 1.0, c),
+                    G,
+                    a,
+                    mu,
+                    max_iter=PRINTED_ITERATIONS,
+                )
             )
 
         found = {mu: printed(mu) for mu in PENALTIES}
@@ -151,17 +160,17 @@ def _surface() -> list[dict[str, Any]]:
 
 def _factorised(Z: Floats, G: Floats, labelled: Bools, edges: Edges, lam2: float, c_u: float) -> Any:
     """Make the matrix of the problem and factorise it, which every solver of the problem begins with."""
-    return surface_problem(Z, G, labelled, edges, lam2, 1.0, c_u).factor
+    return surface_problem(GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u), G).factor
 
 
 def _surface_path() -> list[dict[str, Any]]:
     Z, G, labelled, edges = _surface_parts(**SURFACE)
 
     def cold() -> SurfaceSolution:
-        return solve_surface(surface_problem(Z, G, labelled, edges, 0.01, 1.0, 0.1), 1.0)
+        return solve_surface(surface_problem(GlobalLocalProblem(Z, labelled, edges, 0.01, 1.0, 0.1), G), 1.0)
 
     def path() -> SurfaceSolution | None:
-        problem, fit = surface_problem(Z, G, labelled, edges, 0.01, 1.0, 0.1), None
+        problem, fit = surface_problem(GlobalLocalProblem(Z, labelled, edges, 0.01, 1.0, 0.1), G), None
         for lam1 in np.logspace(4, -4, 9):
             fit = solve_surface(problem, lam1, start=fit)
         return fit
@@ -176,7 +185,7 @@ def _surface_growth() -> list[dict[str, Any]]:
     seconds = []
     for n_u in SURFACE_UNLABELED:
         Z, G, labelled, edges = _surface_parts(n_u + 150, 12)
-        problem = surface_problem(Z, G, labelled, edges, 0.01, 1.0, 50.0 / n_u)
+        problem = surface_problem(GlobalLocalProblem(Z, labelled, edges, 0.01, 1.0, 50.0 / n_u), G)
         took, fit = timed(partial(solve_surface, problem, 1.0))
         seconds.append(took / fit.n_iter)
     name = f"EKF-GLPUAL: time of an iteration at {SURFACE_UNLABELED[1]} unlabeled rows over {SURFACE_UNLABELED[0]}"
@@ -207,9 +216,10 @@ def _cpb_objectives(Z: Floats, labelled: Bools, edges: Edges, what: str) -> dict
     """Compare with the lowest objective of all iterates of the printed updates, over several penalties."""
     worst = -np.inf
     for lam in CPB_RIDGES:
-        ours = solve_cpb(Z, labelled, edges, 1 / 3, lam).objective
+        ours = solve_cpb(CPBProblem(Z, labelled, edges, 1 / 3, lam)).objective
         theirs = min(
-            solve_cpb_admm(Z, labelled, edges, 1 / 3, lam, mu, max_iter=1000).objective for mu in CPB_PENALTIES
+            solve_cpb_admm(CPBProblem(Z, labelled, edges, 1 / 3, lam), mu, max_iter=1000).objective
+            for mu in CPB_PENALTIES
         )
         worst = max(worst, ours - theirs)
     ridges = ", ".join(f"{lam:g}" for lam in CPB_RIDGES)

@@ -10,9 +10,10 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from pucli.solvers.cpb.admm import solve_cpb_admm
-from pucli.solvers.cpb.problem import cpb_objective
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.glpual.admm import solve_glpual_admm
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.quadratic_surface import surface_features, surface_groups, surface_ridge
 from pucli.solvers.surface.admm import solve_surface_admm
@@ -76,7 +77,7 @@ def test_glpual(mu):
         lambda x, y: (x["w"], y["u"]),
     )
     for count, (w, u) in enumerate(expected, start=1):
-        found = solve_glpual_admm(Z, labelled, edges, lam, c_p, c_u, mu, tol=1e-15, max_iter=count)
+        found = solve_glpual_admm(GlobalLocalProblem(Z, labelled, edges, lam, c_p, c_u), mu, tol=1e-15, max_iter=count)
         np.testing.assert_allclose(found.coef, w, atol=1e-5)
         np.testing.assert_allclose(found.dual, np.clip(u, 0, c_p), atol=1e-5)
 
@@ -110,7 +111,9 @@ def test_elastic_glpual(mu):
         lambda x, y: (np.append(x["t"], x["w"][-1]), y["h"], y["t"]),
     )
     for count, (w, u_h, v) in enumerate(expected, start=1):
-        found = solve_elastic_admm(Z, labelled, edges, lam1, lam2, c_p, c_u, mu, tol=1e-15, max_iter=count)
+        found = solve_elastic_admm(
+            GlobalLocalProblem(Z, labelled, edges, lam2, c_p, c_u), lam1, mu, tol=1e-15, max_iter=count
+        )
         np.testing.assert_allclose(found.coef, w, atol=1e-5)
         dual = np.concatenate([-np.clip(u_h, 0, c_p), np.clip(v, -lam1 / 2, lam1 / 2)])
         np.testing.assert_allclose(found.dual, dual, atol=1e-5)
@@ -154,7 +157,9 @@ def test_elastic_kernel_free_glpual(mu):
     )
     compared = 0
     for count, (w, u_h, t) in enumerate(expected, start=1):
-        found = solve_surface_admm(Z, G, labelled, edges, lam1, lam2, c_p, c_u, mu, tol=1e-15, max_iter=count)
+        found = solve_surface_admm(
+            GlobalLocalProblem(Z, labelled, edges, lam2, c_p, c_u), G, lam1, mu, tol=1e-15, max_iter=count
+        )
         np.testing.assert_allclose(found.dual, -np.clip(u_h, 0, c_p), atol=1e-5)
         zero = np.linalg.norm(t, axis=1) < 1e-6
         kept = np.setdiff1d(np.arange(r - 1), groups[zero])
@@ -203,7 +208,7 @@ def test_class_prior_based_glpual(mu):
             w, h = (free.value, h) if name == "w" else (w, free.value)
         f = Z @ w
         u_h, u_a = u_h + mu * (1 - f[labelled] - h), u_a + mu * (1 + f - a)
-        values.append(cpb_objective(w, Z, labelled, edges, prior, lam))
-    found = solve_cpb_admm(Z, labelled, edges, prior, lam, mu, tol=1e-15, max_iter=ITERATIONS)
+        values.append(CPBProblem(Z, labelled, edges, prior, lam).objective(w))
+    found = solve_cpb_admm(CPBProblem(Z, labelled, edges, prior, lam), mu, tol=1e-15, max_iter=ITERATIONS)
     np.testing.assert_allclose(found.objectives, values, atol=1e-5)
     assert np.ptp(values) > 1e-3  # the iterates move

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.methods import get_method
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import mutual_knn
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.quadratic_surface import surface_features, surface_ridge
@@ -38,7 +39,9 @@ def points_of(lam1, lam2, sigma, c_u, tol=1e-6, c_p=1.0):
 
 def optimum(X, s, point):
     Z, edges = with_intercept(surface_features(X)), mutual_knn(X, 5).edges(point["sigma"])
-    task = surface_problem(Z, surface_ridge(X), s == 1, edges, point["lam2"], point["c_p"], point["c_u"])
+    task = surface_problem(
+        GlobalLocalProblem(Z, s == 1, edges, point["lam2"], point["c_p"], point["c_u"]), surface_ridge(X)
+    )
     return task, Z, solve_surface(task, point["lam1"], tol=1e-11)
 
 
@@ -89,7 +92,9 @@ def test_neighbours_are_those_with_the_same_graph_and_weights():
     for point in sorted(points, key=fold.order):
         fit = fold.solution(point)
         Z, edges = with_intercept(surface_features(X)), mutual_knn(X, point["n_neighbors"]).edges(point["sigma"])
-        task = surface_problem(Z, surface_ridge(X), s == 1, edges, point["lam2"], point["c_p"], point["c_u"])
+        task = surface_problem(
+            GlobalLocalProblem(Z, s == 1, edges, point["lam2"], point["c_p"], point["c_u"]), surface_ridge(X)
+        )
         best = solve_surface(task, point["lam1"], tol=1e-10)
         assert surface_objective(task, fit.coef, point["lam1"]) <= best.objective * (1 + 2e-6)
 

@@ -16,6 +16,7 @@ from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
 from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
 from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.kernels.graph import mutual_knn, squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
 from pucli.solvers.result import Certificate
@@ -180,13 +181,11 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         self.prior_ = self._prior(X, labelled)
-        Z = self._rows(X)
+        problem = CPBProblem(self._rows(X), labelled, edges, self.prior_, self.lam_)
         if self.solver == "admm":
-            result = solve_cpb_admm(
-                Z, labelled, edges, self.prior_, self.lam_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS
-            )
+            result = solve_cpb_admm(problem, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         else:
-            result = solve_cpb(Z, labelled, edges, self.prior_, self.lam_, self.tol, self.max_iter or DC_STEPS)
+            result = solve_cpb(problem, self.tol, self.max_iter or DC_STEPS)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
 

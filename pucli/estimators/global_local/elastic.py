@@ -21,9 +21,9 @@ from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITI
 from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
-from pucli.solvers.glpual.problem import glpual_objective
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import Edges, mutual_knn
-from pucli.solvers.kernels.intercept import at_offset, with_intercept, without_offset
+from pucli.solvers.kernels.intercept import at_offset, with_intercept
 from pucli.solvers.kernels.quadratic_surface import (
     check_memory,
     surface_features,
@@ -174,16 +174,16 @@ class ElasticGLPUAL(PUClassifier):
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
-        arguments = (with_intercept(X), labelled, edges, self.lam1_, self.lam2_, self.c_p, self.c_u_)
+        problem = GlobalLocalProblem(with_intercept(X), labelled, edges, self.lam2_, self.c_p, self.c_u_)
         if self.solver == "admm":
-            result = solve_elastic_admm(*arguments, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
+            result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         else:
-            result = solve_elastic(*arguments, self.tol, self.max_iter or SWEEPS)
+            result = solve_elastic(problem, self.lam1_, self.tol, self.max_iter or SWEEPS)
         self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
-        near, centre = without_offset(arguments[0])
+        near, centre = problem.near_origin()
         w = at_offset(result.coef, centre)
-        value = glpual_objective(w, near, labelled, edges, self.lam2_, self.c_p, self.c_u_)
+        value = near.objective(w)
         self._add_cost(value + 0.5 * self.lam1_ * float(np.abs(w[:-1]).sum()) - self.objective_, self.tol)
 
     def _score(self, X: Floats) -> Floats:
@@ -330,14 +330,12 @@ class EKFGLPUAL(PUClassifier):
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
+        rows = GlobalLocalProblem(Z, labelled, edges, self.lam2_, self.c_p, self.c_u_)
         if self.solver == "admm":
-            result = solve_surface_admm(
-                Z, G, labelled, edges, self.lam1_, self.lam2_, self.c_p, self.c_u_, self.mu, self.tol,
-                self.max_iter or SURFACE_ADMM_ITERATIONS,
-            )  # fmt: skip
+            steps = self.max_iter or SURFACE_ADMM_ITERATIONS
+            result = solve_surface_admm(rows, G, self.lam1_, self.mu, self.tol, steps)
         else:
-            problem = surface_problem(Z, G, labelled, edges, self.lam2_, self.c_p, self.c_u_)
-            result = solve_surface(problem, self.lam1_, self.tol, self.max_iter or NEWTON_STEPS)
+            result = solve_surface(surface_problem(rows, G), self.lam1_, self.tol, self.max_iter or NEWTON_STEPS)
         self.quadratic_, self.coef_ = surface_matrix(result.coef[:-1], X.shape[1])
         self.intercept_ = float(result.coef[-1])
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)

@@ -22,9 +22,10 @@ from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, ch
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import solve_thesis
-from pucli.solvers.kernels.graph import Edges, mutual_knn, squared_distances
+from pucli.solvers.kernels.graph import mutual_knn, squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
 from pucli.solvers.result import Certificate, Solution
 
@@ -71,12 +72,13 @@ class _GlobalLocal(FeatureModel):
         if in_blocks:
             result = self._solve_sums(*self._block_sums(X, labelled, edges))
         else:
-            result = self._solve(self._rows(X), labelled, edges)
+            problem = GlobalLocalProblem(self._rows(X), labelled, edges, self.lam_, self.c_p, self.c_u_)
+            result = self._solve(problem)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
 
-    def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
-        """Solve for the coefficients of rows Z (n, r + 1), whose last column is one."""
+    def _solve(self, problem: GlobalLocalProblem) -> Solution:
+        """Solve for the coefficients."""
         raise NotImplementedError
 
     def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
@@ -242,11 +244,11 @@ class GLPUAL(_GlobalLocal):
         self.pos_label = pos_label
         self.cut = cut
 
-    def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
+    def _solve(self, problem: GlobalLocalProblem) -> Solution:
         if self.solver == "admm":
             mu, max_iter = self.mu or ADMM_MU, self.max_iter or ADMM_ITERATIONS
-            return solve_glpual_admm(Z, labelled, edges, self.lam_, self.c_p, self.c_u_, mu, self.tol, max_iter)
-        return solve_glpual(Z, labelled, edges, self.lam_, self.c_p, self.c_u_, self.tol, self.max_iter or SWEEPS)
+            return solve_glpual_admm(problem, mu, self.tol, max_iter)
+        return solve_glpual(problem, self.tol, self.max_iter or SWEEPS)
 
     def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
         sweeps = self.max_iter or SWEEPS
@@ -337,8 +339,8 @@ class GLLC(_GlobalLocal):
         self.pos_label = pos_label
         self.cut = cut
 
-    def _solve(self, Z: Floats, labelled: Bools, edges: Edges) -> Solution:
-        return solve_gllc(Z, labelled, edges, self.lam_, self.c_p, self.c_u_)
+    def _solve(self, problem: GlobalLocalProblem) -> Solution:
+        return solve_gllc(problem)
 
     def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
         return solve_squares_from_sums(sums, self.lam_, self.c_p, self.c_u_)

@@ -17,6 +17,7 @@ from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraint
 from pucli.estimators.base.sample_weight import WeightedPU
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.glpual.sums import solve_squares_from_sums
 from pucli.solvers.kernels.functions import Kernel
@@ -382,6 +383,6 @@ class BLSSVM(WeightedPU, FeatureModel):
         elif self._in_blocks(X):
             result = solve_squares_from_sums(self._block_sums(X, labelled)[0], self.lam_, self.c_p, self.c_u_)
         else:
-            result = solve_gllc(self._rows(X), labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_)
+            result = solve_gllc(GlobalLocalProblem(self._rows(X), labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_))
         self._keep_coef(result.coef)
         self._keep_certificate(result)

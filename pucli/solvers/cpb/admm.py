@@ -16,10 +16,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.cpb.dc import CPBSolution
-from pucli.solvers.cpb.problem import cpb_objective
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.elastic.admm import soft_threshold
 from pucli.solvers.glpual.admm import shrink_hinge
-from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.kernels.graph import similarity_form
 from pucli.solvers.kernels.intercept import with_offset, without_offset
 from pucli.solvers.result import Solution
 
@@ -52,11 +52,7 @@ def update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
 
 
 def solve_cpb_admm(
-    Z: Floats,
-    labelled: Bools,
-    edges: Edges,
-    prior: float,
-    lam: float,
+    problem: CPBProblem,
     mu: float | None = None,
     tol: float = 1e-6,
     max_iter: int = 5000,
@@ -65,7 +61,7 @@ def solve_cpb_admm(
 
     Parameters
     ----------
-    Z, labelled, edges, prior, lam
+    problem
         As in `pucli.solvers.cpb.dc.solve_cpb`.
     mu : float, optional
         Both penalties, positive. 1/n by default.
@@ -80,7 +76,9 @@ def solve_cpb_admm(
         The last point, or the one with the lowest objective if the tolerance was not reached. `residual` is the largest
         violation or change there; `objectives` has the objective of every iteration.
     """
-    Z, centre = without_offset(Z)
+    Z, centre = without_offset(problem.Z)
+    problem = problem._replace(Z=Z)
+    _, labelled, edges, prior, lam = problem
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
     Zp = Z[labelled]
@@ -89,7 +87,7 @@ def solve_cpb_admm(
     system[np.diag_indices(r - 1)] += lam
     factor = cho_factor(system, lower=True, check_finite=False)
     u_h, u_a, w, f = np.zeros(n_p), np.zeros(n), np.zeros(r), np.zeros(n)
-    best, best_value, best_residual = w, cpb_objective(w, Z, labelled, edges, prior, lam), 1.0
+    best, best_value, best_residual = w, problem.objective(w), 1.0
     values = []
     for _ in range(max_iter):
         a = update_a(1.0 + u_a / mu + f, labelled, prior, mu)
@@ -100,7 +98,7 @@ def solve_cpb_admm(
         violation_h, violation_a = 1.0 - f[labelled] - h, 1.0 + f - a
         u_h = u_h + mu * violation_h
         u_a = u_a + mu * violation_a
-        value = cpb_objective(w, Z, labelled, edges, prior, lam)
+        value = problem.objective(w)
         residual = max(float(np.max(np.abs(part))) for part in (violation_h, violation_a, f - previous))
         values.append(value)
         if value < best_value or residual <= tol:

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from pucli.core.arrays import Bools, Floats
-from pucli.solvers.cpb.problem import cpb_loss, cpb_objective, trivial_value
-from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.cpb.problem import CPBProblem, cpb_loss, trivial_value
+from pucli.solvers.kernels.graph import similarity_form
 from pucli.solvers.kernels.intercept import at_offset, without_offset
 from pucli.solvers.result import Solution
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
@@ -200,11 +200,7 @@ def starts(F: Floats, labelled: Bools) -> list[Floats]:
 
 
 def solve_cpb(
-    Z: Floats,
-    labelled: Bools,
-    edges: Edges,
-    prior: float,
-    lam: float,
+    problem: CPBProblem,
     tol: float = 1e-6,
     max_iter: int = 100,
     similarity: Floats | None = None,
@@ -214,16 +210,7 @@ def solve_cpb(
 
     Parameters
     ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    lam : float
-        Ridge, positive.
+    problem : CPBProblem
     tol : float, default 1e-6
         Stop when the majorant cannot decrease by `tol` times the objective.
     max_iter : int, default 100
@@ -239,28 +226,29 @@ def solve_cpb(
     CPBSolution
         The lowest stationary point found.
     """
+    Z, labelled, edges, prior, lam = problem
     F = Z[:, :-1]
     near, centre = without_offset(Z)
     if similarity is None:
         similarity = similarity_form(near[:, :-1], edges)
-    problem = _Problem(F, labelled, 0.5 * (similarity + similarity.T), prior, lam)
+    descent = _Problem(F, labelled, 0.5 * (similarity + similarity.T), prior, lam)
     tried: list[_Descent] = []
     for side in starts(F, labelled):
         if tried:
             dual = tried[-1].point.dual
         elif dual is None:
             dual = np.zeros(len(labelled))
-        tried.append(problem.descend(side, problem.near(side, dual), max(tol, LOOSE), max_iter))
+        tried.append(descent.descend(side, descent.near(side, dual), max(tol, LOOSE), max_iter))
     best = min(tried, key=lambda run: run.values[-1])
-    last = problem.descend(_side(best.point.f[labelled]), best.point.dual, tol, max_iter)
+    last = descent.descend(_side(best.point.f[labelled]), best.point.dual, tol, max_iter)
     point, residual = last.point, last.residual
     values = best.values + [value for value in last.values if value < best.values[-1]]
     n_iter = sum(run.steps for run in [*tried, last])
-    beta = solve_triangular(problem.factor, -(problem.X.T @ point.dual), lower=True, trans=1, check_finite=False)
-    w = np.append(beta, point.bias - float(problem.centre @ beta))
+    beta = solve_triangular(descent.factor, -(descent.X.T @ point.dual), lower=True, trans=1, check_finite=False)
+    w = np.append(beta, point.bias - float(descent.centre @ beta))
     at: Any = at_offset(w, centre)
     exactly: Any = np.longdouble if np.abs(near @ at).max() > LARGE_SCORE else np.float64
-    value = float(cpb_objective(at.astype(exactly), near.astype(exactly, copy=False), labelled, edges, prior, lam))
+    value = float(problem._replace(Z=near.astype(exactly, copy=False)).objective(at.astype(exactly)))
     scale = max(abs(value), 1e-3 * trivial_value(prior))
     cost = value - last.values[-1] if last.values else 0.0  # of rounding w and the intercept
     if cost > LEAST_ROUNDING * scale:

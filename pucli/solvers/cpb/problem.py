@@ -8,10 +8,43 @@ The two middle terms are the unbiased PU risk with the hinge for positives and t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.graph import Edges
+
+
+class CPBProblem(NamedTuple):
+    """Rows and weights.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows with a last column of ones.
+    labelled : ndarray of shape (n,)
+        Which rows are labelled positives.
+    edges : tuple of ndarray
+        Edges of R (`pucli.solvers.kernels.graph`).
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    lam : float
+        Ridge, positive.
+    """
+
+    Z: Floats
+    labelled: Bools
+    edges: Edges
+    prior: float
+    lam: float
+
+    def objective(self, w: Floats) -> float:
+        """Return J(w) from its definition."""
+        f = self.Z @ w
+        i, j, weight = self.edges
+        similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
+        return 0.5 * self.lam * float(w[:-1] @ w[:-1]) + cpb_loss(f, self.labelled, self.prior) + similarity
 
 
 def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:
@@ -19,14 +52,6 @@ def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:
     p, u = f[labelled], f[~labelled]
     labelled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
     return float(prior * labelled_part + np.mean(np.abs(1.0 + u)))
-
-
-def cpb_objective(w: Floats, Z: Floats, labelled: Bools, edges: Edges, prior: float, lam: float) -> float:
-    """Return J(w) from its definition, for rows Z (n, m + 1) with a last column of ones."""
-    f = Z @ w
-    i, j, weight = edges
-    similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
-    return 0.5 * lam * float(w[:-1] @ w[:-1]) + cpb_loss(f, labelled, prior) + similarity
 
 
 def trivial_value(prior: float) -> float:

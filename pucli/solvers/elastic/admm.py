@@ -13,12 +13,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, eye_array
 from scipy.sparse.linalg import SuperLU, splu
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.elastic.dual import elastic_bound, elastic_objective
 from pucli.solvers.glpual.admm import shrink_hinge
-from pucli.solvers.glpual.problem import quadratic_part
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import Edges
-from pucli.solvers.kernels.intercept import with_offset, without_offset
+from pucli.solvers.kernels.intercept import with_offset
 from pucli.solvers.result import Solution, within
 
 # Iterations between computations of the gap.
@@ -39,13 +39,8 @@ def shifted_laplacian(edges: Edges, n: int, mu: float) -> SuperLU:
 
 
 def solve_elastic_admm(
-    Z: Floats,
-    labelled: Bools,
-    edges: Edges,
+    problem: GlobalLocalProblem,
     lam1: float,
-    lam2: float,
-    c_p: float = 1.0,
-    c_u: float = 0.1,
     mu: float = 1.0,
     tol: float = 1e-6,
     max_iter: int = 50000,
@@ -54,7 +49,7 @@ def solve_elastic_admm(
 
     Parameters
     ----------
-    Z, labelled, edges, lam1, lam2, c_p, c_u
+    problem, lam1
         As in `pucli.solvers.elastic.dual.solve_elastic`.
     mu : float, default 1.0
         Penalty, positive.
@@ -69,16 +64,16 @@ def solve_elastic_admm(
         As from `solve_elastic`. The coefficients are t, whose zeros are exact, and the intercept is that of the last
         update.
     """
-    Z, centre = without_offset(Z)
+    problem, centre = problem.near_origin()
+    Z, labelled, edges, lam2, c_p, c_u = problem
     n, r = Z.shape
-    Zp, Zu = Z[labelled], Z[~labelled]
-    A, b_linear = quadratic_part(Z, labelled, edges, lam2, c_u)
+    Zp, Zu = problem.Zp, problem.Zu
+    A, b_linear = problem.quadratic_part()
     laplacian = shifted_laplacian(edges, n, mu)
     system = mu * (Zp.T @ Zp + Zu.T @ Zu + Z.T @ Z)
     system[np.diag_indices(r - 1)] += mu + lam2
     factor = cho_factor(system, lower=True, check_finite=False)
     inverse_quadratic = cho_factor(A, lower=True, check_finite=False)
-    constant = c_u * len(Zu)
     h, a, t, b = np.ones(len(Zp)), np.ones(len(Zu)), np.zeros(r), np.zeros(n)
     u_h, u_a, v, q = np.zeros(len(Zp)), np.zeros(len(Zu)), np.zeros(r), np.zeros(n)
     w, p, value, gap, iteration = np.zeros(r), np.zeros(len(Zp) + r - 1), np.inf, np.inf, 0
@@ -99,8 +94,8 @@ def solve_elastic_admm(
         if iteration % CHECK_EVERY == 0 or iteration == max_iter:
             w = np.append(t[:-1], solution[-1])
             p = np.concatenate([-np.clip(u_h, 0.0, c_p), np.clip(v[:-1], -0.5 * lam1, 0.5 * lam1)])
-            value = elastic_objective(w, Z, labelled, edges, lam1, lam2, c_p, c_u)
-            gap = value - elastic_bound(p, inverse_quadratic, b_linear, Zp, constant)
+            value = elastic_objective(w, problem, lam1)
+            gap = value - elastic_bound(p, inverse_quadratic, b_linear, Zp, problem.constant)
             if gap <= tol * value:
                 break
     gap = max(float(gap), 0.0)

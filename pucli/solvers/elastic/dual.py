@@ -16,9 +16,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats
-from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
-from pucli.solvers.kernels.graph import Edges
-from pucli.solvers.kernels.intercept import with_offset, without_offset
+from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.intercept import with_offset
 from pucli.solvers.result import Solution, within
 from pucli.solvers.row_losses.box import ascend
 
@@ -29,11 +28,9 @@ Cholesky: TypeAlias = tuple[Floats, bool]
 REFINEMENTS = 6
 
 
-def elastic_objective(
-    w: Floats, Z: Floats, labelled: Bools, edges: Edges, lam1: float, lam2: float, c_p: float, c_u: float
-) -> float:
-    """Return J(w) from its definition (4.1)."""
-    return 0.5 * lam1 * float(np.abs(w[:-1]).sum()) + glpual_objective(w, Z, labelled, edges, lam2, c_p, c_u)
+def elastic_objective(w: Floats, problem: GlobalLocalProblem, lam1: float) -> float:
+    """Return J(w) from its definition (4.1), with lam2 the ridge of the problem."""
+    return 0.5 * lam1 * float(np.abs(w[:-1]).sum()) + problem.objective(w)
 
 
 def lam1_max(Z: Floats, labelled: Bools, c_p: float = 1.0, c_u: float = 0.1) -> float:
@@ -55,13 +52,8 @@ def _intercept_only(Z: Floats, labelled: Bools, c_p: float, c_u: float) -> tuple
 
 
 def solve_elastic(
-    Z: Floats,
-    labelled: Bools,
-    edges: Edges,
+    problem: GlobalLocalProblem,
     lam1: float,
-    lam2: float,
-    c_p: float = 1.0,
-    c_u: float = 0.1,
     tol: float = 1e-6,
     max_iter: int = 2000,
     dual: Floats | None = None,
@@ -70,16 +62,10 @@ def solve_elastic(
 
     Parameters
     ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    lam1, lam2 : float
-        L1 penalty, at least zero, and ridge, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
+    problem : GlobalLocalProblem
+        Its ridge is lam2.
+    lam1 : float
+        L1 penalty, at least zero.
     tol : float, default 1e-6
         Gap at which to stop, relative to the objective.
     max_iter : int, default 2000
@@ -93,17 +79,16 @@ def solve_elastic(
         `coef` (m + 1,) with exact zeros and the intercept last; `dual` (n_p + m,), the slopes of the hinges in
         [-c_p, 0] and then of the L1 terms in [-lam1/2, lam1/2]; `n_iter` sweeps.
     """
-    Z, centre = without_offset(Z)
-    A, b = quadratic_part(Z, labelled, edges, lam2, c_u)
-    Zp = np.ascontiguousarray(Z[labelled])
-    n_p, m = len(Zp), Z.shape[1] - 1
+    problem, centre = problem.near_origin()
+    A, b = problem.quadratic_part()
+    Zp, c_p, constant = np.ascontiguousarray(problem.Zp), problem.c_p, problem.constant
+    n_p, m = len(Zp), Zp.shape[1] - 1
     factor = cho_factor(A, lower=True, check_finite=False)
     inverse = cho_solve(factor, np.eye(m + 1), check_finite=False)
     V = np.vstack([Zp @ inverse, inverse[:m]])
     lower = np.concatenate([np.full(n_p, -c_p), np.full(m, -0.5 * lam1)])
     upper = np.concatenate([np.zeros(n_p), np.full(m, 0.5 * lam1)])
     kink = np.concatenate([np.ones(n_p), np.zeros(m)])
-    constant = c_u * float(np.count_nonzero(~labelled))
     p: Floats = np.zeros(n_p + m) if dual is None else np.clip(dual, lower, upper)
     n_iter, target = 0, tol
     for _ in range(REFINEMENTS):
@@ -118,7 +103,7 @@ def solve_elastic(
         if value - bound <= tol * value or n_iter >= max_iter:
             break
         target *= 0.1
-    value = elastic_objective(w, Z, labelled, edges, lam1, lam2, c_p, c_u)
+    value = elastic_objective(w, problem, lam1)
     gap = max(value - bound, 0.0)
     return Solution(
         coef=with_offset(w, centre), dual=p, objective=value, gap=gap, n_iter=n_iter, converged=within(gap, value, tol)

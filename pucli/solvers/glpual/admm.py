@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.core.arrays import Bools, Floats
-from pucli.solvers.glpual.problem import glpual_objective, quadratic_part
-from pucli.solvers.kernels.graph import Edges
-from pucli.solvers.kernels.intercept import with_offset, without_offset
+from pucli.core.arrays import Floats
+from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.intercept import with_offset
 from pucli.solvers.result import Solution, within
 
 
@@ -22,30 +21,13 @@ def shrink_hinge(d: Floats, c: float) -> Floats:
 
 
 def solve_glpual_admm(
-    Z: Floats,
-    labelled: Bools,
-    edges: Edges,
-    lam: float,
-    c_p: float = 1.0,
-    c_u: float = 0.1,
-    mu: float = 1.0,
-    tol: float = 1e-6,
-    max_iter: int = 20000,
+    problem: GlobalLocalProblem, mu: float = 1.0, tol: float = 1e-6, max_iter: int = 20000
 ) -> Solution:
     """Minimise GLPUAL's objective (3.2) by the printed updates.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    lam : float
-        Ridge, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
+    problem : GlobalLocalProblem
     mu : float, default 1.0
         Penalty, positive.
     tol : float, default 1e-6
@@ -58,16 +40,15 @@ def solve_glpual_admm(
     Solution
         As that of `pucli.solvers.glpual.dual.solve_glpual`.
     """
-    Z, centre = without_offset(Z)
-    A, b = quadratic_part(Z, labelled, edges, lam, c_u)
-    Zp = Z[labelled]
+    problem, centre = problem.near_origin()
+    A, b = problem.quadratic_part()
+    Zp, c_p, constant = problem.Zp, problem.c_p, problem.constant
     n_p = len(Zp)
     factor = cho_factor(A + mu * (Zp.T @ Zp), lower=True, check_finite=False)
     quadratic = cho_factor(A, lower=True, check_finite=False)
     h = np.ones(n_p)
     u = np.zeros(n_p)
-    w = np.zeros(Z.shape[1])
-    constant = c_u * np.count_nonzero(~labelled)
+    w = np.zeros(Zp.shape[1])
     gap, value, iteration = np.inf, np.inf, 0
     a = np.zeros(n_p)
     while iteration < max_iter:
@@ -83,7 +64,7 @@ def solve_glpual_admm(
             gap = value - (a.sum() + constant - 0.5 * v @ cho_solve(quadratic, v, check_finite=False))
             if gap <= tol * value:
                 break
-    value = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u)
+    value = problem.objective(w)
     gap = max(float(gap), 0.0)
     return Solution(
         coef=with_offset(w, centre),

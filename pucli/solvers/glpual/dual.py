@@ -19,38 +19,19 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.glpual.ascent import box_ascent, box_ascent_gram
-from pucli.solvers.glpual.problem import DIFFERENCE, glpual_objective, quadratic_part, refined
-from pucli.solvers.kernels.graph import Edges
-from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
+from pucli.solvers.glpual.problem import DIFFERENCE, GlobalLocalProblem, refined
+from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset
 from pucli.solvers.result import Solution, within
 
 
-def solve_glpual(
-    Z: Floats,
-    labelled: Bools,
-    edges: Edges,
-    lam: float,
-    c_p: float = 1.0,
-    c_u: float = 0.1,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-) -> Solution:
+def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int = 1000) -> Solution:
     """Minimise GLPUAL's objective (3.2) to a proven relative gap.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    lam : float
-        Ridge, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
+    problem : GlobalLocalProblem
     tol : float, default 1e-6
         Gap at which to stop, relative to the objective.
     max_iter : int, default 1000
@@ -67,30 +48,32 @@ def solve_glpual(
     >>> from pucli.solvers.kernels.graph import mutual_knn
     >>> from pucli.solvers.kernels.intercept import with_intercept
     >>> from pucli.solvers.glpual.dual import solve_glpual
+    >>> from pucli.solvers.glpual.problem import GlobalLocalProblem
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> labelled = X[:, 0] > 0.8
-    >>> found = solve_glpual(with_intercept(X), labelled, mutual_knn(X).edges(sigma=1.0), lam=0.1)
+    >>> edges = mutual_knn(X).edges(sigma=1.0)
+    >>> found = solve_glpual(GlobalLocalProblem(with_intercept(X), labelled, edges, lam=0.1))
     >>> found.converged, found.gap <= 1e-6 * found.objective
     (True, True)
     """
-    Z, centre = without_offset(Z)
-    A, b = quadratic_part(Z, labelled, edges, lam, c_u)
-    Zp = Z[labelled]
-    found = solve_quadratic_and_hinge(A, b, Zp, c_u * (len(Z) - len(Zp)), c_p, tol, max_iter)
-    exact = glpual_objective(found.coef, Z, labelled, edges, lam, c_p, c_u)
+    problem, centre = problem.near_origin()
+    A, b = problem.quadratic_part()
+    Zp, c_p = problem.Zp, problem.c_p
+    found = solve_quadratic_and_hinge(A, b, Zp, problem.constant, c_p, tol, max_iter)
+    exact = problem.objective(found.coef)
     if abs(exact - found.objective) > DIFFERENCE * exact:
         factor = cho_factor(A, lower=True, check_finite=False)
         a = np.zeros(len(Zp)) if found.dual is None else found.dual
-        w, fall = refined(found.coef, a, Z, labelled, edges, (lam, c_p, c_u), factor)
+        w, fall = refined(found.coef, a, problem, factor)
         margin = 1.0 - Zp @ w
         fall += float((c_p * np.maximum(margin, 0.0) - a * margin).sum())
-        value = glpual_objective(w, Z, labelled, edges, lam, c_p, c_u)
+        value = problem.objective(w)
         found = replace(found, coef=w, objective=value, gap=fall, converged=within(fall, value, tol))
     value, gap = found.objective, found.gap
     if shift := offset_rounding(found.coef, centre):
-        margin = 1.0 - Z[labelled] @ found.coef
+        margin = 1.0 - Zp @ found.coef
         rise = float(c_p * (np.maximum(margin - shift, 0.0) - np.maximum(margin, 0.0)).sum())
-        rise += rise_of_squares(1.0 + Z[~labelled] @ found.coef, shift, c_u)
+        rise += rise_of_squares(1.0 + problem.Zu @ found.coef, shift, problem.c_u)
         value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)
     converged = found.converged and within(gap, value, tol)
     return replace(found, coef=with_offset(found.coef, centre), objective=value, gap=gap, converged=converged)

@@ -11,13 +11,14 @@ where I_0 is the identity with a zero for the intercept. GLLC has c_p (1 - f_i)^
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import cho_solve
 
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.kernels.intercept import without_offset
 
 # Rounding of A costs too many digits if the objective by A and by the rows differ by this share.
 DIFFERENCE = 1e-11
@@ -25,10 +26,10 @@ DIFFERENCE = 1e-11
 REFINEMENTS = 3
 
 
-def quadratic_part(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_u: float) -> tuple[Floats, Floats]:
-    """Compute A and b of the objective.
+class GlobalLocalProblem(NamedTuple):
+    """Rows and weights of GLPUAL, GLLC and their elastic variants.
 
-    Parameters
+    Attributes
     ----------
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
@@ -36,37 +37,58 @@ def quadratic_part(Z: Floats, labelled: Bools, edges: Edges, lam: float, c_u: fl
         Which rows are labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.solvers.kernels.graph`).
-    lam, c_u : float
-        Ridge, and weight of each unlabeled row.
-
-    Returns
-    -------
-    A : ndarray of shape (m + 1, m + 1)
-        Symmetric.
-    b : ndarray of shape (m + 1,)
-        The linear term.
+    lam : float
+        Ridge, positive.
+    c_p, c_u : float
+        Weight of each labelled and of each unlabeled row, positive.
     """
-    Zu = Z[~labelled]
-    A = 2.0 * c_u * (Zu.T @ Zu) + similarity_form(Z, edges)
-    A[np.diag_indices(A.shape[0] - 1)] += lam
-    return 0.5 * (A + A.T), 2.0 * c_u * Zu.sum(axis=0)
+
+    Z: Floats
+    labelled: Bools
+    edges: Edges
+    lam: float
+    c_p: float = 1.0
+    c_u: float = 0.1
+
+    @property
+    def Zp(self) -> Floats:
+        """Labelled rows (n_p, m + 1)."""
+        return self.Z[self.labelled]
+
+    @property
+    def Zu(self) -> Floats:
+        """Unlabeled rows (n_u, m + 1)."""
+        return self.Z[~self.labelled]
+
+    @property
+    def constant(self) -> float:
+        """n_u c_u."""
+        return self.c_u * int(np.count_nonzero(~self.labelled))
+
+    def near_origin(self) -> tuple[Self, Floats]:
+        """Return the problem and the shift of `pucli.solvers.kernels.intercept.without_offset`."""
+        Z, centre = without_offset(self.Z)
+        return self._replace(Z=Z), centre
+
+    def quadratic_part(self) -> tuple[Floats, Floats]:
+        """Return A (m + 1, m + 1), symmetric, and b (m + 1,) of the objective."""
+        Zu = self.Zu
+        A = 2.0 * self.c_u * (Zu.T @ Zu) + similarity_form(self.Z, self.edges)
+        A[np.diag_indices(A.shape[0] - 1)] += self.lam
+        return 0.5 * (A + A.T), 2.0 * self.c_u * Zu.sum(axis=0)
+
+    def objective(self, w: Floats, squared: bool = False) -> float:
+        """Return J(w) from its definition: GLPUAL's (3.2), or GLLC's (2.5) where `squared`."""
+        f = self.Z @ w
+        i, j, weight = self.edges
+        positive = 1.0 - f[self.labelled]
+        loss = np.sum(positive**2) if squared else np.sum(np.maximum(positive, 0.0))
+        similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
+        ridge, unlabeled = 0.5 * self.lam * (w[:-1] @ w[:-1]), np.sum((1.0 + f[~self.labelled]) ** 2)
+        return float(ridge + self.c_p * loss + self.c_u * unlabeled + similarity)
 
 
-def glpual_objective(
-    w: Floats, Z: Floats, labelled: Bools, edges: Edges, lam: float, c_p: float, c_u: float, squared: bool = False
-) -> float:
-    """Return J(w) from its definition: GLPUAL's (3.2), or GLLC's (2.5) where `squared`."""
-    f = Z @ w
-    i, j, weight = edges
-    positive = 1.0 - f[labelled]
-    loss = np.sum(positive**2) if squared else np.sum(np.maximum(positive, 0.0))
-    similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
-    return float(0.5 * lam * (w[:-1] @ w[:-1]) + c_p * loss + c_u * np.sum((1.0 + f[~labelled]) ** 2) + similarity)
-
-
-def refined(
-    w: Floats, a: Floats | None, Z: Floats, labelled: Bools, edges: Edges, weights: tuple[float, float, float], C: Any
-) -> tuple[Floats, float]:
+def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) -> tuple[Floats, float]:
     """Return w after steps against the gradient from the rows, and how far above the minimum the last gradient allows.
 
     Entries of A are sums of squares, which keep too few digits if a row is far from all others. Scores of rows do not.
@@ -77,14 +99,11 @@ def refined(
         Coefficients.
     a : ndarray of shape (n_p,) or None
         Fixed slopes of the hinges of labelled rows; None for squares.
-    Z, labelled, edges
-        As in `quadratic_part`.
-    weights : tuple of float
-        lam, c_p, c_u.
+    problem : GlobalLocalProblem
     C : tuple
         Cholesky factor of the Hessian, of `scipy.linalg.cho_factor`.
     """
-    lam, c_p, c_u = weights
+    Z, labelled, edges, lam, c_p, c_u = problem
     i, j, weight = edges
     for step in range(REFINEMENTS + 1):
         f = Z @ w

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.elastic.admm import CHECK_EVERY, shifted_laplacian
 from pucli.solvers.glpual.admm import shrink_hinge
-from pucli.solvers.kernels.graph import Edges
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceSolution,
@@ -32,14 +32,9 @@ def shrink_groups(d: Floats, c: float) -> Floats:
 
 
 def solve_surface_admm(
-    Z: Floats,
+    rows: GlobalLocalProblem,
     G: Floats,
-    labelled: Bools,
-    edges: Edges,
     lam1: float,
-    lam2: float,
-    c_p: float = 1.0,
-    c_u: float = 0.1,
     mu: float = 1.0,
     tol: float = 1e-6,
     max_iter: int = 20000,
@@ -48,7 +43,7 @@ def solve_surface_admm(
 
     Parameters
     ----------
-    Z, G, labelled, edges, lam2, c_p, c_u
+    rows, G
         As in `pucli.solvers.surface.problem.surface_problem`.
     lam1 : float
         Group penalty, positive.
@@ -64,10 +59,11 @@ def solve_surface_admm(
     SurfaceSolution
         The coefficients of the last update (4.30), with those groups set to zero that are zero in t.
     """
-    problem = surface_problem(Z, G, labelled, edges, lam2, c_p, c_u)
+    problem = surface_problem(rows, G)
+    Z, labelled, edges, lam2, c_p, c_u = rows
     groups = surface_groups(problem.m)
     n, r = Z.shape
-    Zp, Zu = Z[labelled], Z[~labelled]
+    Zp, Zu = rows.Zp, rows.Zu
     laplacian = shifted_laplacian(edges, n, mu)
     system = mu * (Zp.T @ Zp + Zu.T @ Zu + Z.T @ Z)
     system[:-1, :-1] += lam2 * G

@@ -24,7 +24,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.solvers.elastic.dual import Cholesky, best_intercept
-from pucli.solvers.kernels.graph import Edges, similarity_form
+from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.graph import similarity_form
 from pucli.solvers.kernels.quadratic_surface import surface_coordinates, surface_groups
 from pucli.solvers.result import Solution
 
@@ -86,34 +87,24 @@ class SurfaceSolution(Solution):
     multipliers: Floats
 
 
-def surface_problem(
-    Z: Floats, G: Floats, labelled: Bools, edges: Edges, lam2: float, c_p: float, c_u: float
-) -> SurfaceProblem:
+def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
     """Compute A and b.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
-        Surface features of the rows, with a last column of ones.
+    rows : GlobalLocalProblem
+        Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
     G : ndarray of shape (r - 1, r - 1)
         Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
-    labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    lam2 : float
-        Ridge on the gradients of f, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
 
     Returns
     -------
     SurfaceProblem
         The problem for any lam1.
     """
-    Zu = Z[~labelled]
-    A = quadratic(G, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_u)
-    return assemble(Z, A, labelled, c_p, c_u)
+    Zu = rows.Zu
+    A = quadratic(G, Zu.T @ Zu, similarity_form(rows.Z, rows.edges), rows.lam, rows.c_u)
+    return assemble(rows.Z, A, rows.labelled, rows.c_p, rows.c_u)
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:

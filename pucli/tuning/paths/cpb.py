@@ -8,6 +8,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.solvers.cpb.dc import solve_cpb
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.kernels.graph import mutual_knn, similarity_form
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
@@ -54,17 +55,8 @@ class CPBPath(PathRoute):
                 edges = graph.edges(point["sigma"])
                 similarity, dual = similarity_form(Z[:, :-1], edges), None
             assert edges is not None
-            fit = solve_cpb(
-                Z,
-                labelled,
-                edges,
-                point["prior"],
-                point["lam"],
-                point["tol"],
-                limit(solve_cpb, point),
-                similarity,
-                dual,
-            )
+            problem = CPBProblem(Z, labelled, edges, point["prior"], point["lam"])
+            fit = solve_cpb(problem, point["tol"], limit(solve_cpb, point), similarity, dual)
             dual = fit.dual
             result[p] = self.seen(Z_valid @ fit.coef, self.s[valid])
             previous = point

@@ -13,7 +13,7 @@ import pucli.solvers.cpb.dc as cpb_solver
 from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.solvers.cpb.admm import push_from_zero, solve_cpb_admm, solve_cpb_thesis, update_a
 from pucli.solvers.cpb.dc import solve_cpb
-from pucli.solvers.cpb.problem import cpb_loss, cpb_objective
+from pucli.solvers.cpb.problem import CPBProblem, cpb_loss
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
 from pucli.solvers.row_losses.losses import bias_and_gap
@@ -49,7 +49,7 @@ def global_minimum(Z, labelled, edges, prior, lam):
 def test_a_small_problem_is_solved_to_its_global_minimum(seed):
     Z, labelled, edges = with_graph(*problem(seed, n=24, m=2, n_p=4))
     best = global_minimum(Z, labelled, edges, 0.4, 0.05)
-    assert solve_cpb(Z, labelled, edges, 0.4, 0.05).objective <= best + 1e-5
+    assert solve_cpb(CPBProblem(Z, labelled, edges, 0.4, 0.05)).objective <= best + 1e-5
 
 
 @given(
@@ -62,11 +62,11 @@ def test_a_small_problem_is_solved_to_its_global_minimum(seed):
 def test_steps_decrease_the_objective_and_end_at_a_stationary_point(seed, prior, lam, shift):
     X, y = problem(seed, shift=shift)
     Z, labelled, edges = with_graph(X, y)
-    fit = solve_cpb(Z, labelled, edges, prior, lam)
+    fit = solve_cpb(CPBProblem(Z, labelled, edges, prior, lam))
     assert fit.converged
     assert np.all(np.diff(fit.objectives) <= 1e-12)
     assert np.isclose(fit.objective, fit.objectives[-1], rtol=1e-9, atol=1e-9)
-    assert np.isclose(fit.objective, cpb_objective(fit.coef, Z, labelled, edges, prior, lam), rtol=1e-12)
+    assert np.isclose(fit.objective, CPBProblem(Z, labelled, edges, prior, lam).objective(fit.coef), rtol=1e-12)
     # the convex majorant at the result, which touches J there, is minimal to the residual: J falls nowhere nearby
     side = np.where(Z[labelled] @ fit.coef >= -1, 1.0, -1.0)
     rng = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ def test_steps_decrease_the_objective_and_end_at_a_stationary_point(seed, prior,
 
 def majorant(w, Z, labelled, edges, prior, lam, side):
     f = Z[labelled] @ w
-    return cpb_objective(w, Z, labelled, edges, prior, lam) + prior * np.mean(np.abs(1 + f) - side * (1 + f))
+    return CPBProblem(Z, labelled, edges, prior, lam).objective(w) + prior * np.mean(np.abs(1 + f) - side * (1 + f))
 
 
 def least_majorant(Z, labelled, edges, prior, lam, side):
@@ -97,7 +97,7 @@ def test_the_residual_is_the_possible_decrease_of_the_majorant(seed, max_iter):
     """Also if the steps end before a stationary point; the fit is then not converged."""
     Z, labelled, edges = with_graph(*problem(seed, n=80, m=11, n_p=20, shift=0.0))
     for prior, lam in ((0.5, 1e-3), (0.9, 0.1)):
-        fit = solve_cpb(Z, labelled, edges, prior, lam, max_iter=max_iter)
+        fit = solve_cpb(CPBProblem(Z, labelled, edges, prior, lam), max_iter=max_iter)
         side = np.where(Z[labelled] @ fit.coef >= -1, 1.0, -1.0)
         fall = fit.objective - least_majorant(Z, labelled, edges, prior, lam, side)
         scale = 1.0 + abs(fit.objective)
@@ -119,7 +119,7 @@ def test_a_convex_problem_that_is_solved_loosely_makes_the_residual_larger():
 
 def test_too_few_steps_are_not_reported_as_converged():
     Z, labelled, edges = with_graph(*problem(23, n=80, m=11, n_p=20, shift=0.0))
-    early = solve_cpb(Z, labelled, edges, 0.5, 1e-3, max_iter=1)
+    early = solve_cpb(CPBProblem(Z, labelled, edges, 0.5, 1e-3), max_iter=1)
     assert not early.converged and early.residual > 0.1
     with pytest.warns(ConvergenceWarning):
         CPBGLPUAL(lam=1e-3, prior=0.5, kernel="linear", max_iter=1).fit(*problem(23, n=80, m=11, n_p=20, shift=0.0))
@@ -129,8 +129,8 @@ def test_too_few_steps_are_not_reported_as_converged():
 @examples(5)
 def test_no_worse_than_the_printed_admm(seed, mu, lam):
     Z, labelled, edges = with_graph(*problem(seed))
-    steps = solve_cpb(Z, labelled, edges, 0.3, lam)
-    admm = solve_cpb_admm(Z, labelled, edges, 0.3, lam, mu, max_iter=800)
+    steps = solve_cpb(CPBProblem(Z, labelled, edges, 0.3, lam))
+    admm = solve_cpb_admm(CPBProblem(Z, labelled, edges, 0.3, lam), mu, max_iter=800)
     assert steps.objective <= admm.objective + 1e-5
 
 
@@ -147,17 +147,17 @@ def test_rows_far_from_the_origin_have_the_solution_of_centred_ones(offset, dens
 
 def test_admm_reaches_the_same_point_on_an_easy_problem():
     Z, labelled, edges = with_graph(*problem(1, n=80, shift=2.0))
-    steps = solve_cpb(Z, labelled, edges, 0.25, 0.1)
-    admm = solve_cpb_admm(Z, labelled, edges, 0.25, 0.1, 0.05, tol=1e-7, max_iter=50_000)
+    steps = solve_cpb(CPBProblem(Z, labelled, edges, 0.25, 0.1))
+    admm = solve_cpb_admm(CPBProblem(Z, labelled, edges, 0.25, 0.1), 0.05, tol=1e-7, max_iter=50_000)
     assert admm.converged
     np.testing.assert_allclose(admm.objective, steps.objective, rtol=1e-4)
 
 
 def test_the_two_convex_solvers_agree(monkeypatch):
     Z, labelled, edges = with_graph(*problem(3, n=120, m=4, n_p=40))
-    dense = solve_cpb(Z, labelled, edges, 0.4, 0.1)
+    dense = solve_cpb(CPBProblem(Z, labelled, edges, 0.4, 0.1))
     monkeypatch.setattr(cpb_solver, "DENSE_ROWS", 0)
-    sparse = solve_cpb(Z, labelled, edges, 0.4, 0.1)
+    sparse = solve_cpb(CPBProblem(Z, labelled, edges, 0.4, 0.1))
     np.testing.assert_allclose(sparse.objective, dense.objective, rtol=1e-5)
 
 
@@ -180,9 +180,9 @@ def test_the_smoothed_minimum_is_within_the_bound_of_its_width(seed, m, prior):
 @pytest.mark.parametrize("shift", [0.0, 3.0])
 def test_the_starting_point_does_not_matter(shift, monkeypatch):
     Z, labelled, edges = with_graph(*problem(11, n=120, m=3, n_p=30, shift=shift))
-    near = solve_cpb(Z, labelled, edges, 0.4, 0.1)
+    near = solve_cpb(CPBProblem(Z, labelled, edges, 0.4, 0.1))
     monkeypatch.setattr(cpb_solver._Problem, "near", lambda self, side, dual: dual)
-    np.testing.assert_allclose(solve_cpb(Z, labelled, edges, 0.4, 0.1).objective, near.objective, rtol=1e-7)
+    np.testing.assert_allclose(solve_cpb(CPBProblem(Z, labelled, edges, 0.4, 0.1)).objective, near.objective, rtol=1e-7)
 
 
 @given(d=st.floats(-5, 5), c=st.floats(0.01, 4))

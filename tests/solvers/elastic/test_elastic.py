@@ -13,6 +13,7 @@ from pucli.estimators.global_local.glpual import GLPUAL
 from pucli.methods import Method
 from pucli.solvers.elastic.admm import shifted_laplacian, soft_threshold
 from pucli.solvers.elastic.dual import elastic_objective, lam1_max, solve_elastic
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import laplacian_product
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.elastic import ElasticPath
@@ -56,11 +57,11 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_
 @examples(20)
 def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
     Z, labelled, edges = with_graph(*problem(seed, n=80, m=8, n_p=30))
-    early = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-12, max_iter=stop)
-    exact = solve_elastic(Z, labelled, edges, lam1, 1e-3, 1.0, 0.05, tol=1e-10)
+    early = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 1e-3, 1.0, 0.05), lam1, tol=1e-12, max_iter=stop)
+    exact = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 1e-3, 1.0, 0.05), lam1, tol=1e-10)
     assert exact.gap <= 1e-9 * exact.objective
     assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
-    value = elastic_objective(early.coef, Z, labelled, edges, lam1, 1e-3, 1.0, 0.05)
+    value = elastic_objective(early.coef, GlobalLocalProblem(Z, labelled, edges, 1e-3, 1.0, 0.05), lam1)
     assert np.isclose(value, early.objective, rtol=1e-12)
 
 
@@ -92,10 +93,10 @@ def test_the_model_is_constant_from_lam1_max(seed, c_p, c_u):
     X, y = problem(seed)
     Z, labelled, edges = with_graph(X, y)
     edge = lam1_max(Z, labelled, c_p, c_u)
-    above = solve_elastic(Z, labelled, edges, edge * 1.001, 0.1, c_p, c_u, tol=1e-10)
+    above = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 0.1, c_p, c_u), edge * 1.001, tol=1e-10)
     assert not above.coef[:-1].any()
     if c_p * labelled.sum() < 4 * c_u * (~labelled).sum():  # off the kink the bound is sharp
-        below = solve_elastic(Z, labelled, edges, edge * 0.99, 0.1, c_p, c_u, tol=1e-10)
+        below = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 0.1, c_p, c_u), edge * 0.99, tol=1e-10)
         assert below.coef[:-1].any()
 
 
@@ -106,7 +107,7 @@ def test_similar_features_get_similar_coefficients(seed, distance, lam1, lam2, c
     X, y = problem(seed)
     X[:, 1] = X[:, 0] + distance * np.random.default_rng(seed).normal(size=len(X))
     Z, labelled, (i, j, weight) = with_graph(X, y)
-    fit = solve_elastic(Z, labelled, (i, j, weight), lam1, lam2, 1.0, c_u, tol=1e-12)
+    fit = solve_elastic(GlobalLocalProblem(Z, labelled, (i, j, weight), lam2, 1.0, c_u), lam1, tol=1e-12)
     n_p, n_u = labelled.sum(), (~labelled).sum()
     difference = X[:, 0] - X[:, 1]
     graph_norm = np.sqrt(difference @ laplacian_product(i, j, weight, difference[:, None])[:, 0])

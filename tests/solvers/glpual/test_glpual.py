@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pucli.estimators.global_local.glpual import GLLC, GLPUAL
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.dual import solve_glpual
-from pucli.solvers.glpual.problem import glpual_objective
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.thesis import solve_thesis
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.solvers.kernels.intercept import with_intercept
@@ -76,8 +76,8 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam):
     graph = mutual_knn(X, 5)
     edges = graph.edges(1.0)
     Z = with_intercept(X)
-    early = solve_glpual(Z, y == 1, edges, lam, 1.0, 0.05, tol=1e-12, max_iter=stop)
-    exact = solve_glpual(Z, y == 1, edges, lam, 1.0, 0.05, tol=1e-12, max_iter=5000)
+    early = solve_glpual(GlobalLocalProblem(Z, y == 1, edges, lam, 1.0, 0.05), tol=1e-12, max_iter=stop)
+    exact = solve_glpual(GlobalLocalProblem(Z, y == 1, edges, lam, 1.0, 0.05), tol=1e-12, max_iter=5000)
     assert exact.gap <= 1e-9 * exact.objective
     assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
 
@@ -206,7 +206,9 @@ def test_objective_function_is_the_definition():
     model = GLPUAL(lam=1.0, c_u=0.1, sigma=1.0)
     f = X @ w[:-1] + w[-1]
     expected = objective_of(f, y, X, model, False, w[:-1] @ w[:-1])
-    assert np.isclose(glpual_objective(w, with_intercept(X), y == 1, edges, model.lam, model.c_p, model.c_u), expected)
+    assert np.isclose(
+        GlobalLocalProblem(with_intercept(X), y == 1, edges, model.lam, model.c_p, model.c_u).objective(w), expected
+    )
 
 
 def test_too_little_memory_is_told_before_neighbours_are_searched(monkeypatch):

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, random_array
 
 from pucli.estimators import BLSSVM
 from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.kernels.intercept import with_intercept
@@ -24,7 +25,7 @@ def rows(n=200, m=30, density=0.2, seed=0):
 @pytest.mark.parametrize("shape", [(200, 30), (40, 90)])
 def test_the_solution_is_that_of_the_dense_solver(lam, shape):
     X, labelled = rows(*shape)
-    dense = solve_gllc(with_intercept(X.toarray()), labelled, NO_EDGES, lam, 1.0, 0.1)
+    dense = solve_gllc(GlobalLocalProblem(with_intercept(X.toarray()), labelled, NO_EDGES, lam, 1.0, 0.1))
     sparse = solve_blssvm_sparse(X, labelled, lam, 1.0, 0.1)
     assert sparse.converged
     assert sparse.objective == pytest.approx(dense.objective, rel=1e-8)

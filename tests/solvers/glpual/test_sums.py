@@ -6,7 +6,7 @@ from pucli.estimators.global_local import feature_model
 from pucli.solvers.glpual import sums as module
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
-from pucli.solvers.glpual.problem import glpual_objective
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums, sums_in_blocks
 from pucli.solvers.kernels.graph import NO_EDGES, mutual_knn
 from pucli.solvers.kernels.intercept import with_intercept
@@ -25,13 +25,19 @@ def test_sums_in_blocks_give_the_solution_of_all_rows(rows, monkeypatch):
     Z, edges = with_intercept(X), mutual_knn(X).edges(2.0)
     sums, Zp = sums_in_blocks(with_intercept, X, labelled, edges)
     assert (sums.n_labelled, sums.n_unlabeled) == (labelled.sum(), (~labelled).sum())
-    found, true = solve_squares_from_sums(sums, 0.5, 1.0, 0.2), solve_gllc(Z, labelled, edges, 0.5, 1.0, 0.2)
+    found, true = (
+        solve_squares_from_sums(sums, 0.5, 1.0, 0.2),
+        solve_gllc(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2)),
+    )
     np.testing.assert_allclose(found.coef, true.coef, atol=1e-10)
     assert found.objective == pytest.approx(
-        glpual_objective(found.coef, Z, labelled, edges, 0.5, 1.0, 0.2, squared=True)
+        GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2).objective(found.coef, squared=True)
     )
-    found, true = solve_hinge_from_sums(sums, Zp, 0.5, 1.0, 0.2), solve_glpual(Z, labelled, edges, 0.5, 1.0, 0.2)
-    assert found.objective == pytest.approx(glpual_objective(found.coef, Z, labelled, edges, 0.5, 1.0, 0.2))
+    found, true = (
+        solve_hinge_from_sums(sums, Zp, 0.5, 1.0, 0.2),
+        solve_glpual(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2)),
+    )
+    assert found.objective == pytest.approx(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2).objective(found.coef))
     assert found.objective == pytest.approx(true.objective, rel=2e-6) and found.gap <= 1e-6 * found.objective
 
 
@@ -39,7 +45,7 @@ def test_sums_add_up_over_blocks(rows):
     X, labelled = rows
     Z = with_intercept(X)
     total = RowSums.of(Z[:150], labelled[:150]).plus(RowSums.of(Z[150:], labelled[150:]))
-    true = solve_gllc(Z, labelled, NO_EDGES, 0.5, 1.0, 0.2)
+    true = solve_gllc(GlobalLocalProblem(Z, labelled, NO_EDGES, 0.5, 1.0, 0.2))
     np.testing.assert_allclose(solve_squares_from_sums(total, 0.5, 1.0, 0.2).coef, true.coef, atol=1e-12)
 
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pucli.data import load_dataset
 from pucli.estimators.global_local.elastic import EKFGLPUAL
 from pucli.methods import Method
+from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels import quadratic_surface
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn
 from pucli.solvers.kernels.intercept import with_intercept
@@ -54,7 +55,7 @@ def parts(X, y, lam2=0.01, c_p=1.0, c_u=0.1, sigma=1.0):
     graph = mutual_knn(X, 5)
     edges = graph.edges(sigma)
     Z, G = with_intercept(surface_features(X)), surface_ridge(X)
-    return surface_problem(Z, G, y == 1, edges, lam2, c_p, c_u)
+    return surface_problem(GlobalLocalProblem(Z, y == 1, edges, lam2, c_p, c_u), G)
 
 
 def optimum(X, y, lam1, lam2, c_p, c_u, sigma):
