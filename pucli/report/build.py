@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError, unknown
 from pucli.core.json_values import json_values
-from pucli.report.cells_csv import FILE as CELLS
 from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered

@@ -36,7 +36,11 @@ def test_every_folder_and_every_page_of_notes_is_linked():
 
 
 def test_committed_results_are_small():
-    sizes = {path: path.stat().st_size for path in RESULTS.rglob("*") if path.is_file() and not path.name.startswith("store.")}
+    sizes = {
+        path: path.stat().st_size
+        for path in RESULTS.rglob("*")
+        if path.is_file() and not path.name.startswith("store.")
+    }
     assert sum(sizes.values()) <= MOST_BYTES
     assert [path for path, number in sizes.items() if number > LARGEST_FILE] == []
 
