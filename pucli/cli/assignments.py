@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pucli.core.errors import UsageError, unknown
+from pucli.data.reading import normal
 
 
 def scalar(text: str) -> Any:
@@ -44,7 +45,7 @@ def column_kinds(items: Sequence[str] | None) -> dict[str, str]:
         name, sign, kind = item.rpartition("=")
         if not sign or not name:
             raise UsageError(f"--as {item}: write it as COLUMN=KIND, e.g. --as zip=category.")
-        found[name] = kind.strip()
+        found[normal(name)] = kind.strip()
     return found
 
 

@@ -71,18 +71,22 @@ class Backend:
         """Return the blocks and the columns of --data, after checking the options that blocks do not support."""
         from pucli.distributed.blocks import Columns, find_blocks, numeric_columns
 
-        if where.data is None or where.label is None:
+        if where.file is None or where.label is None:
             raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
+        if len(where.files) > 1:
+            raise UsageError("--backend dask takes one --data; name several files as 'folder/*.parquet'.")
+        if words := where.reading(()).words:
+            raise UsageError(f"{words} cannot be used with --backend dask, which reads Parquet files.")
         if where.kinds or where.ids or where.rows or where.split:
             raise UsageError(
                 "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
             )
         try:
-            found = find_blocks(str(where.data))
+            found = find_blocks(str(where.file))
             names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
         except ValueError as error:  # of pyarrow, which does not name the file
             raise UsageError(
-                f"--data {where.data}: a file is damaged or not Parquet; save it again, or correct its extension."
+                f"--data {where.file}: a file is damaged or not Parquet; save it again, or correct its extension."
             ) from error
         if self.predictions is not None:
             if any(Path(block.path).parent.resolve() == self.predictions.resolve() for block in found):
@@ -135,7 +139,7 @@ def train_in_blocks(
         fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds)
         seconds = time.perf_counter() - started
         if model is not None:
-            save_model(model, fitted.to_save(str(where.data)))
+            save_model(model, fitted.to_save(str(where.file)))
         files = backend.predict(runner, blocks, fitted)
     _say_of_columns(out, where, fitted)
     _report(out, fitted, blocks, seconds, model, files)
@@ -168,7 +172,7 @@ def auto_in_blocks(
         fitted = auto_on_blocks(runner, blocks, columns, params, runner.client if boosting else None)
         seconds = time.perf_counter() - started
         if model is not None:
-            save_model(model, fitted.to_save(str(where.data)))
+            save_model(model, fitted.to_save(str(where.file)))
         files = backend.predict(runner, blocks, fitted)
     n, n_p = sum(block.rows for block in blocks), fitted.labels[fitted.columns.positive]
     _say_of_columns(out, where, fitted)
@@ -177,7 +181,7 @@ def auto_in_blocks(
     )
     members = "and boosted trees, without forests" if boosting else "alone, without trees"
     notes = [f"trained on blocks: kernel ridge regressions {members}"]
-    about = {"data": {"file": str(where.data)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}
+    about = {"data": {"file": str(where.file)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}
     return found, about | {"features": columns.features, "predictions": files}
 
 

@@ -36,4 +36,4 @@ def tell_of_compiling(out: Output) -> None:
         def on_end(self, _: Any) -> None:
             pass
 
-    event.register("numba:compile", Listener())
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

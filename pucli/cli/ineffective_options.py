@@ -22,7 +22,7 @@ def warn_of_unused(out: Output, method: str, given: Collection[str], params: Map
 
 def warn_of_scenario(out: Output, method: str, where: Rows) -> None:
     """Warn of a scenario that does not change a model of the user's own rows."""
-    if where.data is not None and where.scenario != Rows.scenario:
+    if where.files and where.scenario != Rows.scenario:
         out.warn(
             f"--scenario {where.scenario} does not change how {method} is trained, only the estimated prior, the "
             "probabilities, and the scores by which `pucli tune` chooses."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +13,13 @@ import typer
 from pucli.cli import completion
 from pucli.cli.assignments import column_kinds
 from pucli.core.errors import UsageError, unknown
+from pucli.data.reading import normal
 
 if TYPE_CHECKING:
     from pucli.cli.output import Output
+    from pucli.data.reading import Reading
     from pucli.data.rows.training_rows import RowSource
+    from pucli.data.rows.user_file import ColumnChoice
 
 LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
 
@@ -28,6 +31,11 @@ def as_given(context: typer.Context, parameter: Any, value: object) -> str:
         return f"{parameter.envvar}={value}"
     names = [name for name in parameter.opts if name.startswith("--")]
     return f"{names[0] if names else parameter.human_readable_name} {value}"
+
+
+def normal_name(value: str | None) -> str | None:
+    """Return the value of an option that names a column in the composed form of Unicode."""
+    return None if value is None else normal(value)
 
 
 def _known_scenario(value: str) -> str:
@@ -78,13 +86,59 @@ DatasetName = Annotated[
         show_default=False,
     ),
 ]
-DataFile = Annotated[
-    Path | None,
+DataFiles = Annotated[
+    list[Path] | None,
     typer.Option(
-        "--data", help="Your own file: csv, tsv, parquet, xlsx, arff, mat, libsvm or npz.", show_default=False
+        "--data",
+        metavar="FILE",
+        help="Your own file: csv, tsv, jsonl, parquet, feather, xlsx, ods, arff, mat, libsvm or npz; text also as .gz, "
+        ".bz2, .xz, .zst or .zip. Repeatable: files with the same columns are one table. - is stdin.",
+        show_default=False,
     ),
 ]
-LabelColumn = Annotated[str | None, typer.Option("--label", help="Label column of --data.", show_default=False)]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text file, e.g. cp1252 for one from Windows. Default: UTF-8, or its byte-order mark.",
+        show_default=False,
+    ),
+]
+Separator = Annotated[
+    str,
+    typer.Option(
+        "--sep",
+        metavar="CHARACTER",
+        help="Separator of a text file, e.g. ';', '|' or '\\t'. Default: inferred.",
+        show_default=False,
+    ),
+]
+SkippedRows = Annotated[
+    int,
+    typer.Option("--skip-rows", metavar="N", min=0, help="Lines above the header to leave out.", show_default=False),
+]
+Sheet = Annotated[
+    str, typer.Option("--sheet", metavar="NAME", help="Sheet of a workbook. Default: the first.", show_default=False)
+]
+Decimal = Annotated[
+    str,
+    typer.Option(
+        "--decimal", metavar="SIGN", help="Decimal sign, . or , of all numbers. Default: inferred.", show_default=False
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="WORD,WORD...",
+        help="Further words that mean an empty cell, e.g. '-,n.v.,999'; repeatable.",
+        show_default=False,
+    ),
+]
+LabelColumn = Annotated[
+    str | None, typer.Option("--label", help="Label column of --data.", callback=normal_name, show_default=False)
+]
 PositiveValue = Annotated[
     str | None,
     typer.Option(
@@ -231,7 +285,8 @@ ColumnKinds = Annotated[
     typer.Option(
         "--as",
         metavar="COLUMN=KIND",
-        help="Treat a column as number, category, yes/no, date, text, identifier or constant; repeatable.",
+        help="Treat a column as number, category, yes/no, date, text, identifier or constant; repeatable. "
+        "COLUMN=date:%d/%m/%Y names the format of dates.",
         show_default=False,
     ),
 ]
@@ -257,11 +312,35 @@ Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Options that name the training rows; see `pucli.data.rows.training_rows.RowSource`."""
+class ReadingOptions:
+    """Options for reading a file of the user; see `pucli.data.reading.Reading`."""
+
+    encoding: Encoding = ""
+    sep: Separator = ""
+    skip_rows: SkippedRows = 0
+    sheet: Sheet = ""
+    decimal: Decimal = ""
+    missing: Missing = None
+
+    def reading(self, files: Sequence[Path]) -> Reading:
+        """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
+        from pucli.data.files.formats import check_applies
+        from pucli.data.reading import Reading
+
+        words = [word.strip() for item in self.missing or () for word in item.split(",")]
+        found = Reading(
+            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(word for word in words if word)
+        )
+        check_applies(found, files)
+        return found
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """Options that name rows."""
 
     dataset: DatasetName = None
-    data: DataFile = None
+    data: DataFiles = None
     label: LabelColumn = None
     positive: PositiveValue = None
     scenario: Scenario = "case-control"
@@ -278,22 +357,41 @@ class Rows:
     ids: Ids = None
     columns: Columns = False
 
+
+@dataclass(frozen=True)
+class Rows(ReadingOptions, SourceOptions):
+    """Options that name the training rows; see `pucli.data.rows.training_rows.RowSource`."""
+
+    @property
+    def files(self) -> list[Path]:
+        """Return the files of --data."""
+        return list(self.data or ())
+
+    @property
+    def file(self) -> Path | None:
+        """Return the first file of --data."""
+        return self.files[0] if self.files else None
+
     @property
     def source(self) -> RowSource:
         """Return the options as a `RowSource`."""
         from pucli.data.rows.training_rows import RowSource
-        from pucli.data.rows.user_file import ColumnChoice
 
-        choice = ColumnChoice(column_kinds(self.kinds), self.drop or (), self.only or (), self.ids or ())
-        own = ("kinds", "drop", "only", "ids", "columns")
-        return RowSource(**{name: value for name, value in vars(self).items() if name not in own}, choice=choice)
+        own = {"data", "kinds", "drop", "only", "ids", "columns", *(part.name for part in fields(ReadingOptions))}
+        options = {name: value for name, value in vars(self).items() if name not in own}
+        return RowSource(
+            **options,
+            data=self.file,
+            more=self.files[1:],
+            choice=column_choice(self.kinds, self.drop, self.only, self.ids),
+            reading=self.reading(self.files),
+        )
 
     @property
     def words(self) -> str:
         """Return shell options that select the same rows again; data files are already in the cache."""
         single = (
             "dataset",
-            "data",
             "label",
             "positive",
             "split",
@@ -303,7 +401,7 @@ class Rows:
             "seed",
             "rows",
         )
-        words: list[str] = []
+        words = [f"--data {shlex.quote(str(path))}" for path in self.files]
         for name in single:
             value = getattr(self, name)
             if value != getattr(type(self), name):
@@ -311,7 +409,17 @@ class Rows:
         for option, values in (("as", self.kinds), ("drop", self.drop), ("only", self.only), ("id", self.ids)):
             for value in values or ():
                 words += [f"--{option}", shlex.quote(value)]
-        return " ".join(words)
+        words.append(self.reading(self.files).words)
+        return " ".join(filter(None, words))
+
+
+def column_choice(
+    kinds: list[str] | None, drop: list[str] | None, only: list[str] | None, ids: list[str] | None
+) -> ColumnChoice:
+    """Return the options about columns as a `ColumnChoice`."""
+    from pucli.data.rows.user_file import ColumnChoice
+
+    return ColumnChoice(column_kinds(kinds), *(tuple(map(normal, names or ())) for names in (drop, only, ids)))
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:

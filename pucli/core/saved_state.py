@@ -263,6 +263,13 @@ class Plain:
             raise StateError(f"{where} is an object")
 
 
+class Unsaved:
+    """What is never written to a file, so that nothing in a file can set it."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Accept any value."""
+
+
 class Optional:
     """None, or something else."""
 

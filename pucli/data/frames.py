@@ -39,7 +39,9 @@ DATE_FORMATS = (
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _YEAR_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}")
-_ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|[+-]\d{2}(:?\d{2})?)$")
+_ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|UTC|GMT|[+-]\d{2}(:?\d{2})?)$")
+_UTC_NAME = re.compile(r"(?<=\d)\s?(UTC|GMT)$")
+_SERIAL = re.compile(r"\d{5}(\.\d+)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -154,7 +156,7 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return values, np.isnan(values) & (codes >= 0)
 
 
-def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
+def dates(column: pd.Series, written: str, serials: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Convert a column to days since 1970-01-01 (UTC).
 
     Parameters
@@ -162,6 +164,8 @@ def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
     column : pandas.Series
     written : str
         One of `DATE_FORMATS`; used for text cells, except those like 2024-12-31, which mean the same in every format.
+    serials : bool
+        Whether day numbers of a spreadsheet are dates, see `serial_days`.
 
     Returns
     -------
@@ -177,6 +181,8 @@ def dates(column: pd.Series, written: str) -> tuple[np.ndarray, np.ndarray]:
     if written != DATE_FORMATS[0] and (other := np.flatnonzero(np.isnan(read))).size:
         other = np.array([i for i in other.tolist() if _YEAR_FIRST.match(texts[i])], dtype=int)
         read[other] = parsed_dates([texts[i] for i in other.tolist()], DATE_FORMATS[0])
+    if serials:
+        read = np.where(np.isnan(read), serial_days(texts), read)
     days = np.append(read, np.nan)[codes]
     return days, np.isnan(days) & (codes >= 0)
 
@@ -202,8 +208,22 @@ def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
     """Convert texts to days since 1970-01-01, shape (k,); NaN if a text does not have the given date format."""
     import pandas as pd
 
-    cells = pd.Series(list(texts), dtype=object)
+    cells = pd.Series([_UTC_NAME.sub("Z", text) for text in texts], dtype=object)
     return _days(pd.to_datetime(cells, format=written, errors="coerce", utc=True))
+
+
+def serial_days(texts: Sequence[str]) -> np.ndarray:
+    """Return day numbers of a spreadsheet, counted from 1899-12-30, as days since 1970-01-01; NaN for other texts.
+
+    Only numbers of five digits from 1927 to 2091 are taken.
+    """
+    values = [float(text) if _SERIAL.fullmatch(text) and 10_000 <= float(text) < 70_000 else np.nan for text in texts]
+    return np.array(values, dtype=np.float64) - 25_569.0
+
+
+def parsed_days(column: pd.Series) -> np.ndarray:
+    """Return a column of moments as days since 1970-01-01, shape (n,); NaN if a cell is empty."""
+    return _days(column)
 
 
 def _days(column: pd.Series) -> np.ndarray:

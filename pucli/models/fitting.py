@@ -126,6 +126,7 @@ class Fitted:
             "probability": self.probability,
             "denominator": rows.denominator,
             "preprocessing": "standardise" if self.standardised else "none",
+            "reading": rows.reading.record(),
         }
         return SavedModel(self.pipeline, self.method, rows.feature_names, metadata, encoder=rows.encoder)
 

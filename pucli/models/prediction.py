@@ -20,6 +20,8 @@ from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.files.formats import open_wide
 from pucli.data.frames import TableError
 from pucli.data.rows.user_file import fitted_width
+from pucli.data.reading import Reading
+from pucli.data.files.several_files import files_of, title_of
 from pucli.data.encode.drift import Tally
 from pucli.core.errors import UsageError
 from pucli.models.fitting import clusters, decision_values
@@ -35,8 +37,9 @@ OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "
 
 def predicted_blocks(
     saved: SavedModel,
-    path: Path,
+    path: Path | Sequence[Path],
     *,
+    how: Reading | None = None,
     ids: Sequence[str] = (),
     tally: Tally | None = None,
     trained: RowCounter | None = None,
@@ -48,8 +51,10 @@ def predicted_blocks(
     ----------
     saved : SavedModel
         A model that predicts labels.
-    path : Path
-        The file, or "-" for stdin.
+    path : Path or sequence of Path
+        The file, several with the same columns, or "-" for stdin.
+    how : Reading, optional
+        Options for reading; by default those of the training file.
     ids : sequence of str
         Columns of the file that are copied to the predictions.
     tally : Tally, optional
@@ -75,20 +80,22 @@ def predicted_blocks(
     import pandas as pd
 
     check_ids(ids)
-    encoder = saved.table_encoder
+    how = saved.reading if how is None else how
+    encoder = saved.table_encoder.written_with(how.decimal)
     counted = Tally() if tally is None else tally
     if encoder.sparse_:
-        yield from _sparse_blocks(saved, path, ids, trained, rows)
+        yield from _sparse_blocks(saved, files_of(path), how, ids, trained, rows)
         return
     needed = list(dict.fromkeys([*encoder.needed, *ids]))
     start = 0
-    for table in read_blocks(path, needed, as_text={*encoder.read_as_text, *ids}, rows=rows):
+    as_text = {*encoder.read_as_text, *ids}
+    for table in read_blocks(files_of(path), needed, as_text=as_text, rows=rows, how=how, keep=ids):
         counted.place, counted.offset = table.place, start
         frame = table.frame
         try:
             X = encoder.transform(frame, counted)
         except TableError as error:
-            raise UsageError(f"{'stdin' if str(path) == '-' else path}: {error}") from error
+            raise UsageError(f"{title_of(files_of(path))}: {error}") from error
         _count(trained, X)
         found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
         found |= {name: frame[name].to_numpy() for name in ids}
@@ -96,21 +103,27 @@ def predicted_blocks(
         start += len(frame)
 
 
-def cut_at_share(saved: SavedModel, path: Path, share: float) -> SavedModel:
+def cut_at_share(
+    saved: SavedModel, path: Path | Sequence[Path], share: float, how: Reading | None = None
+) -> SavedModel:
     """Return a model of `pucli auto` that predicts a share of the rows of a file positive; reads the file once.
 
     Parameters
     ----------
     saved : SavedModel
         The model.
-    path : Path
-        The file.
+    path : Path or sequence of Path
+        The file, or several.
     share : float
         The wanted share; rows with the same score are all above the cut or all below.
+    how : Reading, optional
+        Options for reading; by default those of the training file.
     """
     from sklearn.pipeline import Pipeline
 
-    scores = np.sort(np.concatenate([block["score"].to_numpy() for block in predicted_blocks(saved, path)]))[::-1]
+    scores = np.sort(np.concatenate([block["score"].to_numpy() for block in predicted_blocks(saved, path, how=how)]))[
+        ::-1
+    ]
     k = round(share * len(scores))
     if k == len(scores):
         middle = float(np.nextafter(scores[-1], -np.inf))
@@ -128,14 +141,21 @@ def _count(trained: RowCounter | None, X: Any) -> None:
 
 
 def _sparse_blocks(
-    saved: SavedModel, path: Path, ids: Sequence[str], trained: RowCounter | None, rows: int
+    saved: SavedModel,
+    files: Sequence[Path],
+    how: Reading,
+    ids: Sequence[str],
+    trained: RowCounter | None,
+    rows: int,
 ) -> Iterator[pd.DataFrame]:
     """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
     import pandas as pd
 
     if ids:
         raise UsageError("--id needs a table; a LIBSVM file has no identifier columns")
-    wide = open_wide(path, always=True)
+    if len(files) > 1:
+        raise UsageError("the model was trained on sparse rows; give one LIBSVM file")
+    wide = open_wide(files[0], always=True, how=how)
     assert wide is not None
     X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
     for start in range(0, X.shape[0], rows):

@@ -31,6 +31,7 @@ from pucli.core.atomic_files import replacing
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.frames import TableError
 from pucli.data.encode.standardise import Standardiser
+from pucli.data.reading import Reading
 from pucli.core.errors import UsageError
 from pucli.models.relabelling import InWords
 from pucli.methods import all_methods, estimator_class
@@ -87,6 +88,11 @@ class SavedModel:
     def estimator(self) -> Any:
         """Return the fitted estimator without its preprocessing."""
         return self.pipeline[-1]
+
+    @property
+    def reading(self) -> Reading:
+        """Return how the training file was read, and new files are."""
+        return Reading.of_record(self.metadata.get("reading", {}))
 
     @property
     def table_encoder(self) -> TableEncoder:
@@ -256,6 +262,7 @@ _METADATA: dict[str, tuple[type, ...]] = {
     "probability": (dict,),
     "denominator": (str,),
     "preprocessing": (str,),
+    "reading": (dict,),
 }
 
 
@@ -271,6 +278,7 @@ def _check_metadata(metadata: dict[str, Any], kind: str) -> None:
         raise ValueError("words")
     if metadata.get("denominator", "all") not in ("all", "unlabeled"):
         raise ValueError("denominator")
+    Reading.of_record(metadata.get("reading", {}))
     if curves := metadata.get("probability"):
         _check_curves(curves)
 

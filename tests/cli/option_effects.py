@@ -177,8 +177,25 @@ EFFECTS: dict[tuple[str, str], Effect] = {
 
 OF_OWN_TABLE = ("data", "label", "positive", "labels", "kinds", "drop", "only", "ids")
 OF_COMPARISON = ("metric", "repeats", "label_frequency", "scenario", "tune", "seed", "n_jobs")
+OF_READING = ("encoding", "sep", "skip_rows", "decimal", "missing")
+TESTS_OF_READING = {
+    "train tune prior advise auto": "test_every_command_that_learns_takes_the_options",
+    "predict evaluate": "test_options_given_to_predict_and_evaluate_replace_those_of_the_model",
+    "compare": "test_compare_reads_with_the_options",
+}
 # Options whose effect another test shows: the file and the test, in which the option must occur.
 SHOWN = {
+    **{
+        (command, name): f"test_reading.py::{test}"
+        for commands, test in TESTS_OF_READING.items()
+        for command in commands.split()
+        for name in OF_READING
+    },
+    **{
+        (command, "sheet"): "test_reading.py::test_a_sheet_is_kept_and_options_without_effect_are_refused"
+        for command in ("train", "tune", "prior", "advise", "auto", "predict", "evaluate")
+    },
+    ("compare", "sheet"): "test_reading.py::test_compare_reads_with_the_options",
     ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
     ("predict", "destination"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
     ("predict", "recall"): "test_every_option.py::test_where_the_scores_are_cut",

@@ -60,7 +60,7 @@ def command(
     if where.columns:
         show_columns(out, where.source)
         return
-    opt.output_file("--plot", plot, where.data, where.split)
+    opt.output_file("--plot", plot, *where.files, where.split)
     _check(prior, plot)
     rows = rows_to_learn_from(out, "pu", where.source)
     try:

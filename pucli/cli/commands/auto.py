@@ -95,9 +95,9 @@ def command(
         return
     chosen = cut.chosen or ("f1", None)
     opt.choice("labelling", labelling, LABELLINGS)
-    opt.output_file("--model", model, where.data, where.split)
-    opt.output_file("--report", report, where.data, where.split)
-    opt.output_file("--scored", scored, where.data, where.split)
+    opt.output_file("--model", model, *where.files, where.split)
+    opt.output_file("--report", report, *where.files, where.split)
+    opt.output_file("--scored", scored, *where.files, where.split)
     if scored is not None:
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
@@ -106,7 +106,7 @@ def command(
         if report is not None or scored is not None:
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
         found, about = auto_in_blocks(out, where, {**params, "scenario": where.scenario}, backend, boosting, model)
-        names, title = about.pop("features"), str(where.data)
+        names, title = about.pop("features"), str(where.file)
     elif boosting:
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:

@@ -9,7 +9,6 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.assignments import column_kinds
 from pucli.cli.output import Output
 from pucli.core.errors import UsageError
 
@@ -25,6 +24,7 @@ pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metri
 
 def command(
     out: Output,
+    reading: opt.ReadingOptions,
     methods: Annotated[
         list[str],
         typer.Argument(metavar="METHOD METHOD...", help="Methods to compare.", autocompletion=completion.methods),
@@ -39,7 +39,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    data: opt.DataFile = None,
+    data: opt.DataFiles = None,
     label: opt.LabelColumn = None,
     positive: opt.PositiveValue = None,
     labels: Annotated[
@@ -88,21 +88,22 @@ def command(
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     for option, path in (("--out", page), ("--tex", tex)):
-        opt.output_file(option, path, data)
-    choice = ColumnChoice(column_kinds(kinds), drop or (), only or (), ids or ())
+        opt.output_file(option, path, *(data or ()))
+    choice = opt.column_choice(kinds, drop, only, ids)
+    how = reading.reading(data or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
-    check_one_source(bool(dataset), data is not None, ways)
-    if data is not None:
+    check_one_source(bool(dataset), bool(data), ways)
+    if data:
         if label is None:
-            raise UsageError(f"--data {data} also needs --label COLUMN, the column that marks the positive rows.")
+            raise UsageError(f"--data {data[0]} also needs --label COLUMN, the column that marks the positive rows.")
         if labels == "pu" and label_frequency != 0.5:
             raise UsageError(
                 "--label-frequency hides labels of known classes: it needs --dataset, or --data with --labels true."
             )
-        tasks = [own_task(data, label, positive, known=labels == "true", choice=choice, scenario=scenario)]
+        tasks = [own_task(data, label, positive, known=labels == "true", choice=choice, scenario=scenario, reading=how)]
     else:
-        if label or positive or labels != "pu" or choice != ColumnChoice():
-            raise UsageError("--label, --positive, --labels and the options of columns need --data.")
+        if label or positive or labels != "pu" or choice != ColumnChoice() or how.words:
+            raise UsageError("--label, --positive, --labels and the options of columns and of reading need --data.")
         where: dict[str, Any] = {"scenario": scenario, "mirror": mirror, "offline": offline or None}
         tasks = [declared_task(name, **where) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)

@@ -15,6 +15,7 @@ from pucli.cli.threshold_options import warn_of_doubts
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from pucli.data.reading import Reading
     from pucli.data.rows.scored_rows import ScoredRows
     from pucli.models.saved import SavedModel
 
@@ -32,10 +33,16 @@ pucli evaluate --model wifi.model --dataset wifi
 def command(
     out: Output,
     model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
-    data: opt.DataFile = None,
+    reading: opt.ReadingOptions,
+    data: opt.DataFiles = None,
     label: Annotated[
         str | None,
-        typer.Option("--label", help="Label column of --data; by default that of the model.", show_default=False),
+        typer.Option(
+            "--label",
+            help="Label column of --data; by default that of the model.",
+            callback=opt.normal_name,
+            show_default=False,
+        ),
     ] = None,
     positive: opt.PositiveValue = None,
     labels: Annotated[
@@ -62,6 +69,7 @@ def command(
     `pucli list metrics` describes them all. With --dataset, the model is scored on the rows that were held out in
     training.
     """
+    from pucli.data.files.several_files import title_of
     from pucli.data.rows.training_rows import check_one_source
     from pucli.models.saved import load_model
 
@@ -75,12 +83,15 @@ def command(
         raise UsageError(
             f"--labels pu applies only to methods that learn from labelled positives; {saved.method} does not."
         )
-    check_one_source(dataset is not None, data is not None, "--data FILE --label COLUMN or --dataset NAME")
-    if data is not None:
-        rows = _own_file(saved, data, label, positive, labels)
+    check_one_source(dataset is not None, bool(data), "--data FILE --label COLUMN or --dataset NAME")
+    how = reading.reading(data or ())
+    if data:
+        rows = _own_file(saved, data, label, positive, labels, saved.reading.over(how))
         if rows.left_out:
             total = len(rows.y) + rows.left_out
             out.remark(f"{rows.left_out} of {total} rows have no label ({rows.why}) and are not scored.")
+    elif how.words:
+        raise UsageError(f"{how.words} needs --data; a declared data set has its own reader.")
     elif labels == "pu":
         raise UsageError("--labels pu needs --data; the held-out rows of a declared data set have true labels.")
     else:
@@ -90,7 +101,15 @@ def command(
     if labels == "pu":
         warn_of_doubts(out, saved)
     document = _scores(saved, rows, labels)
-    out.document({"model": model, "method": saved.method, "data": str(data or dataset), "labels": labels, **document})
+    out.document(
+        {
+            "model": model,
+            "method": saved.method,
+            "data": title_of(data) if data else str(dataset),
+            "labels": labels,
+            **document,
+        }
+    )
     _print(out, {**document, "labels": labels})
 
 
@@ -102,15 +121,16 @@ def more_help() -> str:
     return f"Scores that need true labels: {true}. Others: {', '.join(computable(PU_INPUTS))}."
 
 
-def _own_file(saved: SavedModel, path: Path, label: str | None, positive: str | None, labels: str) -> ScoredRows:
+def _own_file(
+    saved: SavedModel, files: list[Path], label: str | None, positive: str | None, labels: str, how: Reading
+) -> ScoredRows:
     from pucli.data.rows.scored_rows import scored_rows
 
     column = label or saved.metadata.get("label_column")
     if not column:
-        raise UsageError(f"--data {path} also needs --label COLUMN.")
-    return scored_rows(
-        path, column, saved.table_encoder, saved.metadata, positive=positive, empty_is_unlabeled=labels == "pu"
-    )
+        raise UsageError(f"--data {files[0]} also needs --label COLUMN.")
+    encoder, unlabeled = saved.table_encoder, labels == "pu"
+    return scored_rows(files, column, encoder, saved.metadata, positive=positive, empty_is_unlabeled=unlabeled, how=how)
 
 
 def _held_out(

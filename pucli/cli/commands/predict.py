@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.options import output_file
+from pucli.cli.options import ReadingOptions, output_file
 from pucli.cli.output import Output
 from pucli.cli.threshold_options import (
     MovedCut,
@@ -18,10 +18,12 @@ from pucli.cli.threshold_options import (
     warn_of_unknown_goal,
 )
 from pucli.core.errors import UsageError
+from pucli.data.reading import normal
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pucli.data.reading import Reading
     from pucli.data.rows.row_hashes import KnownRows
     from pucli.models.saved import SavedModel
 
@@ -38,9 +40,14 @@ def command(
     out: Output,
     model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
     data: Annotated[
-        Path,
-        typer.Option("--data", help="File with the columns of the model; other columns are ignored. - reads stdin."),
+        list[Path],
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            help="File with the columns of the model; other columns are ignored. Repeatable. - reads stdin.",
+        ),
     ],
+    reading: ReadingOptions,
     cut: MovedCut,
     destination: Annotated[
         Path | None,
@@ -74,39 +81,43 @@ def command(
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
     is that of the rows of the file, which is read twice; from stdin, that of the training rows.
 
-    CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
+    The file is read with the options with which the training file was read (--sep, --missing ...) unless they are given
+    here. CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
     """
+    from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
     from pucli.models.prediction import cut_at_share
     from pucli.models.saved import load_model
 
     destination = None if destination == Path("-") else destination
-    output_file("--out", destination, data, model)
+    output_file("--out", destination, *data, model)
     if destination is not None:
         check_writable_format(destination)
     saved = cut.moved(load_model(model))
+    how = saved.reading.over(reading.reading(data))
     warn_of_unknown_goal(out, cut, saved.pipeline[-1])
-    if cut.share is not None and str(data) != "-":
-        saved = cut_at_share(saved, data, cut.share)
+    if cut.share is not None and not any(is_stream(path) for path in data):
+        saved = cut_at_share(saved, data, cut.share, how)
     elif cut.share is not None:
         out.warn(
             "stdin is read only once: --share cuts where this share of the training rows is above, not of these rows."
         )
-    out.document({"model": model, "data": data, "file": destination})
+    out.document({"model": model, "data": data[0] if len(data) == 1 else data, "file": destination})
     if saved.metadata.get("kind") == "density":
         if ids or top is not None:
             raise UsageError("--id and --top need a model that predicts labels; this one models a density.")
-        columns, rows = _densities(saved, data)
+        columns, rows = _densities(saved, data, how)
         out.document({"rows": len(rows)})
         _write(out, columns, rows, destination)
     else:
-        _labels(out, saved, data, destination, ids, top, all_wanted=bool(unkept_recall(cut, saved.estimator)))
+        wanted = bool(unkept_recall(cut, saved.estimator))
+        _labels(out, saved, (data, how), destination, ids, top, all_wanted=wanted)
 
 
 def _labels(
     out: Output,
     saved: SavedModel,
-    data: Path,
+    source: tuple[list[Path], Reading],
     destination: Path | None,
     ids: list[str] | None,
     top: int | None,
@@ -121,14 +132,15 @@ def _labels(
     from pucli.data.rows.tables import MissingColumn
     from pucli.models.prediction import predicted_blocks, top_rows
 
+    data, how = source
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))
-    carried = list(saved.metadata.get("id_columns", ())) if ids is None else [name for name in ids if name]
+    carried = list(saved.metadata.get("id_columns", ())) if ids is None else [normal(name) for name in ids if name]
 
     def counted() -> Iterator[pd.DataFrame]:
         try:
             with out.progress("rows", lines=destination is not None) as bar:
-                for block in predicted_blocks(saved, data, ids=carried, tally=tally, trained=trained):
+                for block in predicted_blocks(saved, data, how=how, ids=carried, tally=tally, trained=trained):
                     counts.update(block["prediction"].tolist())
                     yield block
                     bar(counts.total())
@@ -216,13 +228,13 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
     return written
 
 
-def _densities(saved: SavedModel, data: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
     from pucli.models.fitting import imputed, log_density, takes_missing
 
     fills = takes_missing(saved.method)
-    X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills)
+    X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills, how=how)
     cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
     values = log_density(saved.pipeline, X).tolist()
     rows = [(number, value, *row) for number, (value, row) in enumerate(zip(values, cells, strict=True), start=1)]

@@ -89,7 +89,7 @@ def command(
     if where.columns:
         show_columns(out, where.source)
         return
-    opt.output_file("--trials", trials, where.data, where.split)
+    opt.output_file("--trials", trials, *where.files, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")

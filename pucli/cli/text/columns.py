@@ -68,6 +68,8 @@ def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
             "kind": column.kind,
             "empty": column.n_empty,
             "distinct": column.n_distinct,
+            "read": column.share_read,
+            "not_read": column.unread or None,
             "encoded": one.how(),
             "features": len(one.features),
             "note": column.warning or column.remark,
@@ -82,9 +84,17 @@ def show_columns(out: Output, source: RowSource) -> None:
 
     if source.data is None:
         raise UsageError("--columns needs a file of your own; give it with --data FILE.")
-    file = fit_file(source.data, source.label, source.choice)
+    file = fit_file(source.files, source.label, source.choice, source.reading)
     if file.encoder.sparse_:
         raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")
     records = column_records(file.encoder)
-    out.document({"data": source.data, "rows": len(file.X), "features": file.X.shape[1], "columns": records})
-    out.table(list(records[0]), [list(record.values()) for record in records])
+    counted = {"rows": len(file.X), "features": file.X.shape[1], "columns": [dict(record) for record in records]}
+    out.document({"data": source.data, **counted})
+    for record in records:
+        record["read"] = None if record["read"] is None else _percent(record["read"])
+    out.table([name.replace("_", " ") for name in records[0]], [list(record.values()) for record in records])
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, which is 100 % only if it is exactly so."""
+    return f"{min(round(100.0 * share, 1), 99.9) if share < 1.0 else 100:g} %"

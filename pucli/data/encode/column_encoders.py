@@ -14,7 +14,9 @@ import numpy as np
 
 from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
 from pucli.data.encode.drift import Range, Tally
+from pucli.data.encode.number_forms import formed_numbers
 from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
+from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +41,8 @@ class Number:
         Ends of the training numbers.
     rows : int
         Number of training numbers; 0 if the ends are not known.
+    decimal, unit : str
+        Form in which text cells are written (`pucli.data.encode.number_forms`); "" for numbers as programs write them.
     """
 
     name: str
@@ -48,7 +52,8 @@ class Number:
     low: float = 0.0
     high: float = 0.0
     rows: int = 0
-    reads_text: ClassVar[bool] = False
+    decimal: str = ""
+    unit: str = ""
     saved_state: ClassVar[State] = {
         "name": Word(),
         "kind": Word(),
@@ -57,7 +62,18 @@ class Number:
         "low": STATEMENT,
         "high": STATEMENT,
         "rows": Whole(),
+        "decimal": Word("", ".", ","),
+        "unit": Word(),
     }
+
+    def __post_init__(self) -> None:
+        if self.decimal not in ("", ".", ",") or not isinstance(self.unit, str):
+            raise ValueError("decimal")
+
+    @property
+    def reads_text(self) -> bool:
+        """Return whether the cells must be read as text, since 1.234 may be 1234."""
+        return bool(self.decimal)
 
     @property
     def features(self) -> list[str]:
@@ -66,11 +82,12 @@ class Number:
 
     def how(self) -> str:
         """Describe the encoding."""
-        return f"unchanged{_filled(self.fill, self.indicator)}"
+        written = f" (decimal sign {self.decimal}{f', in {self.unit}' if self.unit else ''})" if self.decimal else ""
+        return f"unchanged{written}{_filled(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out` (n, len(features))."""
-        values, wrong = numbers(cells)
+        values, wrong = formed(cells, self.decimal, self.unit)
         if wrong.any():
             tally.add(self.name, "not a number, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         self._refuse_large(values, tally)
@@ -108,6 +125,8 @@ class YesNo:
     fill : float
     indicator : bool
         As for `Number`.
+    any_word : bool
+        Whether every word for yes or no is read as such.
     """
 
     name: str
@@ -116,6 +135,7 @@ class YesNo:
     no: str
     fill: float
     indicator: bool
+    any_word: bool = False
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
         "name": Word(),
@@ -124,6 +144,7 @@ class YesNo:
         "no": Word(),
         "fill": Scalar(0.0, 1.0, finite=False),
         "indicator": Flag(),
+        "any_word": Flag(),
     }
 
     @property
@@ -142,6 +163,8 @@ class YesNo:
         meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
         if meaning.keys() == {"true", "false"}:
             meaning |= {"1": 1.0, "0": 0.0}
+        if self.any_word:
+            meaning |= dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
         known = [meaning.get(text.casefold(), np.nan) for text in texts]
         values = np.array([*known, np.nan if self.no else 0.0])[codes]
         unknown = np.isnan(values) & (codes >= 0)
@@ -240,6 +263,8 @@ class Date:
         As for `Number`, in days since 1970-01-01.
     zoned : float
         Share of the training dates with a time zone; -1 if it is not known.
+    serials : bool
+        Whether day numbers of a spreadsheet are dates.
     """
 
     name: str
@@ -252,6 +277,7 @@ class Date:
     high: float = 0.0
     rows: int = 0
     zoned: float = -1.0
+    serials: bool = False
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
         "name": Word(),
@@ -264,6 +290,7 @@ class Date:
         "high": STATEMENT,
         "rows": Whole(),
         "zoned": Scalar(-1.0, 1.0),
+        "serials": Flag(),
     }
 
     @property
@@ -279,7 +306,7 @@ class Date:
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out` (n, len(features))."""
-        days, wrong = dates(cells, self.written)
+        days, wrong = dates(cells, self.written, self.serials)
         if wrong.any():
             what = f"not a date of the format {self.written}, treated as empty"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
@@ -401,6 +428,15 @@ class Unused:
 
 
 ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
+
+
+def formed(cells: pd.Series, decimal: str, unit: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers (n,) of a column whose texts have this form, and the mask of filled cells that are none."""
+    if not decimal or getattr(cells.dtype, "kind", "O") in "iufbm":
+        return numbers(cells)
+    codes, texts = coded(cells)
+    values = np.append(formed_numbers(texts, decimal, unit), np.nan)[codes]
+    return values, np.isnan(values) & (codes >= 0)
 
 
 def encoder_state(encoder: ColumnEncoder) -> dict[str, Any]:

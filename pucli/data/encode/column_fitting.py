@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.encode.column_encoders import Category, ColumnEncoder, Date, Number, Text, Unused, YesNo, date_parts
+from pucli.data.encode.column_encoders import (
+    Category,
+    ColumnEncoder,
+    Date,
+    Number,
+    Text,
+    Unused,
+    YesNo,
+    date_parts,
+    formed,
+)
 from pucli.data.encode.columns import Column, yes_value
 from pucli.data.frames import coded, dates, numbers, parsed_numbers, zoned
+from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +50,9 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
     if kind == "date":
         return _fit_date(cells, column)
     if kind == "number" or (kind == "yes/no" and not column.values):
-        values = numbers(cells)[0]
+        values = formed(cells, column.decimal, column.unit)[0]
         fill = _median(values) if kind == "number" else float(np.nanmean(values) > 0.5)
-        return Number(name, kind, fill, bool(np.isnan(values).any()), *_ends(values))
+        return Number(name, kind, fill, bool(np.isnan(values).any()), *_ends(values), column.decimal, column.unit)
     codes, texts = coded(cells)
     if kind == "text":
         return _fit_text(column, codes, texts, max_words)
@@ -52,19 +63,41 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
         return Category(name, kind, kept, len(texts) - len(kept), bool((codes < 0).any()))
     if len(texts) < 2:
         return YesNo(name, kind, texts[0] if texts else "yes", "", 0.0, indicator=False)
+    if len(texts) > 2:
+        return _fit_words(column, codes, texts)
     yes = yes_value(texts)
     no = texts[1 - texts.index(yes)]
     fill = float(counts[texts.index(yes)] > counts[texts.index(no)])
     return YesNo(name, kind, yes, no, fill, bool((codes < 0).any()))
 
 
+def _fit_words(column: Column, codes: np.ndarray, texts: Sequence[str]) -> YesNo:
+    """Return the encoder of several words for yes and no; each is named by the most frequent word."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    ranked = [texts[i] for i in np.argsort(-counts, kind="stable")]
+    yes, no = (next(text for text in ranked if text.casefold() in words) for words in (YES, NO))
+    positive = sum(int(n) for text, n in zip(texts, counts, strict=True) if text.casefold() in YES)
+    fill = float(2 * positive > counts.sum())
+    return YesNo(column.name, column.kind, yes, no, fill, bool((codes < 0).any()), any_word=True)
+
+
 def _fit_date(cells: pd.Series, column: Column) -> Date:
-    days, _ = dates(cells, column.written)
+    days, _ = dates(cells, column.written, column.serials)
     present = days[~np.isnan(days)]
     parts = [part for part, values in date_parts(present).items() if len(np.unique(values)) > 1]
     empty = len(present) < len(days)
     share = float(np.mean(zoned(cells)[~np.isnan(days)])) if len(present) else -1.0
-    return Date(column.name, column.kind, column.written, parts, _median(days), empty, *_ends(days), zoned=share)
+    return Date(
+        column.name,
+        column.kind,
+        column.written,
+        parts,
+        _median(days),
+        empty,
+        *_ends(days),
+        zoned=share,
+        serials=column.serials,
+    )
 
 
 def _ends(values: np.ndarray) -> tuple[float, float, int]:

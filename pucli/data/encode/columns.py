@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.core.errors import unknown
+from pucli.core.errors import UsageError, unknown
 from pucli.data.encode.doubtful_cells import (
     FEW_WORDS,
     MOSTLY,
     ambiguous,
     date_format,
     decorated,
+    doubtful_dates,
     doubtful_numbers,
+    is_placeholder,
     unread_date,
     usual_date_format,
 )
+from pucli.data.encode.number_forms import NumberForm, formed_numbers, is_decorated, number_form, units_of
 from pucli.data.frames import (
     DATE_FORMATS,
     TableError,
@@ -31,8 +34,11 @@ from pucli.data.frames import (
     coded,
     numbers,
     parsed_dates,
+    parsed_days,
     parsed_numbers,
+    serial_days,
 )
+from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,10 +49,10 @@ KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant
 MIN_ROWS = 20  # fewer filled cells may all differ by chance
 UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an identifier or free text
 CHANCE_PAIRS = 5.0  # equal cells that chance would give in a column of different integers that are no identifiers
+FEW_PAIRS = 0.05  # share of the equal cells that chance would give, up to which integers are identifiers
+MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for empty
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 
-YES = frozenset({"yes", "y", "true", "t", "1", "on", "ja", "oui", "si", "sí", "present", "positive", "pos"})
-_NO = frozenset({"no", "n", "false", "f", "0", "off", "nein", "non", "absent", "negative", "neg"})
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
 )
@@ -73,6 +79,14 @@ class Column:
         Information for the user that needs no action, or "".
     warning : str
         Problem that the user should look at, or "".
+    decimal, unit : str
+        Form of the numbers (`pucli.data.encode.number_forms`); "" for numbers as programs write them.
+    serials : bool
+        Whether some dates are day numbers of a spreadsheet.
+    n_unread : int
+        Number of filled cells that the kind cannot read, which count as empty.
+    unread : str
+        One of them.
     """
 
     name: str
@@ -83,9 +97,23 @@ class Column:
     written: str = ""
     remark: str = ""
     warning: str = ""
+    decimal: str = ""
+    unit: str = ""
+    serials: bool = False
+    n_unread: int = 0
+    unread: str = ""
+
+    @property
+    def share_read(self) -> float | None:
+        """Return the share of the filled cells that are read; None if no cell is filled or the column is not used."""
+        if self.kind == "identifier" or (self.kind == "constant" and not self.n_distinct):
+            return None
+        return 1.0 - self.n_unread / max(self.n_filled, self.n_unread, 1)
+
+    n_filled: int = 0
 
 
-def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) -> list[Column]:
+def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None, decimal: str = "") -> list[Column]:
     """Infer the kind of each column of a table.
 
     Parameters
@@ -93,7 +121,9 @@ def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) ->
     frame : pandas.DataFrame
         Table whose column names are strings.
     kinds : mapping of column name to kind, optional
-        Kinds given by the user, which are only checked against the cells.
+        Kinds given by the user, which are only checked against the cells; "date:%d/%m/%Y" names the format as well.
+    decimal : str
+        Decimal sign of the numbers in text columns, "" to infer it.
 
     Returns
     -------
@@ -116,12 +146,29 @@ def column_kinds(frame: pd.DataFrame, kinds: Mapping[str, str] | None = None) ->
     for name, kind in kinds.items():
         if name not in frame.columns:
             raise unknown("column", name, frame.columns)
-        if kind not in KINDS:
+        if kind.partition(":")[0] not in KINDS:
             raise unknown("kind of column", kind, KINDS)
-    return [_given(frame[name], kinds[name]) if name in kinds else _inferred(frame[name]) for name in frame.columns]
+        if ":" in kind:
+            _check_format(name, kind)
+    found = []
+    for name in frame.columns:
+        column = frame[name]
+        one = _given(column, kinds[name], decimal) if name in kinds else _inferred(column, decimal)
+        found.append(replace(one, n_filled=int(column.notna().sum())))
+    return found
 
 
-def _inferred(column: pd.Series) -> Column:
+def _check_format(name: str, kind: str) -> None:
+    """Raise UsageError unless the part after the colon is a format of dates."""
+    first, _, written = kind.partition(":")
+    if first != "date" or not re.search(r"%[YyGsc]", written):
+        example = f"{name}=date:%d/%m/%Y"
+        raise UsageError(
+            f"--as {name}={kind}: only dates take a format, with %d for the day, %m and %Y, e.g. {example}"
+        )
+
+
+def _inferred(column: pd.Series, decimal: str = "") -> Column:
     """Infer the kind of a column from its type or its texts."""
     import pandas as pd
 
@@ -130,14 +177,15 @@ def _inferred(column: pd.Series) -> Column:
         raise TableError(f"column {name!r} holds complex numbers (Complex data not supported); use two columns")
     if isinstance(dtype, pd.CategoricalDtype):
         column = column.astype(dtype.categories.dtype if dtype.categories.dtype.kind not in "iub" else object)
-        return _texts(column) if len(column) else Column(name, "constant")
+        return _texts(column, decimal) if len(column) else Column(name, "constant")
     if getattr(dtype, "kind", "O") in "iufbm":
         return _number(name, numbers(column)[0], truth=dtype.kind == "b")
     if getattr(dtype, "kind", "O") == "M":
         n_empty = int(column.isna().sum())
         alike = column.nunique() < 2
-        return Column(name, "constant" if alike else "date", n_empty, written=DATE_FORMATS[0])
-    return _texts(column)
+        warning = "" if alike else doubtful_dates(parsed_days(column))
+        return Column(name, "constant" if alike else "date", n_empty, written=DATE_FORMATS[0], warning=warning)
+    return _texts(column, decimal)
 
 
 def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str = "") -> Column:
@@ -164,7 +212,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         warning = "counts the rows; it is not used (--as COLUMN=number to use it)"
         return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=warning)
     named = _ID_NAME.fullmatch(name) is not None
-    if not named and len(np.unique(filled[:1000])) < min(len(filled), 1000):
+    if not named and len(np.unique(filled[:1000])) < UNIQUE * min(len(filled), 1000):
         return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
@@ -174,9 +222,12 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     if warning:
         return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
     # of n integers drawn from a range R, about n^2 / 2R pairs are equal
-    if n_distinct == len(filled) and len(filled) ** 2 > 2.0 * CHANCE_PAIRS * (np.ptp(filled) + 1.0):
+    by_chance, repeated = len(filled) ** 2 / (2.0 * (np.ptp(filled) + 1.0)), len(filled) - n_distinct
+    if by_chance > CHANCE_PAIRS and repeated <= min(FEW_PAIRS * by_chance, (1.0 - UNIQUE) * len(filled)):
+        rows = "every row" if not repeated else f"nearly every row ({repeated} of {len(filled)} repeat another)"
+        more = "some" if not repeated else "more"
         warning = (
-            "has a different integer in every row, where chance would repeat some, like an identifier; it is not used "
+            f"has a different integer in {rows}, where chance would repeat {more}, like an identifier; it is not used "
             "(--as COLUMN=number to use it)"
         )
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
@@ -185,7 +236,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
-def _texts(column: pd.Series) -> Column:
+def _texts(column: pd.Series, decimal: str = "") -> Column:
     """Describe a column that does not have a numeric type."""
     name = str(column.name)
     codes, texts = coded(column)
@@ -202,26 +253,126 @@ def _texts(column: pd.Series) -> Column:
         return replace(seen, kind="constant", remark=f"every cell is {texts[0]!r}")
     if {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(seen, kind="yes/no")
-    as_number = ~np.isnan(parsed_numbers(texts))
-    share, n_words = counts[as_number].sum() / n_filled, n_distinct - int(as_number.sum())
-    if share >= MOSTLY or (share >= 0.5 and n_words <= FEW_WORDS and n_distinct - n_words >= 10 * max(n_words, 1)):
-        wrong = texts[int((~as_number).argmax())]
-        remark = f"cells that are not numbers, treated as empty: {n_filled - counts[as_number].sum()}, e.g. {wrong!r}"
-        return _number(name, numbers(column)[0], remark="" if as_number.all() else remark)
-    written = date_format(texts) or usual_date_format(texts, counts)
-    if written:
-        return Column(name, "date", n_empty, n_distinct=n_distinct, written=written, warning=ambiguous(texts, written))
+    blank = np.array([is_placeholder(text) for text in texts])
+    as_number = ~np.isnan(formed_numbers(texts, decimal) if decimal else parsed_numbers(texts))
+    if _mostly(as_number, blank, texts, counts):
+        there = text_numbers(codes, texts, decimal)[0] if decimal else numbers(column)[0]
+        found = replace(_number(name, there), decimal=decimal)
+        return _with_unread(found, as_number, texts, counts, "not numbers")
+    if formed := _formed(name, codes, texts, counts, blank, decimal):
+        return formed
+    if dated := _dates(name, codes, texts, counts, blank):
+        return replace(dated, n_empty=n_empty)
+    meant = {text.casefold() for text in texts}
+    if n_distinct > 2 and meant <= YES | NO and meant & YES and meant & NO:
+        return replace(seen, kind="yes/no", remark=f"words for yes and no: {', '.join(map(repr, values[:6]))}")
     if n_distinct == 2:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
+    if as_number.any() and counts[as_number].sum() >= 0.05 * n_filled and as_number.sum() > np.sum(~as_number):
+        other = texts[int(np.argmax(np.where(as_number, 0, counts)))]
+        percent = f"{100.0 * counts[as_number].sum() / n_filled:.0f} %"
+        way_out = "--as COLUMN=number reads them and takes the other cells as empty; --missing names words for empty"
+        return replace(
+            found, warning=f"holds numbers in {percent} of the cells, words such as {other!r} in others; {way_out}"
+        )
     use = "not used" if found.kind == "identifier" else "used as words"
     if example := unread_date(texts):
-        warning = f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; write them as 2024-12-31"
+        warning = (
+            f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; --as COLUMN=date:%d.%m.%Y names "
+            "their form"
+        )
         return replace(found, warning=warning)
     if example := decorated(texts):
-        warning = f"holds numbers with signs or units, e.g. {example!r}, and is {use}; write them as 12.5"
+        units = units_of(texts)
+        why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
+        warning = f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; write them as 12.5"
         return replace(found, warning=warning)
     return found
+
+
+def _mostly(good: np.ndarray, blank: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> bool:
+    """Return whether nearly all cells are `good` (numbers or dates) or stand for an empty cell.
+
+    good, blank : (k,) masks of the distinct texts that are read, and that are known words for empty.
+    counts : (k,) cells of each text.
+    """
+    n_good, n_filled, n_words = counts[good].sum(), counts.sum(), int(np.sum(~good))
+    if n_good >= MOSTLY * n_filled:
+        return True
+    if n_good >= 0.5 * n_filled and n_words <= FEW_WORDS and int(good.sum()) >= 10 * max(n_words, 1):
+        return True
+    rest = n_filled - counts[blank & ~good].sum()
+    return bool(good.sum() >= MIN_NUMBERS and n_good >= MOSTLY * rest)
+
+
+def _with_unread(found: Column, read: np.ndarray, texts: Sequence[str], counts: np.ndarray, what: str) -> Column:
+    """Return the description with the cells that are not read, which count as empty."""
+    n_unread, n_filled = int(counts[~read].sum()), int(counts.sum())
+    if not n_unread:
+        return found
+    wrong = texts[int(np.argmax(np.where(read, 0, counts)))]
+    remark = f"cells that are {what}, treated as empty: {n_unread}, e.g. {wrong!r}"
+    found = replace(found, n_unread=n_unread, unread=wrong, remark="; ".join(filter(None, (found.remark, remark))))
+    if n_unread > 0.5 * n_filled and not found.warning:
+        return replace(
+            found, warning=f"is {wrong!r} in most cells, which count as empty; --as COLUMN=category keeps the words"
+        )
+    return found
+
+
+def _formed(
+    name: str, codes: np.ndarray, texts: Sequence[str], counts: np.ndarray, blank: np.ndarray, decimal: str
+) -> Column | None:
+    """Describe a column of numbers with signs, units or separators; None if it is none, or their form is not plain."""
+    like = np.array([is_decorated(text) for text in texts])
+    if not _mostly(like, blank, texts, counts) or like.sum() < MIN_NUMBERS:
+        return None
+    form = number_form([text for text, one in zip(texts, like, strict=True) if one], decimal)
+    if form is None:
+        return None
+    values, _ = text_numbers(codes, texts, form.decimal, form.unit)
+    plain = parsed_numbers(texts)
+    example = texts[int(np.argmax(np.isnan(plain) & like))]
+    means = cell_text(float(formed_numbers([example], form.decimal, form.unit)[0]))
+    doubt = "" if form.sure else "; if the comma is a decimal sign, give --decimal ,"
+    warning = f"holds numbers with signs or units: {example!r} is read as {means}{doubt}"
+    found = replace(_number(name, values), decimal=form.decimal, unit=form.unit)
+    if found.kind == "number":
+        found = replace(found, warning="; it ".join(filter(None, (warning, found.warning))))
+    return _with_unread(found, ~np.isnan(formed_numbers(texts, form.decimal, form.unit)), texts, counts, "not numbers")
+
+
+def text_numbers(
+    codes: np.ndarray, texts: Sequence[str], decimal: str, unit: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers (n,) of a coded column of this form, and the mask of filled cells that are none."""
+    values = np.append(formed_numbers(texts, decimal, unit), np.nan)[codes]
+    return values, np.isnan(values) & (codes >= 0)
+
+
+def _dates(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, blank: np.ndarray) -> Column | None:
+    """Describe a column of dates; None if it is none."""
+    serial = ~np.isnan(serial_days(texts))
+    left = [i for i in range(len(texts)) if not blank[i] and not serial[i]]
+    if not left:
+        return None
+    dated, n_dated = [texts[i] for i in left], counts[left]
+    written = date_format(dated) or usual_date_format(dated, n_dated)
+    if not written:
+        return None
+    serials = bool(serial.any())
+    days = parsed_dates(texts, written)
+    read = ~np.isnan(days) | serial
+    if not _mostly(read, blank, texts, counts):
+        return None
+    warning = ambiguous(dated, written) or doubtful_dates(np.append(days, np.nan)[codes])
+    if serials:
+        example = texts[int(serial.argmax())]
+        day = np.datetime64("1970-01-01") + int(serial_days([example])[0])
+        warning = f"has day numbers of a spreadsheet among its dates: {example!r} is read as {day}"
+    found = Column(name, "date", n_distinct=len(texts), written=written, serials=serials, warning=warning)
+    return _with_unread(found, read, texts, counts, "not dates")
 
 
 def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
@@ -237,11 +388,15 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
     return seen
 
 
-def _given(column: pd.Series, kind: str) -> Column:
+def _given(column: pd.Series, kind: str, decimal: str = "") -> Column:
     """Describe a column whose kind the user gave."""
     name = str(column.name)
+    kind, _, written = kind.partition(":")
     if kind == "number":
         values, wrong = numbers(column)
+        form = _given_form(column, wrong, decimal)
+        if form is not None:
+            values, wrong = text_numbers(*coded(column), form.decimal, form.unit)
         n_wrong, n_empty = int(wrong.sum()), int(np.isnan(values).sum())
         if n_wrong and n_empty == len(values):
             raise TableError(
@@ -252,7 +407,24 @@ def _given(column: pd.Series, kind: str) -> Column:
             if n_wrong
             else ""
         )
-        return Column(name, kind, n_empty, remark=remark)
+        example = _first(column, wrong) if n_wrong else ""
+        decimal, unit = (form.decimal, form.unit) if form is not None else ("", "")
+        doubt = (
+            ""
+            if form is None or form.sure
+            else "has a comma before three digits, which is read as separating thousands"
+        )
+        return Column(
+            name,
+            kind,
+            n_empty,
+            remark=remark,
+            decimal=decimal,
+            unit=unit,
+            n_unread=n_wrong,
+            unread=example,
+            warning=f"{doubt}; if it is a decimal sign, give --decimal ," if doubt else "",
+        )
     if kind == "date" and getattr(column.dtype, "kind", "O") == "M":
         return Column(name, kind, int(column.isna().sum()), written=DATE_FORMATS[0])
     codes, texts = coded(column)
@@ -260,13 +432,42 @@ def _given(column: pd.Series, kind: str) -> Column:
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values_in_order = tuple(texts[i] for i in np.argsort(-counts, kind="stable")[:1000])
     if kind == "date":
-        return _given_date(name, texts, n_empty)
+        return _given_date(name, texts, counts, n_empty, written)
     if kind == "yes/no" and len(texts) > 2:
         raise TableError(f"column {name!r} is declared as yes/no, but has {len(texts)} values; use category")
     return Column(name, kind, n_empty, values_in_order, len(texts))
 
 
-def _given_date(name: str, texts: Sequence[str], n_empty: int) -> Column:
+def _given_form(column: pd.Series, wrong: np.ndarray, decimal: str) -> NumberForm | None:
+    """Return the form of the numbers of a column that is declared as number, None for plain numbers."""
+    if getattr(column.dtype, "kind", "O") in "iufbmMc" or not (wrong.any() or decimal):
+        return None
+    _, texts = coded(column)
+    like = [text for text in texts if is_decorated(text)]
+    if not decimal and not np.isnan(parsed_numbers(like)).any():
+        return None
+    form = number_form(like, decimal)
+    if form is not None:
+        return form
+    units = units_of(like)
+    if len(units) > 1:
+        raise TableError(
+            f"column {str(column.name)!r} is declared as number, but has the units {units[0]!r} and {units[1]!r}; "
+            "convert one of them"
+        )
+    raise TableError(
+        f"column {str(column.name)!r} is declared as number, but both . and , are decimal signs in it, e.g. "
+        f"{like[0]!r}; give --decimal . or --decimal , or correct the cells"
+    )
+
+
+def _given_date(name: str, texts: Sequence[str], counts: np.ndarray, n_empty: int, written: str = "") -> Column:
+    if written:
+        read = ~np.isnan(parsed_dates(texts, written))
+        if len(texts) and not read.any():
+            raise TableError(f"column {name!r}: no cell is a date of the form {written}, e.g. {texts[0]!r}")
+        found = Column(name, "date", n_empty, n_distinct=len(texts), written=written)
+        return _with_unread(found, read, texts, counts, f"not dates of the form {written}")
     shares = [float(np.mean(~np.isnan(parsed_dates(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
     best = int(np.argmax(shares))
     if shares[best] == 0:
@@ -274,7 +475,8 @@ def _given_date(name: str, texts: Sequence[str], n_empty: int) -> Column:
         raise TableError(
             f"column {name!r} is declared as date, but no cell is a date{example}; write dates as 2024-12-31"
         )
-    return Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
+    found = Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
+    return _with_unread(found, ~np.isnan(parsed_dates(texts, DATE_FORMATS[best])), texts, counts, "not dates")
 
 
 def _first(column: pd.Series, wrong: np.ndarray) -> str:
@@ -286,7 +488,7 @@ def yes_value(values: Sequence[str]) -> str:
     yes = [value for value in values if value.casefold() in YES]
     if len(yes) == 1:
         return yes[0]
-    denied = [value for value in values if value.casefold() not in _NO]
+    denied = [value for value in values if value.casefold() not in NO]
     if len(denied) == 1:
         return denied[0]
     as_number = parsed_numbers(values)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pucli.data.frames import DATE_FORMATS, parsed_dates, zoned_texts
+from pucli.data.encode.number_forms import is_decorated
+from pucli.data.frames import DATE_FORMATS, parsed_dates, parsed_numbers, zoned_texts
 
 FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers or dates times ten
 MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a column to be treated as empty
@@ -16,11 +17,22 @@ CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)  # 
 MIN_CODES = 3  # cells with such a number
 MIN_DOTTED = 5  # cells with and without a dot for thousands
 
-# "1,234.5", "1 234", "$12", "12.3 kg", "51 %", "(1.20)", "12-", "14:05", "3,14"
-_DECORATED = re.compile(
-    r"[(]?[+−-]?[$€£¥]?\s?[+−-]?(\d{1,3}([, '’\xa0\u202f]\d{3})+(\.\d+)?|\d+([.,]\d+)?|\d{1,2}(:\d{2}){1,2})"
-    r"\s?(%|-|[$€£¥]|[A-Za-z°µ/]{1,5})?[)]?"
-)
+# words for an empty cell, in lower case, besides `pucli.data.frames.EMPTY`
+PLACEHOLDERS = frozenset(
+    {".", "..", "...", "-", "--", "---", "–", "—", "*", "na", "n.a.", "n/v", "n.v.", "nv", "k.a.", "k. a.", "nil",
+     "none", "unknown", "unbekannt", "inconnu", "desconocido", "missing", "not available", "not applicable",
+     "no data", "nd",
+     "n.d.", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!", "(null)", "(blank)", "(empty)",
+     "empty", "blank", "\\n", "undefined", "tbd", "s.o.", "s/o", "entfällt", "keine angabe",
+     "1900-01-00", "1900-01-00 00:00:00", "0000-00-00", "0000-00-00 00:00:00", "00.01.1900", "0.1.1900", "00/01/1900",
+     "1/0/1900", "01/00/1900", "00.00.0000", "00/00/0000"}
+)  # fmt: skip
+_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}")
+LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
+    float(np.datetime64(day).astype(int)): day
+    for day in ("9999-12-31", "9999-01-01", "2999-12-31", "2099-12-31", "1900-01-01", "1899-12-30", "1899-12-31",
+                "1970-01-01", "1753-01-01", "0001-01-01", "1800-01-01", "1901-01-01")
+}  # fmt: skip
 _MONTH = r"(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?"
 _DATED = re.compile(
     rf".*(\b\d{{4}}[-./]\d{{1,2}}[-./]\d{{1,2}}|\b\d{{1,2}}[-./]\d{{1,2}}[-./](\d{{4}}|\d{{2}})\b"
@@ -32,11 +44,32 @@ _DATED = re.compile(
 def decorated(texts: Sequence[str]) -> str:
     """Return an example if nearly all texts are numbers with a unit, a currency, separators or times of day."""
     sample = texts[:1000]
-    like = [text for text in sample if _DECORATED.fullmatch(text)]
-    plain = sum(text.isdigit() for text in like)
-    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)) or plain == len(like):
+    like = [text for text in sample if _TIME.fullmatch(text) or is_decorated(text)]
+    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
         return ""
-    return next(text for text in like if not text.isdigit())
+    return next((text for text in like if np.isnan(parsed_numbers([text])[0])), "")
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether a text usually stands for an empty cell."""
+    return text.casefold() in PLACEHOLDERS
+
+
+def doubtful_dates(days: np.ndarray) -> str:
+    """Return a warning if some dates, in days since 1970-01-01 (n,), stand for "never" or "not known"."""
+    filled = days[~np.isnan(days)]
+    whole = np.floor(filled)
+    for code, day in LAST_DAYS.items():
+        n = int(np.sum(whole == code))
+        rest = filled[whole != code]
+        if n < MIN_CODES or len(rest) < MIN_CODES:
+            continue
+        if min(abs(code - rest.min()), abs(code - rest.max())) > np.ptp(rest) and not rest.min() < code < rest.max():
+            return (
+                f"is {day} in {n} cells, far from all others: if that means that the date is not known, --missing "
+                f"{day} reads these cells as empty"
+            )
+    return ""
 
 
 def date_format(texts: Sequence[str]) -> str:
@@ -98,8 +131,8 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         n = len(filled) - len(rest)
         if n >= MIN_CODES and len(rest) > n and min(abs(code - rest.min()), abs(code - rest.max())) > np.ptp(rest) > 0:
             return (
-                f"is {code:.0f} in {n} cells, far from all others: if that means that the value is not known, empty "
-                "these cells"
+                f"is {code:.0f} in {n} cells, far from all others: if that means that the value is not known, "
+                f"--missing {code:.0f} empties these cells"
             )
     return ""
 

@@ -7,8 +7,10 @@ bit (see the tests).
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +18,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, Plain, State, StateError
+from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, State, StateError, Unsaved
 from pucli.data.encode.column_encoders import ColumnEncoder, Number, Text, Unused, encoder_of_state, encoder_state
 from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import Column, column_kinds
@@ -41,11 +43,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     kinds : dict of column name to kind, default=None
         Kinds that override the inferred ones: "number", "category", "yes/no", "date", "text", "identifier" or
-        "constant".
+        "constant"; "date:%d/%m/%Y" names the format of the dates as well.
     max_categories : int, default=40
         Number of values of a category with their own feature; the rarer values share one.
     max_words : int, default=100
         Number of words of a text column with their own feature.
+    decimal : str, default=""
+        Decimal sign of numbers in text columns, "." or ","; "" infers it from each column.
 
     Attributes
     ----------
@@ -71,13 +75,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "encoders_": Each(Held()),
         "sparse_": Flag(),
         "usual_": Optional(Parts(*[Array("features", "points", finite=False)] * 3)),
-        "columns_": Plain(),
+        "columns_": Unsaved(),
     }
 
     def __init__(
-        self, kinds: Mapping[str, str] | None = None, *, max_categories: int = 40, max_words: int = 100
+        self,
+        kinds: Mapping[str, str] | None = None,
+        *,
+        max_categories: int = 40,
+        max_words: int = 100,
+        decimal: str = "",
     ) -> None:
         self.kinds = kinds
+        self.decimal = decimal
         self.max_categories = max_categories
         self.max_words = max_words
 
@@ -115,7 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError("Found array with 0 sample(s): there are no rows to learn the columns from")
         if frame.shape[1] == 0:
             raise TableError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
-        self.columns_: list[Column] = column_kinds(frame, self.kinds)
+        self.columns_: list[Column] = column_kinds(frame, self.kinds, self.decimal)
         limits = {"max_categories": self.max_categories, "max_words": self.max_words}
         self.encoders_: list[ColumnEncoder] = [
             fit_column(frame[column.name], column, **limits) for column in self.columns_
@@ -211,6 +221,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return the names of the columns whose cells should be read as text ("007" is not 7)."""
         return [encoder.name for encoder in self.encoders_ if encoder.reads_text]
 
+    def written_with(self, decimal: str) -> TableEncoder:
+        """Return the encoder for new rows whose text cells have this decimal sign; "" is that of the training rows."""
+        if not decimal or self.sparse_:
+            return self
+        other = copy.copy(self)
+        other.encoders_ = [
+            replace(encoder, decimal=decimal) if isinstance(encoder, Number) else encoder for encoder in self.encoders_
+        ]
+        return other
+
     @property
     def is_plain(self) -> bool:
         """Return whether every feature is an unchanged numeric column, so that `transform` only copies."""
@@ -255,7 +275,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state returned by `__getstate__`."""
-        state = dict(state)
+        state = {"decimal": "", **state}
+        state.pop("columns_", None)
         if "encoders_" in state:
             state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
         super().__setstate__(state)

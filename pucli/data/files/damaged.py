@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zipfile
 from pathlib import Path
@@ -10,9 +9,6 @@ from pathlib import Path
 from pucli.core.errors import UsageError
 from pucli.data.files.archives import FREE, RATIO
 
-# Deflate packs at most so many bytes into one.
-_DENSEST = 1032
-_CHUNK = 2**20
 # What a reader's library says -> what is wrong with the file.
 _FOUND = (
     (r"EOF inside string starting at row (\d+)", "a quote that opens in data row {0} is never closed"),
@@ -38,24 +34,19 @@ def damaged(path: Path, error: BaseException) -> UsageError:
 
 
 def check_unpacked(path: Path, free: int | None = None) -> None:
-    """Raise UsageError for a zip or gzip file that unpacks to more than `RATIO` times its size and `free` bytes.
+    """Raise UsageError for a zip archive whose members state more than `RATIO` times its size and `free` bytes.
 
-    The members of a zip state their sizes. A gzip file is unpacked once, which takes a fraction of the time of reading
-    it as a table.
+    Other packed files are checked while they are unpacked (`pucli.data.files.unpacking`).
     """
-    packed = path.stat().st_size
-    most = max(RATIO * packed, FREE if free is None else free)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-    elif path.suffix.lower() == ".gz" and packed * _DENSEST > most:
-        with gzip.open(path) as stream:
-            size = 0
-            while size <= most and (chunk := stream.read(_CHUNK)):
-                size += len(chunk)
-    else:
-        return
-    if size > most:
+        check_size(path, path.stat().st_size, size, free)
+
+
+def check_size(path: Path, packed: int, size: int, free: int | None = None) -> None:
+    """Raise UsageError if `size` bytes are more than `RATIO` times the `packed` ones and more than `free`."""
+    if size > max(RATIO * packed, FREE if free is None else free):
         raise UsageError(
             f"{path} unpacks to more than {RATIO} times its size, which no table does; save it again, unpacked"
         )

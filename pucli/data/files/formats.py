@@ -1,7 +1,7 @@
 """Reading of a user's file as a table, with the place of each row for messages.
 
-The format follows from the extension: .csv .tsv .txt .data .dat (also .gz), .xlsx .xls, .parquet, .arff, .mat, .npz,
-.libsvm .svm.
+The format follows from the extension: .csv .tsv .txt .data .dat, .jsonl .ndjson .json, .arff, .libsvm .svm (these also
+packed: .gz .bz2 .xz .zst .zip), .xlsx .xls .ods, .parquet .feather .arrow, .mat, .npz.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,9 +18,12 @@ import numpy as np
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.damaged import check_unpacked, damaged
-from pucli.data.files.decimal_comma import with_decimal_points
+from pucli.data.files.disguises import check_not_address, recognised
+from pucli.data.files.spool import is_stream, reread
 from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_fits
-from pucli.data.files.text_files import (
+from pucli.data.files.text.decimal_comma import with_decimal_points
+from pucli.data.files.text.json_lines import JSON, json_blocks
+from pucli.data.files.text.text_files import (
     SUFFIXES,
     check_names,
     is_text_table,
@@ -29,7 +33,9 @@ from pucli.data.files.text_files import (
     text_layout,
     zero_padded,
 )
+from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, packing, plain_text
 from pucli.data.labels import LABEL
+from pucli.data.reading import Reading, normal, without_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +56,8 @@ class Table(NamedTuple):
         The columns that are written with decimal commas.
     zero_padded : dict of str to str
         Columns of digits with leading zeros, each with an example.
+    reading : Reading
+        How the file was read, to read the next one alike.
     """
 
     frame: pd.DataFrame
@@ -57,13 +65,19 @@ class Table(NamedTuple):
     naming: str = ""
     decimal_commas: frozenset[str] = frozenset()
     zero_padded: Mapping[str, str] = MappingProxyType({})
+    reading: Reading = Reading()
 
 
 class WideTable(NamedTuple):
-    """Sparse features (n, m), named by their numbers from 1, and labels (n,)."""
+    """Sparse features (n, m), named by their numbers from 1, and labels (n,).
+
+    first_feature : int
+        Number of the first feature in the file, 0 or 1.
+    """
 
     X: csr_array
     y: Floats
+    first_feature: int = 1
 
     @property
     def names(self) -> list[str]:
@@ -75,6 +89,7 @@ LIBSVM = (".libsvm", ".svm", ".svmlight")
 WIDE_CELLS = 20_000_000  # a LIBSVM file with fewer cells is read as a table (160 MB)
 WIDE_SHARE = 0.1  # so is a file with a larger share of non-zeros
 MOST_FEATURES = 50_000_000  # of a LIBSVM file
+_AS_IT_IS = Reading()
 SHEET_BYTES = 16 * 2**20  # to which any spreadsheet may unpack
 
 
@@ -86,6 +101,8 @@ def open_table(
     known: Collection[str] = (),
     as_text: Collection[str] = (),
     as_number: Collection[str] = (),
+    how: Reading = _AS_IT_IS,
+    keep: Collection[str] = (),
 ) -> Table:
     """Read a file of one of the supported formats as a table.
 
@@ -101,32 +118,93 @@ def open_table(
     as_text : collection of str
         Columns of a text file whose cells are kept as text ("007" is not 7).
     as_number : collection of str
-        Columns known to hold numbers, see `pucli.data.files.decimal_comma`.
+        Columns known to hold numbers, see `pucli.data.files.text.decimal_comma`.
+    how : Reading
+        The user's options.
+    keep : collection of str
+        Columns in which the user's words for empty cells are kept, such as identifiers.
 
     Raises
     ------
     UsageError
         The file is missing, empty or of an unknown format, or its content does not match its extension.
     """
-    with reading(path):
-        kind = file_kind(path)
-        if kind in SUFFIXES:
-            head = text_head(path)
-            layout = text_layout(path, head, [*known, label] if label is not None else known)
-            check_fits(path, cells_of_text(path, head, layout.separator))
-            [frame] = read_text(path, layout, as_text=as_text)
-            commas = frozenset() if layout.separator == "," else with_decimal_points(frame, as_text, as_number)
-            codes = zero_padded(head, layout)
-            return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
-        if kind in {".xlsx", ".xls"}:
-            return _excel(path, label, sheet, as_text)
-        return _OPENERS[kind](path, label, sheet)
+    how = replace(how, sheet=sheet) if sheet else how
+    with reading(path), reread(path) as file:
+        table = _table(file, [*known, label] if label is not None else list(known), label, as_text, as_number, how)
+    frame = without_missing(table.frame, how.missing, keep)
+    frame.columns = [normal(str(name)) for name in frame.columns]
+    return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
+
+
+def _table(
+    path: Path,
+    known: Collection[str],
+    label: str | None,
+    as_text: Collection[str],
+    as_number: Collection[str],
+    how: Reading,
+) -> Table:
+    kind = file_kind(path)
+    check_content(path, kind)
+    if kind in SUFFIXES:
+        head = text_head(path, how)
+        layout = text_layout(path, head, known, how)
+        check_fits(path, cells_of_text(path, head, layout.separator))
+        [frame] = read_text(path, layout, as_text=as_text)
+        inferred = layout.separator != "," and not how.decimal
+        commas = with_decimal_points(frame, as_text, as_number) if inferred else frozenset()
+        codes = zero_padded(head, layout)
+        return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
+    if kind in SHEETS:
+        return _excel(path, label, how, as_text)
+    if kind in JSON:
+        return _json(path, how)
+    if kind in LIBSVM:
+        return _libsvm(path, how, known)
+    return _OPENERS[kind](path, label, None)
+
+
+def check_applies(how: Reading, files: Collection[Path]) -> None:
+    """Raise UsageError for an option that has no effect on any of the files."""
+    if not files or how == _AS_IT_IS:
+        return
+    kinds = {Path(member_name(path).lower()).suffix for path in files if not is_stream(path)}
+    if len(kinds) < 1 or not kinds <= set(KNOWN):
+        return
+    shown = next(iter(files))
+    if how.sheet and not kinds & set(SHEETS):
+        raise UsageError(f"--sheet {how.sheet}: {shown} has no sheets; only {' '.join(SHEETS)} have")
+    if how.separator and not kinds & set(SUFFIXES):
+        raise UsageError(f"--sep {how.separator}: {shown} is not separated text; leave it out")
+    if how.encoding and not kinds & set(_PACKABLE):
+        raise UsageError(f"--encoding {how.encoding}: {shown} is no text file; leave it out")
+    if how.skip_rows and not kinds & {*SUFFIXES, *SHEETS}:
+        raise UsageError(f"--skip-rows {how.skip_rows}: {shown} is neither separated text nor a workbook; leave it out")
+
+
+def check_content(path: Path, kind: str) -> None:
+    """Raise UsageError if the content of a file is of another kind than `kind`, the kind that its extension names."""
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    packed = packing(head)
+    found = recognised(head, path)
+    if found is None and packed and (packed != "zip" or kind in _PACKABLE):
+        with opened(path) as stream:
+            found = recognised(stream.read(4096))
+    alike = {".xls": SHEETS, ".xlsx": SHEETS, ".ods": SHEETS, ".json": JSON, ".jsonl": JSON, ".feather": FEATHER}
+    if found is None or kind in alike.get(found.suffix, (found.suffix,)):
+        return
+    stem = path.name if path.suffix.lower() not in KNOWN else path.stem
+    way_out = found.advice or f"name it {stem}{found.suffix}"
+    raise UsageError(f"{path} is {found.name}, not {kind.lstrip('.').upper()}; {way_out}")
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Turn every error in reading `path` into a UsageError that describes it."""
     try:
+        check_not_address(path)
         if path.is_dir():
             raise UsageError(f"{path} is a folder; give a file")
         if path.is_file() and path.stat().st_size == 0:
@@ -134,7 +212,10 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         place = _not_utf8(path) if path.is_file() else error.start
-        raise UsageError(f"{path} is not UTF-8 text (byte {place + 1}); save it as UTF-8") from error
+        raise UsageError(
+            f"{path} is not UTF-8 text (byte {place + 1}); give its encoding, e.g. --encoding cp1252 for a file from "
+            "Windows, or save it as UTF-8"
+        ) from error
     except FileNotFoundError as error:
         raise _missing(path) from error
     except ImportError as error:
@@ -155,18 +236,19 @@ def _needed(path: Path, error: ImportError) -> str:
     if path.suffix.lower() in needed:
         form, package = needed[path.suffix.lower()]
         return f"reading {form} needs {package}, no older than pandas asks: pip install --upgrade {package} ({error})"
+    if path.suffix.lower() == ".ods":
+        return "reading ODS needs odfpy: pip install 'pucli[ods]'"
+    if path.suffix.lower() in FEATHER:
+        return "reading Feather needs pyarrow: pip install 'pucli[parquet]'"
     return "reading Parquet needs pyarrow: pip install 'pucli[parquet]'"
 
 
 def _not_utf8(path: Path) -> int:
     """Return the position of the first byte that is not valid UTF-8."""
     import codecs
-    import gzip
 
     decoder, place = codecs.getincrementaldecoder("utf-8")(), 0
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as stream:
+    with opened(path) as stream:
         while raw := stream.read(2**20):
             kept = len(decoder.getstate()[0])
             try:
@@ -187,22 +269,30 @@ def _missing(path: Path) -> UsageError:
 
 
 def file_kind(path: Path) -> str:
-    """Return the extension of a file, without .gz; raise UsageError for an unknown one.
+    """Return the extension of a file, without .gz etc.; raise UsageError for an unknown one.
 
-    A file with another extension (adult.test) is a text file if its first lines look like a table.
+    A file with another extension (adult.test) is recognised by its content, as a text file if its first lines look like
+    a table.
     """
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix not in SUFFIXES and suffix not in _OPENERS:
-        if path.is_file() and is_text_table(path):
+    suffix = Path(member_name(path).lower()).suffix
+    if suffix in KNOWN:
+        return suffix
+    if path.is_file():
+        with path.open("rb") as stream:
+            found = recognised(stream.read(4096), path)
+        if found is None and is_packed(path):
+            with opened(path) as stream:
+                found = recognised(stream.read(4096))
+        if found is not None and found.suffix:
+            return found.suffix
+        if found is not None:
+            raise UsageError(f"{path} is {found.name}; {found.advice}")
+        if is_text_table(path):
             return ".txt"
-        if str(path) == "-":
-            raise UsageError("- is stdin, which only `pucli predict` reads; write it to a file first")
-        known = " ".join([*SUFFIXES, *_OPENERS])
-        raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {known}")
-    return suffix
+    raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {FORMATS}")
 
 
-def _excel(path: Path, label: str | None, sheet: str | None, as_text: Collection[str] = ()) -> Table:
+def _excel(path: Path, label: str | None, how: Reading, as_text: Collection[str] = ()) -> Table:
     import pandas as pd
 
     from pucli.data.files.readers import excel_engine, read_excel
@@ -210,15 +300,50 @@ def _excel(path: Path, label: str | None, sheet: str | None, as_text: Collection
     check_unpacked(path, free=SHEET_BYTES)
     with pd.ExcelFile(path, engine=excel_engine(path)) as book:
         sheets = [str(name) for name in book.sheet_names]
-    if sheet is not None and sheet not in sheets:
+    sheet = how.sheet or sheets[0]
+    if sheet not in sheets:
         raise UsageError(f"{path}: {unknown('sheet', sheet, sheets)}")
-    frame = read_excel(path, sheets[0] if sheet is None else sheet, as_text=as_text).dropna(axis=1, how="all")
+    frame = read_excel(path, sheet, skiprows=how.skip_rows, as_text=as_text).dropna(axis=1, how="all")
     empty = frame.isna().all(axis=1).to_numpy()
-    rows = np.flatnonzero(~empty) + 2
+    rows = np.flatnonzero(~empty) + 2 + how.skip_rows
     frame = frame[~empty].reset_index(drop=True)
     frame.columns = frame.columns.map(str)
-    where = f"row {{}} of sheet {sheet or sheets[0]!r}"
-    return Table(frame, lambda row: where.format(rows[row]))
+    others = ", ".join(repr(name) for name in sheets if name != sheet)
+    naming = f"; sheet {sheet!r} was read, the others are {others} (--sheet NAME)" if others else ""
+    return Table(frame, lambda row: f"row {rows[row]} of sheet {sheet!r}", naming)
+
+
+def _json(path: Path, how: Reading) -> Table:
+    import pandas as pd
+
+    with plain_text(path, how) as text:
+        blocks = list(json_blocks(path, text))
+    frame, lines = blocks[0] if blocks else (pd.DataFrame(), [])
+    return Table(frame, lambda row: f"line {lines[row]}")
+
+
+def _feather(path: Path, label: str | None, sheet: str | None) -> Table:
+    import pyarrow as pa
+    import pyarrow.feather
+
+    with pa.memory_map(str(path)) as source:
+        if source.read(6) != b"ARROW1":
+            source.seek(0)
+            content = pa.ipc.open_stream(source).read_all() if source.read(4) != b"FEA1" else None
+            content = pyarrow.feather.read_table(path) if content is None else content
+        else:
+            source.seek(0)
+            file = pa.ipc.open_file(source)
+            batches, n_rows = [], 0
+            for number in range(file.num_record_batches):
+                batches.append(file.get_batch(number))
+                n_rows += batches[-1].num_rows
+                check_fits(path, n_rows * len(file.schema.names))
+            content = pa.Table.from_batches(batches, file.schema)
+        check_names(path, content.column_names)
+        # identifiers in an index are columns, and integers beside empty cells stay exact
+        frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return Table(frame, lambda row: f"row {row + 1}")
 
 
 def _parquet(path: Path, label: str | None, sheet: str | None) -> Table:
@@ -231,7 +356,7 @@ def _parquet(path: Path, label: str | None, sheet: str | None) -> Table:
 
 
 def _arff(path: Path, label: str | None, sheet: str | None) -> Table:
-    from pucli.data.files.arff import read_arff
+    from pucli.data.files.text.arff import read_arff
 
     try:
         frame, lines = read_arff(path)
@@ -243,17 +368,35 @@ def _arff(path: Path, label: str | None, sheet: str | None) -> Table:
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
-def _libsvm(path: Path, label: str | None, sheet: str | None) -> Table:
-    from sklearn.datasets import load_svmlight_file
-
+def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
     from pucli.data.files.readers import label_frame
 
-    X, y = load_svmlight_file(str(path))
-    frame = label_frame(X.toarray(), y, [str(i) for i in range(1, X.shape[1] + 1)])
-    return Table(frame, lambda row: f"row {row + 1}", f"; the label of a LIBSVM file is called {LABEL!r}")
+    X, y, first = _svmlight(path, how)
+    width = max([X.shape[1], *(int(name) for name in known if name.isdecimal() and int(name) <= MOST_FEATURES)])
+    check_fits(path, float(X.shape[0]) * width)
+    X.resize(X.shape[0], width)  # a feature that no row has is zero
+    frame = label_frame(X.toarray(), y, [str(i) for i in range(1, width + 1)])
+    naming = f"; the label of a LIBSVM file is called {LABEL!r}"
+    return Table(frame, lambda row: f"row {row + 1}", naming, reading=replace(how, first_feature=first))
 
 
-def open_wide(path: Path, *, always: bool = False) -> WideTable | None:
+def _svmlight(path: Path, how: Reading) -> tuple[csr_array, Floats, int]:
+    """Return the features, numbered from 0, the labels, and the number of the first feature in the file, 0 or 1."""
+    from scipy.sparse import csr_array
+    from sklearn.datasets import load_svmlight_file
+
+    with plain_text(path, how) as text:
+        X, y = load_svmlight_file(text, zero_based=True)
+    least = int(X.indices.min()) if X.nnz else 1
+    first = min(least, 1) if how.first_feature is None else how.first_feature
+    if least < first:
+        raise UsageError(
+            f"{path} has a feature 0, but the features of the training file are numbered from 1; count alike"
+        )
+    return csr_array(X[:, first:]), y, first
+
+
+def open_wide(path: Path, *, always: bool = False, how: Reading = _AS_IT_IS) -> WideTable | None:
     """Read a LIBSVM file as a sparse matrix; return None if it should be read as a table.
 
     Parameters
@@ -261,28 +404,26 @@ def open_wide(path: Path, *, always: bool = False) -> WideTable | None:
     path : Path
     always : bool, default=False
         Whether to return a small or dense file as a sparse matrix as well.
+    how : Reading
+        The user's options, and the number of the first feature of the training file.
 
     Raises
     ------
     UsageError
         The file is missing or damaged, or, with `always`, not a LIBSVM file.
     """
-    if Path(path.name.lower().removesuffix(".gz")).suffix not in LIBSVM:
+    if is_stream(path) or Path(member_name(path).lower()).suffix not in LIBSVM:
         if always:
             raise UsageError(f"{path}: the model was trained on sparse rows; give a LIBSVM file ({' '.join(LIBSVM)})")
         return None
-    from scipy.sparse import csr_array
-    from sklearn.datasets import load_svmlight_file
-
     with reading(path):
-        check_unpacked(path)
-        X, y = load_svmlight_file(str(path))
+        X, y, first = _svmlight(path, how)
         if X.shape[1] > MOST_FEATURES:
             raise UsageError(f"{path} has a feature of number {X.shape[1]}; at most {MOST_FEATURES} are read")
         n_cells = X.shape[0] * X.shape[1]
         if not always and (n_cells < WIDE_CELLS or X.nnz > WIDE_SHARE * n_cells):
             return None
-        return WideTable(csr_array(X), y)
+        return WideTable(X, y, first)
 
 
 def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
@@ -346,11 +487,19 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
     return Table(frame, lambda row: f"row {row + 1}", naming)
 
 
+SHEETS = (".xlsx", ".xls", ".ods")
+FEATHER = (".feather", ".arrow")
 _OPENERS: dict[str, Callable[[Path, str | None, str | None], Table]] = {
-    **dict.fromkeys((".xlsx", ".xls"), _excel),
     ".parquet": _parquet,
+    **dict.fromkeys(FEATHER, _feather),
     ".arff": _arff,
     ".mat": _mat,
     ".npz": _npz,
-    **dict.fromkeys(LIBSVM, _libsvm),
 }
+_PACKABLE = (*SUFFIXES, *JSON, ".arff", *LIBSVM)
+KNOWN = (*_PACKABLE, *SHEETS, *_OPENERS)
+FORMATS = (
+    f"{' '.join(_PACKABLE)} (also {' '.join(PACKED_SUFFIXES)}), .xlsx .xls .mat .npz; with pucli[parquet]: .parquet "
+    f"{' '.join(FEATHER)} and .zst; with pucli[ods]: .ods"
+)
+"""Known extensions, for messages."""

@@ -6,6 +6,7 @@ Numbers are parsed to the nearest double, so that a spreadsheet and its text cop
 from __future__ import annotations
 
 import warnings
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -80,10 +81,13 @@ def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.D
     return frame.dropna(how="all").dropna(axis=1, how="all")
 
 
-def excel_engine(path: Path) -> Literal["openpyxl", "xlrd"]:
-    """Return the reader of a workbook: the newer kind is a ZIP archive."""
+def excel_engine(path: Path) -> Literal["openpyxl", "xlrd", "odf"]:
+    """Return the reader of a workbook: the newer kinds are ZIP archives, of which ODS names its type."""
     with path.open("rb") as file:
-        return "openpyxl" if file.read(2) == b"PK" else "xlrd"
+        if file.read(2) != b"PK":
+            return "xlrd"
+    with zipfile.ZipFile(path) as archive:
+        return "odf" if "mimetype" in archive.namelist() else "openpyxl"
 
 
 def read_excel(
@@ -113,7 +117,7 @@ def read_excel(
 
 
 def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
-    from pucli.data.files.arff import read_arff
+    from pucli.data.files.text.arff import read_arff
 
     return read_arff(path)[0]
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
 from pucli.core.errors import UsageError
-from pucli.data.files.decimal_comma import with_decimal_points
-from pucli.data.files.formats import Table, file_kind, open_table, reading
-from pucli.data.files.text_files import (
+from pucli.data.files.disguises import check_is_text, recognised
+from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
+from pucli.data.files.spool import STDIN, is_stream, reread, shown
+from pucli.data.files.text.decimal_comma import with_decimal_points
+from pucli.data.files.text.text_files import (
     SUFFIXES,
     TextLayout,
     head_text,
@@ -25,28 +28,42 @@ from pucli.data.files.text_files import (
     text_head,
     text_layout,
 )
+from pucli.data.files.unpacking import buffered, packing, plain_stream
+from pucli.data.reading import Reading, without_missing
 from pucli.data.rows.tables import existing_column
 
 BLOCK = 8192
 """Number of rows in a block; a multiple of the block sizes of linear algebra libraries."""
 
-STDIN = Path("-")
+_AS_IT_IS = Reading()
 
 
 def read_blocks(
-    path: Path, needed: Sequence[str], *, as_text: Collection[str] = (), rows: int = BLOCK
+    path: Path | Sequence[Path],
+    needed: Sequence[str],
+    *,
+    as_text: Collection[str] = (),
+    rows: int = BLOCK,
+    how: Reading = _AS_IT_IS,
+    keep: Collection[str] = (),
 ) -> Iterator[Table]:
     """Read some columns of a file in blocks of rows.
 
     Parameters
     ----------
-    path : Path
-        Text files and Parquet are streamed; other formats are read at once. "-" is stdin, as text or Parquet.
+    path : Path or sequence of Path
+        One file, or several of which each has all columns. Text files and Parquet are streamed; other formats are read
+        at once. "-" is stdin; text of it, packed or not, is streamed.
     needed : sequence of str
         The columns to read.
     as_text : collection of str
         Columns of a text file whose cells are kept as text.
     rows : int
+        Number of rows in a block.
+    how : Reading
+        The user's options.
+    keep : collection of str
+        Columns in which the user's words for empty cells are kept.
 
     Yields
     ------
@@ -58,42 +75,66 @@ def read_blocks(
     UsageError
         The file or a column is missing, or the content does not match the file extension.
     """
-    found = False
-    for table in _blocks(path, needed, as_text, rows):
-        found |= len(table.frame) > 0
-        yield table
-    if not found:
-        raise UsageError(f"{'stdin' if path == STDIN else path} has no data rows")
+    files = [path] if isinstance(path, Path) else list(path)
+    start = 0
+    for file in files:
+        n_rows = 0
+        for table in _blocks(file, needed, as_text, rows, how):
+            frame = without_missing(table.frame, how.missing, keep)
+            n_rows += len(frame)
+            yield table._replace(
+                frame=frame, place=_place_in(table.place, file, start) if len(files) > 1 else table.place
+            )
+        if not n_rows:
+            raise UsageError(f"{shown(file)} has no data rows")
+        start += n_rows
 
 
-def _blocks(path: Path, needed: Sequence[str], as_text: Collection[str], rows: int) -> Iterator[Table]:
-    if path == STDIN:
-        yield from _from_stdin(needed, as_text, rows)
+def _place_in(place: Callable[[int], str], file: Path, start: int) -> Callable[[int], str]:
+    """Return the place of a row of several files, of which those before `file` have `start` rows."""
+    return lambda row: f"{place(row - start)} of {file}"
+
+
+def _blocks(path: Path, needed: Sequence[str], as_text: Collection[str], rows: int, how: Reading) -> Iterator[Table]:
+    if is_stream(path):
+        yield from _from_stream(path, needed, as_text, rows, how)
         return
     with reading(path):
         kind = file_kind(path)
+        check_content(path, kind)
         if kind in SUFFIXES:
-            layout = text_layout(path, text_head(path), needed)
+            layout = text_layout(path, text_head(path, how), needed, how)
             yield from _text_blocks(path, layout, None, needed, as_text, rows)
         elif kind == ".parquet":
             yield from _parquet_blocks(path, path, needed, rows)
         else:
-            table = open_table(path, None, known=needed, as_text=as_text, as_number=needed)
+            table = open_table(path, None, known=needed, as_text=as_text, as_number=needed, how=how)
             _check(path, table, needed)
             for start in range(0, len(table.frame), rows):
                 yield table._replace(frame=table.frame.iloc[start : start + rows])
 
 
-def _from_stdin(needed: Sequence[str], as_text: Collection[str], rows: int) -> Iterator[Table]:
-    path, stream = Path("stdin"), sys.stdin.buffer
-    with reading(path):
-        head = read_head(stream)
-        if head[:4] == b"PAR1":
-            yield from _parquet_blocks(path, io.BytesIO(head + stream.read()), needed, rows)
+def _from_stream(
+    path: Path, needed: Sequence[str], as_text: Collection[str], rows: int, how: Reading
+) -> Iterator[Table]:
+    """Read a stream: text as it comes, other formats from a copy."""
+    name = Path(shown(path))
+    with reading(name), nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as opened:
+        stream = buffered(opened)
+        start = stream.peek(4096)
+        found = recognised(start)
+        if packing(start) == "zip" or (found is not None and found.suffix):
+            with reread(path, stream) as file:
+                yield from _blocks(file, needed, as_text, rows, how)
             return
-        layout = text_layout(path, head_text(head), needed)
-        source = io.BufferedReader(_Rejoined(head, stream))
-        yield from _text_blocks(path, layout, source, needed, as_text, rows)
+        with plain_stream(stream, name, how) as text:
+            head = read_head(text)
+            check_is_text(head, name)
+            layout = text_layout(name, head_text(head), needed, how)
+            source = io.BufferedReader(_Rejoined(head, text))
+            for _ in range(layout.reading.skip_rows - how.skip_rows):
+                source.readline()
+            yield from _text_blocks(name, layout, source, needed, as_text, rows)
 
 
 def _text_blocks(
@@ -112,7 +153,7 @@ def _text_blocks(
     _check(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming), needed)
     for frame in read_text(path, layout, source=source, as_text=as_text, rows=rows):
         block = frame[list(needed)].copy()
-        if layout.separator != ",":
+        if layout.separator != "," and not layout.reading.decimal:
             with_decimal_points(block, as_text, needed)
         yield Table(block, place, layout.naming)
 

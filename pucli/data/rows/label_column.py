@@ -12,6 +12,7 @@ from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.selection import class_text
 from pucli.data.labels import NOT_LABELLED, YES
+from pucli.data.reading import normal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,6 +204,12 @@ def _as_written(value: str, present: Sequence[str]) -> str | None:
     """Return the class equal to `value` as text, as a number or as a truth value."""
     if value.strip() in present:
         return value.strip()
+    composed = {normal(candidate): candidate for candidate in present}
+    if normal(value.strip()) in composed:
+        return composed[normal(value.strip())]
+    truth = {"true": "1", "false": "0"}.get(value.strip().casefold())
+    if truth in present and set(present) <= {"0", "1"}:  # a sheet shows TRUE
+        return truth
     for candidate in present:
         try:
             if float(candidate) == float(value):

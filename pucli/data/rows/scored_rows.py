@@ -10,7 +10,9 @@ import numpy as np
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError
+from pucli.data.files.several_files import files_of, title_of
 from pucli.data.labels import NOT_LABELLED
+from pucli.data.reading import Reading
 from pucli.data.rows.label_column import UNLABELED, LabelColumn, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import KnownRows, fingerprints, known_rows, row_hashes
 from pucli.data.rows.user_file import apply_file
@@ -49,13 +51,14 @@ class ScoredRows(NamedTuple):
 
 
 def scored_rows(
-    path: Path,
+    path: Path | Sequence[Path],
     column: str,
     encoder: TableEncoder,
     about: Mapping[str, Any],
     *,
     positive: str | None = None,
     empty_is_unlabeled: bool = False,
+    how: Reading | None = None,
 ) -> ScoredRows:
     """Return the labelled rows of a file.
 
@@ -71,13 +74,18 @@ def scored_rows(
         The class that counts as positive; by default that of the model if it was trained on a file.
     empty_is_unlabeled : bool
         Whether rows with an empty label cell are unlabeled rows, kept with label 0, instead of rows of unknown class.
+    how : Reading, optional
+        Options for reading; by default those of the training file.
 
     Raises
     ------
     UsageError
         No row has a label, or no row has a class of the model.
     """
-    X, labels, _, _, warnings = apply_file(path, encoder, column)
+    files = files_of(path)
+    how = Reading.of_record(about.get("reading", {})) if how is None else how
+    X, labels, _, _, warnings = apply_file(files, encoder, column, how)
+    path = Path(title_of(files))
     assert labels is not None
     trained = about.get("data", {})
     if about.get("kind") != "pu":

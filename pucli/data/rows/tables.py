@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import Table, open_table
+from pucli.data.files.formats import Table
+from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.reading import Reading
 from pucli.data.rows.label_column import LabelColumn
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ LARGEST = 1e150
 
 
 def read_table(
-    path: str | Path,
+    path: str | Path | Sequence[Path],
     *,
     label: str | None = None,
     positive: str | int | None = None,
@@ -31,13 +34,15 @@ def read_table(
     multiclass: bool = False,
     unlabeled: int | None = None,
     allow_missing: bool = False,
+    how: Reading | None = None,
 ) -> tuple[Floats, AnyArray | None, list[str]]:
     """Read features and labels from a CSV, TSV, Parquet, XLSX, ARFF, MAT, LIBSVM or NPZ file.
 
     Parameters
     ----------
-    path : the file; its format follows from its extension. Text may be separated by comma, semicolon, tab or blanks,
-        with or without a header line, plain or .gz. Columns without names are numbered from 1.
+    path : the file, or several with the same columns; the format follows from its extension. Text may be separated by
+        comma, semicolon, bar, tab or blanks, with or without a header line, plain or packed. Columns without names are
+        numbered from 1.
     label : the column of the labels (MAT, NPZ: variable; LIBSVM: "label"); None if the file has no labels.
     positive : the class that counts as positive; all others, including empty label cells, are negative. By default, the
         column must hold two classes, of which the larger is positive.
@@ -46,6 +51,7 @@ def read_table(
     multiclass : whether to return the classes themselves, of any number.
     unlabeled : with multiclass, the label of rows with an empty label cell; without it, such a cell is an error.
     allow_missing : whether feature cells may be empty; they are NaN in X.
+    how : further options for reading.
 
     Returns
     -------
@@ -58,7 +64,9 @@ def read_table(
     UsageError
         The file, a column, a class or a cell is missing or invalid.
     """
-    X, labels, names = read_labelled(path, label=label, features=features, sheet=sheet, allow_missing=allow_missing)
+    how = how or Reading()
+    how = replace(how, sheet=sheet) if sheet else how
+    X, labels, names = read_labelled(path, label=label, features=features, allow_missing=allow_missing, how=how)
     if labels is None:
         return X, None, names
     wanted = None if positive is None else str(positive)
@@ -66,16 +74,17 @@ def read_table(
 
 
 def read_labelled(
-    path: str | Path,
+    path: str | Path | Sequence[Path],
     *,
     label: str | None = None,
     features: Sequence[str] | None = None,
-    sheet: str | None = None,
     allow_missing: bool = False,
+    how: Reading | None = None,
 ) -> tuple[Floats, LabelColumn | None, list[str]]:
     """Return X, the label column and the feature names; parameters as in `read_table`."""
-    path = Path(path)
-    table = open_table(path, label, sheet)
+    files = files_of(path)
+    path = Path(title_of(files))
+    table = open_files(files, label, known=features or (), how=how or Reading())
     frame = table.frame
     frame.columns = frame.columns.map(str)
     if len(frame) == 0:

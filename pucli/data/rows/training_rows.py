@@ -13,6 +13,9 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.memory import return_memory_of_reader
 from pucli.core.seeding import stream
+from pucli.data.files.several_files import title_of
+from pucli.data.files.spool import spooled_size
+from pucli.data.reading import Reading
 from pucli.data.rows.label_column import UNLABELED, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
 from pucli.data.rows.tables import read_labelled
@@ -60,6 +63,10 @@ class RowSource:
         See `pucli.data.fetch`.
     choice : ColumnChoice
         The user's choice of columns of `data`.
+    more : sequence of Path
+        Further files with the columns of `data`, read as one table with it.
+    reading : Reading
+        The user's options for reading `data`.
     """
 
     dataset: str | None = None
@@ -75,6 +82,13 @@ class RowSource:
     mirror: str | None = None
     offline: bool = False
     choice: ColumnChoice = field(default_factory=ColumnChoice)
+    more: Sequence[Path] = ()
+    reading: Reading = field(default_factory=Reading)
+
+    @property
+    def files(self) -> list[Path]:
+        """Return the files."""
+        return [] if self.data is None else [Path(self.data), *self.more]
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,8 @@ class TrainingRows:
         That labelled rows seem to be the same cases several times, "" if not.
     marks : DataFrame or None
         The number of each row in its source, from 1, and its cells in `id_columns`.
+    reading : Reading
+        How the file was read, to read new files alike.
     """
 
     X: Floats
@@ -138,6 +154,7 @@ class TrainingRows:
     leaks: tuple[str, ...] = ()
     repeated: str = ""
     marks: pd.DataFrame | None = None
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def labelled(self) -> Bools:
@@ -233,9 +250,12 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
     _one_source(source, "--data FILE")
     _no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
     if source.data is not None:
-        X, _, names = read_labelled(source.data, allow_missing=allow_missing)
-        about: dict[str, Any] = {"file": str(source.data)}
-        return _drawn(TrainingRows(X, None, names, None, None, "all", about, title=str(source.data)), source)
+        X, _, names = read_labelled(source.files, allow_missing=allow_missing, how=source.reading)
+        about: dict[str, Any] = _named(source)
+        title, notes = title_of(source.files), _spool_notes(source)
+        return _drawn(
+            TrainingRows(X, None, names, None, None, "all", about, title, notes=notes, reading=source.reading), source
+        )
     dataset = _loaded(source, multiclass=False)
     train, test = held_out_rows(len(dataset.X), source.seed, source.repeat)
     about = {"dataset": dataset.name, "content_sha256": dataset.content_sha256}
@@ -294,6 +314,8 @@ def _one_source(source: RowSource, file_options: str) -> None:
 def _no_choice(source: RowSource, why: str) -> None:
     if source.choice != ColumnChoice():
         raise UsageError(f"--as, --drop, --only and --id {why}.")
+    if source.data is None and source.reading != Reading():
+        raise UsageError(f"{source.reading.words} needs --data; a declared data set has its own reader.")
 
 
 def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
@@ -339,6 +361,22 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
     )
 
 
+def _named(source: RowSource) -> dict[str, Any]:
+    """Return the names of the files as JSON values."""
+    found: dict[str, Any] = {"file": str(source.data)}
+    return found | ({"files": [str(path) for path in source.files]} if source.more else {})
+
+
+def _spool_notes(source: RowSource) -> tuple[str, ...]:
+    """Return which files were streams that had to be copied."""
+    sizes = {title_of([file]): spooled_size(file) for file in source.files}
+    return tuple(
+        f"{name} is read only once: {size / 1e6:.3g} MB were copied to a temporary file"
+        for name, size in sizes.items()
+        if size is not None
+    )
+
+
 def _marks(rows: Ints, ids: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the numbers from 1 of `rows`, and the identifiers `ids` of the same rows."""
     import pandas as pd
@@ -371,7 +409,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     """Read the user's file; its label column marks the labelled rows."""
     if kind != "pu" and source.positive is not None:
         raise UsageError("--positive marks labelled positives, but this method learns from classes; leave it out.")
-    file = fit_file(Path(str(source.data)), str(source.label), source.choice)
+    file = fit_file(source.files, str(source.label), source.choice, source.reading)
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
     doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
@@ -380,7 +418,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     again = [f"{repeated}."] if repeated else repeated_ids(ids, y == 1 if kind == "pu" else y != UNLABELED)
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
-    about = {"file": str(source.data), "label": source.label, **fingerprints(file.X, y)}
+    about = {**_named(source), "label": source.label, **fingerprints(file.X, y)}
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
     return TrainingRows(
         X=file.X,
@@ -390,7 +428,9 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         y_test=None,
         denominator="all" if source.scenario == "single-training-set" else "unlabeled",
         about={**about, "positive": words["1"] if kind == "pu" else None},
-        title=f"{source.data}, label column {source.label!r}",
+        title=f"{title_of(source.files)}, label column {source.label!r}",
+        notes=_spool_notes(source),
+        reading=file.table.reading,
         label_column=str(source.label),
         words=words,
         unlabeled=0 if kind == "pu" else UNLABELED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,10 +13,12 @@ from pucli.data.encode.columns import Column
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
-from pucli.data.files.decimal_comma import NOTE
-from pucli.data.files.formats import Table, WideTable, open_table, open_wide
+from pucli.data.files.formats import Table, WideTable, open_wide
+from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.files.text.decimal_comma import NOTE
 from pucli.data.frames import TableError
 from pucli.data.labels import LABEL
+from pucli.data.reading import Reading
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.tables import existing_column
 
@@ -96,15 +98,22 @@ class EncodedFile(NamedTuple):
     warnings: list[str]
 
 
-def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) -> EncodedFile:
+_AS_IT_IS = Reading()
+
+
+def fit_file(
+    path: Path | Sequence[Path], label: str | None, choice: ColumnChoice | None = None, how: Reading = _AS_IT_IS
+) -> EncodedFile:
     """Read a training file and fit the encoder on all of its rows.
 
     Parameters
     ----------
-    path, label : Path, str or None
-        The file and its label column, if any.
+    path, label : Path or sequence of Path, str or None
+        The file, or several with the same columns, and the label column, if any.
     choice : ColumnChoice, optional
         The user's choice of columns.
+    how : Reading
+        The user's options for reading.
 
     Raises
     ------
@@ -112,17 +121,20 @@ def fit_file(path: Path, label: str | None, choice: ColumnChoice | None = None) 
         The file, a column, the label or a cell is missing or invalid, or no column has features.
     """
     choice = choice or ColumnChoice()
-    wide = open_wide(path)
+    files = files_of(path)
+    path = Path(title_of(files))
+    wide = open_wide(files[0], how=how) if len(files) == 1 else None
     if wide is not None:
         if choice != ColumnChoice():
             raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
-        return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label)
-    table = _opened(path, label, choice.named, choice.as_text, choice.as_number)
+        return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label, how)
+    columns = {"known": choice.named, "as_text": choice.as_text, "as_number": choice.as_number, "keep": choice.ids}
+    table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
     labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
     try:
-        encoder = TableEncoder(kinds).fit(frame)
+        encoder = TableEncoder(kinds, decimal=how.decimal).fit(frame)
         tally = Tally(table.place)
         X = encoder.transform(frame, tally)
     except TableError as error:
@@ -149,16 +161,25 @@ def _noted(column: Column, table: Table) -> Column:
     return replace(column, remark="; ".join(text for text in (NOTE, column.remark) if text))
 
 
-def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> EncodedFile:
-    """Read a file with the encoder of a model; the warnings name cells not seen in training.
+def apply_file(
+    path: Path | Sequence[Path], encoder: TableEncoder, label: str | None = None, how: Reading = _AS_IT_IS
+) -> EncodedFile:
+    """Read a file, or several, with the encoder of a model; the warnings name cells not seen in training.
 
-    Raises UsageError if a column of the model, the label or a cell is missing or invalid.
+    `how` has the options with which the training file was read, or the user's own. Raises UsageError if a column of the
+    model, the label or a cell is missing or invalid.
     """
+    files = files_of(path)
+    path = Path(title_of(files))
+    encoder = encoder.written_with(how.decimal)
     if encoder.sparse_:
-        wide = open_wide(path, always=True)
+        if len(files) > 1:
+            raise UsageError("the model was trained on sparse rows; give one LIBSVM file")
+        wide = open_wide(files[0], always=True, how=how)
         assert wide is not None
-        return _wide_file(path, wide, encoder, label)
-    table = _opened(path, label, encoder.needed, encoder.read_as_text, encoder.needed)
+        return _wide_file(path, wide, encoder, label, how)
+    columns = {"known": encoder.needed, "as_text": encoder.read_as_text, "as_number": encoder.needed}
+    table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
     labels = None if label is None else label_column(path, table, label)
     for name in encoder.needed:
         existing_column(path, table, name)
@@ -170,10 +191,12 @@ def apply_file(path: Path, encoder: TableEncoder, label: str | None = None) -> E
     return EncodedFile(X, labels, encoder, table, tally.lines())
 
 
-def _wide_file(path: Path, wide: WideTable, encoder: TableEncoder, label: str | None) -> EncodedFile:
+def _wide_file(path: Path, wide: WideTable, encoder: TableEncoder, label: str | None, how: Reading) -> EncodedFile:
     import pandas as pd
 
-    table = Table(pd.DataFrame({LABEL: wide.y}), lambda row: f"row {row + 1}", "; the rows are sparse")
+    how = replace(how, first_feature=wide.first_feature)
+    frame = pd.DataFrame({LABEL: wide.y})
+    table = Table(frame, lambda row: f"row {row + 1}", "; the rows are sparse", reading=how)
     labels = None if label is None else label_column(path, table, label)
     return EncodedFile(fitted_width(wide.X, encoder.n_features_in_), labels, encoder, table, [])
 
@@ -199,11 +222,8 @@ def label_column(path: Path, table: Table, label: str) -> LabelColumn:
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
 
 
-def _opened(
-    path: Path, label: str | None, known: Collection[str], as_text: Collection[str], as_number: Collection[str]
-) -> Table:
-    table = open_table(path, label, known=known, as_text=as_text, as_number=as_number)
-    table.frame.columns = table.frame.columns.map(str)
+def _filled(path: Path, table: Table) -> Table:
+    """Return a table, or raise UsageError if it has no rows."""
     if len(table.frame) == 0:
-        raise UsageError(f"{path} has no data rows")
+        raise UsageError(f"{path} has no data rows{table.naming}")
     return table

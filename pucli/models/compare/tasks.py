@@ -7,6 +7,7 @@ held-out part is scored by metrics that need no classes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.data.rows.user_file import ColumnChoice
+from pucli.data.reading import Reading
 from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import stream
@@ -111,20 +113,21 @@ def declared_task(
 
 
 def own_task(
-    path: Path,
+    path: Path | Sequence[Path],
     label: str,
     positive: str | None,
     *,
     known: bool,
     choice: ColumnChoice | None = None,
     scenario: str = "case-control",
+    reading: Reading | None = None,
 ) -> Task:
     """Return the rows of a file; its columns are encoded once, from all rows and without their labels.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    path : Path or sequence of Path
+        The file, or several with the same columns.
     label : str
         Its label column.
     positive : str or None
@@ -135,10 +138,22 @@ def own_task(
         What the user says about the columns.
     scenario : str
         As in `Task`.
+    reading : Reading, optional
+        The user's options for reading.
     """
+    from pucli.data.files.several_files import files_of, title_of
     from pucli.data.rows.training_rows import RowSource, training_rows
 
-    source = RowSource(data=path, label=label, positive=positive, choice=choice or ColumnChoice())
+    first, *more = files_of(path)
+    source = RowSource(
+        data=first,
+        label=label,
+        positive=positive,
+        choice=choice or ColumnChoice(),
+        more=more,
+        reading=reading or Reading(),
+    )
+    path = Path(title_of([first, *more]))
     rows = training_rows("pu", source)
     if not isinstance(rows.X, np.ndarray):
         raise UsageError(f"{path} is sparse and wide, which a comparison does not take.")

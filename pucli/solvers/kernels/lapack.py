@@ -6,6 +6,8 @@ seconds more to compile, nearly all of it for the texts of errors that cannot oc
 
 from __future__ import annotations
 
+from typing import Any
+
 import llvmlite.binding
 import numpy as np
 from numba import njit, types
@@ -16,8 +18,8 @@ from pucli.core.arrays import Floats
 # Compiled code that was cached finds the routine by this name.
 _NAME = "pucli_dgesv"
 llvmlite.binding.add_symbol(_NAME, get_cython_function_address("scipy.linalg.cython_lapack", "dgesv"))
-_integers, _numbers = types.CPointer(types.int32), types.CPointer(types.float64)
-_dgesv = types.ExternalFunction(
+_integers, _numbers = types.CPointer(types.int32), types.CPointer(types.float64)  # type: ignore[no-untyped-call]
+_dgesv: Any = types.ExternalFunction(
     _NAME,
     types.void(_integers, _integers, _numbers, _integers, _integers, _numbers, _integers, _integers),
 )

@@ -263,7 +263,7 @@ def test_dates_of_several_forms_are_the_same_moments(written):
         assert np.array_equal(encoder.transform(pd.DataFrame({"seen": new})), expected)
 
 
-@pytest.mark.parametrize("written", ["%d.%m.%y", "%b %Y", "%a, %d %b %Y %H:%M:%S GMT", "%Y-%m-%d %H:%M:%S UTC"])
+@pytest.mark.parametrize("written", ["%d.%m.%y", "%b %Y", "%a, %d %b %Y %H:%M:%S GMT"])
 def test_dates_that_are_not_read_are_warned_of(written):
     found = column(pd.date_range("2024-01-01", periods=200, freq="29h").strftime(written))
     assert found.kind != "date" and "holds dates of a form that is not read" in found.warning

@@ -10,7 +10,7 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
 from pucli.data.files.formats import open_table
-from pucli.data.files.text_files import HEAD
+from pucli.data.files.text.text_files import HEAD
 
 
 def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monkeypatch):

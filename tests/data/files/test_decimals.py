@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.core.errors import UsageError
 from pucli.data.rows.blocks import STDIN, read_blocks
 from pucli.data.rows.user_file import ColumnChoice, apply_file, fit_file
 
@@ -47,11 +46,13 @@ def test_a_column_with_a_cell_of_another_form_is_left_as_it_is(tmp_path, cell):
     assert "price" not in fit_file(written(tmp_path / "c.csv", frame), "bought").table.decimal_commas
 
 
-def test_a_comma_in_a_file_separated_by_commas_is_no_decimal_point(tmp_path):
+def test_quoted_decimal_commas_in_a_file_separated_by_commas_are_read_and_said(tmp_path):
     path = written(tmp_path / "c.csv", table(), ",")
-    assert not fit_file(path, "bought").table.decimal_commas
-    with pytest.raises(UsageError, match="no cell is a number"):
-        fit_file(path, "bought", ColumnChoice({"price": "number"}))
+    file = fit_file(path, "bought")
+    assert not file.table.decimal_commas
+    np.testing.assert_array_equal(file.X[:, 0], table()["price"])
+    assert any("'price' holds numbers with signs or units" in line for line in file.warnings)
+    np.testing.assert_array_equal(fit_file(path, "bought", ColumnChoice({"price": "number"})).X[:, 0], table()["price"])
 
 
 def test_the_kind_given_by_the_user_decides(tmp_path):

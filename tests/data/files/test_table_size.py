@@ -1,5 +1,8 @@
-"""A table that does not fit into the memory, and stdin, are refused before they are read."""
+"""A table that does not fit into the memory is refused before it is read."""
 
+import io
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +24,8 @@ def test_a_table_larger_than_the_memory_is_refused_before_it_is_read(kind, tmp_p
         open_table(path, None)
 
 
-def test_stdin_is_read_by_predict_alone():
-    with pytest.raises(UsageError, match="only `pucli predict` reads"):
+def test_a_stream_larger_than_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("pucli.data.files.spool.available_bytes", lambda: 1000)
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(b"a,b\n" + 400 * b"1,2\n")))
+    with pytest.raises(UsageError, match="stdin holds more than the 1e-06 GB of free memory"):
         open_table(Path("-"), None)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
 from pucli.data import read_table, table_notes
-from pucli.data.files.arff import read_arff, split_row
 from pucli.data.files.formats import reading
+from pucli.data.files.text.arff import read_arff, split_row
 from tests.helpers import examples
 
 X = np.array([[1.5, -2.0], [0.1, 4.0], [1e-3, 7.0], [3.0, 8.25]])
@@ -287,7 +287,7 @@ def test_pickles_in_an_npz_are_not_loaded(tmp_path):
 def test_variables_of_array_files(tmp_path):
     np.save(tmp_path / "s.npy", X)
     (tmp_path / "s.npy").rename(tmp_path / "s.npz")
-    with pytest.raises(UsageError, match="holds a single array; save features X and labels y"):
+    with pytest.raises(UsageError, match="holds a single array, not NPZ; save features X and labels y"):
         read_table(tmp_path / "s.npz")
     np.savez(tmp_path / "t.npz", A=np.ones((3, 2)), B=np.ones((3, 2)))
     with pytest.raises(UsageError, match=r"must be a matrix called 'X'; variables: A \(3, 2\), B \(3, 2\)"):

@@ -7,22 +7,23 @@ memory of its table or of one block.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError
-from pucli.data.files.damaged import check_unpacked
-from pucli.data.files.decimal_comma import has_decimal_comma
 from pucli.data.files.readers import read_csv
-from pucli.data.files.stray_quotes import check_quotes, refuse_stray_quote
+from pucli.data.files.text.decimal_comma import has_decimal_comma
+from pucli.data.files.text.stray_quotes import check_quotes, refuse_stray_quote
+from pucli.data.files.unpacking import member_name, plain_text
 from pucli.data.frames import EMPTY
+from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,32 +31,36 @@ if TYPE_CHECKING:
 HEAD = 2**16  # bytes from which the layout is inferred
 LONGEST = 2**26  # bytes that two lines may have
 SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
+_AS_IT_IS = Reading()
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
 
 
 class TextLayout(NamedTuple):
-    """Layout of a text file: the separator ("," ";" tab or " "), whether it has a header line, and the column names."""
+    """Layout of a text file: the separator, one character, whether it has a header line, and the column names.
+
+    `reading` has the user's options and what the file itself says of them.
+    """
 
     separator: str
     header: bool
     names: list[str]
+    reading: Reading = Reading()
 
     @property
     def naming(self) -> str:
         """Return a note on how columns are named, for errors about a name."""
         if self.header:
-            return ""
+            return self.reading.note
         return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
 
 
-def text_head(path: Path) -> str:
-    """Return the first lines of a file, plain or gzip, as text."""
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as stream:
+def text_head(path: Path, reading: Reading = _AS_IT_IS) -> str:
+    """Return the first lines of a file, unpacked, as text."""
+    with plain_text(path, reading) as stream:
         return head_text(read_head(stream))
 
 
-def read_head(stream: IO[bytes] | gzip.GzipFile) -> bytes:
+def read_head(stream: IO[bytes]) -> bytes:
     """Return the beginning of a file: more than `HEAD` bytes, or all there are; two lines unless they are endless."""
     pieces = [stream.read(HEAD + 1)]
     lines, size = pieces[0].count(b"\n"), len(pieces[0])
@@ -84,7 +89,7 @@ def is_text_table(path: Path) -> bool:
     return any(min(line.count(separator) for line in lines) > 0 for separator in ",;\t ")
 
 
-def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayout:
+def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = _AS_IT_IS) -> TextLayout:
     """Infer the layout of a text file.
 
     Parameters
@@ -95,6 +100,8 @@ def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayou
         Its first lines.
     known : collection of str
         Names of required columns; a first line with one of them is a header.
+    reading : Reading
+        The user's options; a first line such as "sep=;" says the separator, too.
 
     Raises
     ------
@@ -103,13 +110,16 @@ def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayou
     """
     if not head.strip():
         raise UsageError(f"{path} is empty")
-    separator = _separator(path, head)
+    if said := _SEPARATOR_LINE.match(head):
+        head = head[said.end() :]
+        reading = replace(reading, separator=reading.separator or said[1], skip_rows=reading.skip_rows + 1)
+    separator = reading.separator or _separator(path, head)
     first, *more = _records(head, separator, count=2)
     second = more[0] if more else []
     header = _has_header(_points(first, separator), _points(second, separator), known)
     if header and len(second) == len(first) + 1:  # R's write.table: no header for the row names
         first = ["row", *first]
-    names = [cell.strip() for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
+    names = [normal(cell.strip()) for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
     check_names(path, names)
     if second and len(second) > len(names):
         raise UsageError(
@@ -117,7 +127,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = ()) -> TextLayou
         )
     if header and not second:
         raise UsageError(f"{path} has a header line but no data rows")
-    return TextLayout(separator, header, names)
+    return TextLayout(separator, header, names, reading)
 
 
 def read_text(
@@ -127,6 +137,7 @@ def read_text(
     source: IO[bytes] | None = None,
     as_text: Collection[str] = (),
     rows: int | None = None,
+    from_path: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Read the rows of a text file.
 
@@ -135,11 +146,13 @@ def read_text(
     path : Path
     layout : TextLayout
     source : binary stream, optional
-        Source of the text, if not `path`.
+        Source of the text as plain UTF-8, if not `path`.
     as_text : collection of str
         Columns whose cells are kept as text ("007" is not 7).
     rows : int, optional
         Number of rows in a block; by default one block.
+    from_path : bool
+        Whether `source` is the opened `path`, which can be read again to find out what is wrong.
 
     Yields
     ------
@@ -149,12 +162,15 @@ def read_text(
     import pandas as pd
 
     options: dict[str, Any] = {"dtype": {name: str for name in layout.names if name in as_text}} if as_text else {}
-    from_path = source is None
-    if from_path:
-        check_unpacked(path)
+    if layout.reading.decimal == ",":  # 1.234 is 1234, which is decided later
+        options = {"dtype": str}
+    if source is None:
+        with plain_text(path, layout.reading) as text:
+            yield from read_text(path, layout, source=text, as_text=as_text, rows=rows, from_path=True)
+        return
     try:
         found: Any = read_csv(
-            path if source is None else source,
+            source,
             sep=r"\s+" if layout.separator == " " else layout.separator,
             header=0 if layout.header else None,
             names=layout.names,
@@ -165,13 +181,13 @@ def read_text(
         with nullcontext([found]) if rows is None else found as blocks:
             for block in blocks:
                 if from_path:
-                    check_quotes(path, layout.separator, block)
+                    check_quotes(path, layout, block)
                 yield block
     except pd.errors.ParserError as error:
         wrong = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if wrong is None:
             if from_path:
-                refuse_stray_quote(path, layout.separator)
+                refuse_stray_quote(path, layout)
             raise
         raise UsageError(
             f"{path}: line {wrong[2]} has {wrong[3]} fields, but the lines before have {wrong[1]}; correct that line"
@@ -183,7 +199,8 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
 
     Only the first lines are looked at.
     """
-    records = _records(head, layout.separator, count=sys.maxsize)[layout.header :]
+    said = _SEPARATOR_LINE.match(head)
+    records = _records(head[said.end() :] if said else head, layout.separator, count=sys.maxsize)[layout.header :]
     found = {}
     for position, name in enumerate(layout.names):
         filled = {record[position].strip() for record in records if len(record) > position} - EMPTY
@@ -196,29 +213,28 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
 def line_of(path: Path, layout: TextLayout, row: int) -> int:
     """Return the line (from 1) on which data row `row` (from 0, without blank lines) begins."""
     position = row + layout.header
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else path.open("rb") as stream:
+    with plain_text(path, layout.reading) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig")  # accepts every kind of line ending
         for index, (line, _) in enumerate(_numbered(lines, layout.separator)):
             if index == position:
-                return line
+                return line + layout.reading.skip_rows
     return position + 1
 
 
 def _separator(path: Path, text: str) -> str:
     """Return the separator: a tab for .tsv, otherwise the one that splits the first lines most evenly."""
-    if path.name.lower().removesuffix(".gz").endswith(".tsv"):
+    name = member_name(path).lower()
+    if name.endswith(".tsv"):
         return "\t"
     lines = [line for line in text.splitlines()[:20] if line.strip()]
     csv.field_size_limit(sys.maxsize)
-    counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t"}
+    counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t|"}
     best = max(counts, key=lambda sep: min(counts[sep]))
     if best == "," and (other := _around_decimal_commas(lines, counts)):
         return other
     if min(counts[best]) > 1:
         return best
-    if path.name.lower().removesuffix(".gz").endswith(".csv"):
+    if name.endswith(".csv"):
         return ","
     return " " if min(len(line.split()) for line in lines) > 1 else ","
 

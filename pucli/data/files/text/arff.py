@@ -6,9 +6,12 @@ attributes are not supported.
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pucli.data.files.unpacking import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +37,7 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:
     rows: list[list[str | None]] = []
     lines: list[int] = []
     in_data = False
-    with path.open(encoding="utf-8-sig") as stream:
+    with plain_text(path) as text, io.TextIOWrapper(text, encoding="utf-8-sig") as stream:
         for number, raw in enumerate(stream, start=1):
             line = raw.strip()
             if not line or line.startswith("%"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pucli.data.encode.number_forms import formed_numbers, is_decorated
 from pucli.data.frames import EMPTY
 
 if TYPE_CHECKING:
@@ -61,14 +62,22 @@ def _read(column: pd.Series, *, single: bool) -> pd.Series | None:
 
     codes, distinct = pd.factorize(column)
     texts = [str(cell).strip() for cell in distinct.tolist()]
+    read = formed_numbers(texts, ",") if single else np.full(len(texts), np.nan)
     commas = [_WITH_COMMA.fullmatch(text) is not None for text in texts]
     numeric = [
         comma or text in EMPTY or bool(_WHOLE.fullmatch(text)) for comma, text in zip(commas, texts, strict=True)
     ]
     if not any(commas) or not (single or all(numeric)):
         return None
+    if any(
+        is_decorated(text)
+        for text, known, value in zip(texts, numeric, read, strict=True)
+        if not known and value != value
+    ):
+        return None  # a unit or another decimal sign: `pucli.data.encode.number_forms` decides by the whole column
     values = np.empty(len(texts) + 1, dtype=object)  # the last entry is for empty cells, whose code is -1
     values[-1] = np.nan
     for place, (text, known) in enumerate(zip(texts, numeric, strict=True)):
-        values[place] = np.nan if text in EMPTY else float(text.replace(",", ".")) if known else text
+        number = float(text.replace(",", ".")) if known and text not in EMPTY else float(read[place])
+        values[place] = np.nan if text in EMPTY else text if np.isnan(number) else number
     return pd.Series(values[codes], index=column.index, name=column.name).infer_objects()

@@ -1,0 +1,142 @@
+"""Numbers as people and spreadsheets write them: `€ 1.234,56`, `12 %`, `1,234`, `(3.50)`, `12.3 kg`, `−5`.
+
+The form of a column, its decimal sign and its unit, is inferred from all of its cells, since `1,234` alone may be 1234
+or 1.234.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+_BLANKS = str.maketrans({"\xa0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "–": "-", "’": "'", "‘": "'"})
+_CURRENCY = r"(?:US\$|A\$|C\$|R\$|[$€£¥₹₽₺₩]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|Fr\.|Rs\.?|kr\.?|zł)"
+_UNIT = r"[^\W\d_°µ%‰][^\W\d_/²³]{0,4}(?:/[^\W\d_]{1,4})?[²³]?|[%‰°µ$€£¥₹₽₺₩][^\W\d_]{0,2}|" + _CURRENCY
+_DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
+_DECORATED = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+-])?(?P<digits>{_DIGITS})\s*"
+    rf"(?P<after>{_UNIT})?\s*(?P<sign3>-)?(?P<close>\))?"
+)
+_OF_SIGN = {
+    sign: re.compile(
+        rf"(?:(?:[1-9]\d{{0,2}}(?:(?P<group>[{other}' ])\d{{3}})(?:(?P=group)\d{{3}})*|\d+)(?:{re.escape(sign)}\d*)?"
+        rf"|{re.escape(sign)}\d+)(?:[eE][+-]?\d+)?"
+    )
+    for sign, other in ((".", ","), (",", "."))
+}
+_INDIAN = re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?")
+
+
+class NumberForm(NamedTuple):
+    """How the numbers of a column are written.
+
+    decimal : str
+        Decimal sign, "." or ",".
+    unit : str
+        Unit or currency that some cells have, "" if none has.
+    sure : bool
+        Whether a cell proves the decimal sign; "1,234" does not.
+    """
+
+    decimal: str
+    unit: str
+    sure: bool
+
+
+class _Parts(NamedTuple):
+    negative: bool
+    digits: str
+    unit: str
+
+
+def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
+    """Return the form that reads every text as a number, None if there is none or the units differ.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    decimal : str
+        The decimal sign if it is known.
+    """
+    found = [_parts(text) for text in texts]
+    if not found or any(parts is None for parts in found):
+        return None
+    known = [parts for parts in found if parts is not None]
+    units = {parts.unit for parts in known} - {""}
+    if len(units) > 1:
+        return None
+    proofs = {decimal} if decimal else {_proof(parts.digits) for parts in known} - {""}
+    if len(proofs) > 1:
+        return None
+    sign = proofs.pop() if proofs else "."
+    sure = (
+        bool(decimal) or any(_proof(parts.digits) for parts in known) or not any("," in parts.digits for parts in known)
+    )
+    if any(_number(parts.digits, sign) is None for parts in known):
+        return None
+    return NumberForm(sign, units.pop() if units else "", sure)
+
+
+def units_of(texts: Iterable[str]) -> list[str]:
+    """Return the different units of texts that are numbers with a unit, in order of appearance."""
+    return list(dict.fromkeys(parts.unit for text in texts if (parts := _parts(text)) is not None and parts.unit))
+
+
+def is_decorated(text: str) -> bool:
+    """Return whether a text is a number in any form."""
+    parts = _parts(text)
+    return parts is not None and any(_number(parts.digits, sign) is not None for sign in ".,")
+
+
+def formed_numbers(texts: Sequence[str], decimal: str, unit: str = "") -> np.ndarray:
+    """Return each text as a number, shape (k,), NaN if it is none of this form or has another unit."""
+    return np.array([_value(text, decimal, unit) for text in texts], dtype=np.float64)
+
+
+def _value(text: str, decimal: str, unit: str) -> float:
+    parts = _parts(text)
+    if parts is None or parts.unit not in ("", unit):
+        return float("nan")
+    number = _number(parts.digits, decimal)
+    return float("nan") if number is None else -number if parts.negative else number
+
+
+def _parts(text: str) -> _Parts | None:
+    """Return the sign, the digits and the unit of a number, None for any other text."""
+    if len(text) > 60:
+        return None
+    found = _DECORATED.fullmatch(text.translate(_BLANKS).strip())
+    if found is None or bool(found["open"]) != bool(found["close"]):
+        return None
+    signs = [found[name] for name in ("sign", "sign2", "sign3") if found[name]]
+    if len(signs) + bool(found["open"]) > 1 or (found["before"] and found["after"]):
+        return None
+    digits = found["digits"].strip()
+    return _Parts(bool(found["open"]) or signs == ["-"], digits, found["before"] or found["after"] or "")
+
+
+def _proof(digits: str) -> str:
+    """Return the decimal sign that the digits of a number prove, "" if they prove none."""
+    digits = re.split("[eE]", digits)[0]
+    commas, dots = digits.count(","), digits.count(".")
+    if commas and dots:
+        return "," if digits.rfind(",") > digits.rfind(".") else "."
+    if commas > 1:
+        return "."
+    if dots > 1:
+        return ","
+    for sign in ",.":
+        whole, found, part = digits.partition(sign)
+        if found and (len(part) != 3 or whole in ("", "0") or len(whole.replace(" ", "").replace("'", "")) > 3):
+            return sign
+    return ""
+
+
+def _number(digits: str, decimal: str) -> float | None:
+    if not _OF_SIGN[decimal].fullmatch(digits) and not (decimal == "." and _INDIAN.fullmatch(digits)):
+        return None
+    other = "," if decimal == "." else "."
+    return float(digits.replace(" ", "").replace("'", "").replace(other, "").replace(decimal, "."))

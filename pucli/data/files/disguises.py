@@ -1,0 +1,152 @@
+"""Files that are not what their extension says, recognised by their first bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from pucli.core.errors import UsageError
+
+NO_SEPARATOR_IN_PATH = re.compile(r"[a-z][a-z0-9+.-]{1,9}:/{1,2}[^/]", re.IGNORECASE)
+
+
+class Disguise(NamedTuple):
+    """What a file is.
+
+    name : str
+        With its article: "a PDF document".
+    suffix : str
+        The extension by which pucli reads it, "" if it does not.
+    advice : str
+        What to do.
+    """
+
+    name: str
+    suffix: str
+    advice: str = ""
+
+
+_SAVE = "save the table in it as CSV"
+_BINARY = (
+    (b"PAR1", Disguise("a Parquet file", ".parquet")),
+    (b"ARROW1", Disguise("a Feather (Arrow) file", ".feather")),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Disguise("a workbook of the old kind", ".xls")),
+    (b"\x89HDF\r\n\x1a\n", Disguise("an HDF5 file", "", _SAVE)),
+    (b"%PDF", Disguise("a PDF document", "", _SAVE)),
+    (b"\x89PNG", Disguise("a picture (PNG)", "", "give the table itself")),
+    (b"\xff\xd8\xff", Disguise("a picture (JPEG)", "", "give the table itself")),
+    (b"GIF8", Disguise("a picture (GIF)", "", "give the table itself")),
+    (b"SQLite format 3\0", Disguise("an SQLite database", "", "export the table to CSV")),
+    (
+        b"\x93NUMPY",
+        Disguise("a NumPy file that holds a single array", "", "save features X and labels y with numpy.savez"),
+    ),
+    (b"$FL2", Disguise("an SPSS file", "", _SAVE)),
+    (b"$FL3", Disguise("an SPSS file", "", _SAVE)),
+    (b"<stata_dta>", Disguise("a Stata file", "", _SAVE)),
+    (b"RDX", Disguise("an R data file", "", "write the table with write.csv")),
+    (b"RDA", Disguise("an R data file", "", "write the table with write.csv")),
+    (b"X\n\0\0\0", Disguise("an R data file", "", "write the table with write.csv")),
+    (b"{\\rtf", Disguise("a text document (RTF)", "", _SAVE)),
+    (b"7z\xbc\xaf\x27\x1c", Disguise("a 7z archive", "", "unpack it")),
+    (b"Rar!", Disguise("a RAR archive", "", "unpack it")),
+    (b"Obj\x01", Disguise("an Avro file", "", _SAVE)),
+    (b"ORC", Disguise("an ORC file", "", "save it as Parquet")),
+    (b"\x80\x04\x95", Disguise("a pickle, which can run any code when it is opened", "", _SAVE)),
+    (b"\x80\x05\x95", Disguise("a pickle, which can run any code when it is opened", "", _SAVE)),
+    (b"MATLAB 5.0", Disguise("a MATLAB file", ".mat")),
+)
+_TEXT = (
+    (
+        re.compile(rb"\s*(<!doctype html|<html|<head|<body)", re.IGNORECASE),
+        Disguise("an HTML page", "", "the server may have sent an error or a login page; download the file again"),
+    ),
+    (re.compile(rb"\s*<\?xml"), Disguise("an XML document", "", _SAVE)),
+    (
+        re.compile(rb"version https://git-lfs\.github\.com/spec"),
+        Disguise("a Git LFS pointer, not the file itself", "", "`git lfs pull` fetches the file"),
+    ),
+    (
+        re.compile(rb"/annex/objects/|\.?\.?/\.git/annex/"),
+        Disguise("a git-annex pointer", "", "`git annex get` fetches it"),
+    ),
+    (re.compile(rb"\s*@relation\s", re.IGNORECASE), Disguise("an ARFF file", ".arff")),
+    (re.compile(rb"\s*https?://\S+\s*\Z"), Disguise("a link, not the file itself", "", "download the file first")),
+    (
+        re.compile(rb"(.*\n)?\s*\|?[ \t]*:?-{3,}:?[ \t]*(\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?\n"),
+        Disguise("a Markdown table", "", _SAVE),
+    ),
+)
+
+
+def recognised(head: bytes, path: Path | None = None) -> Disguise | None:
+    """Return what a file is by its first bytes, None for a text table.
+
+    Parameters
+    ----------
+    head : bytes
+        Its first bytes, unpacked if the file is packed.
+    path : Path, optional
+        The file, to look into a zip archive.
+    """
+    for magic, found in _BINARY:
+        if head.startswith(magic):
+            return found
+    if head.startswith(b"PK\x03\x04") and path is not None:
+        return _in_zip(path)
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    for pattern, found in _TEXT:
+        if pattern.match(text):
+            return found
+    return _json(text)
+
+
+def check_is_text(head: bytes, path: Path) -> None:
+    """Raise UsageError if a file that is to be read as CSV is of another kind."""
+    found = recognised(head, path)
+    if found is None:
+        return
+    way_out = found.advice or f"name it {Path(path.name).stem}{found.suffix}"
+    raise UsageError(f"{path} is {found.name}; {way_out}")
+
+
+def check_not_address(path: Path) -> None:
+    """Raise UsageError for the address of a page instead of a file."""
+    if NO_SEPARATOR_IN_PATH.match(str(path)):
+        raise UsageError(f"{path} is an address, not a file; download the file first and give its name")
+
+
+def _in_zip(path: Path) -> Disguise | None:
+    """Return what a zip archive is, None if it holds plain files."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if "mimetype" in names and b"opendocument.spreadsheet" in archive.read("mimetype")[:100]:
+                return Disguise("a workbook (ODS)", ".ods")
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
+        return None
+    if any(name.startswith("xl/") for name in names):
+        return Disguise("a workbook", ".xlsx")
+    if any(name.startswith("word/") for name in names):
+        return Disguise("a text document (DOCX)", "", _SAVE)
+    if "model.json" in names:
+        return Disguise("a model file", "", "give the table with --data and the model with --model")
+    return Disguise("a NumPy archive", ".npz") if names and all(name.endswith(".npy") for name in names) else None
+
+
+def _json(text: bytes) -> Disguise | None:
+    """Return whether a text is JSON: one object a line, or an array of objects."""
+    start = text.lstrip()
+    if start[:1] == b"[" and start[1:].lstrip()[:1] == b"{":
+        return Disguise("JSON", ".json")
+    if start[:1] != b"{":
+        return None
+    line = start.split(b"\n", 1)[0]
+    try:
+        return Disguise("JSON lines", ".jsonl") if isinstance(json.loads(line), dict) else None
+    except (ValueError, RecursionError):
+        keyed = re.match(rb'\{\s*"(\\.|[^"\\])*"\s*:', start)
+        return Disguise("a JSON document", "", "write its rows as JSON lines, one object a line") if keyed else None

@@ -1,0 +1,87 @@
+"""Several files with the same columns as one table."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Collection, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from pucli.core.errors import UsageError
+from pucli.data.files.formats import Table, open_table
+from pucli.data.files.spool import shown
+from pucli.data.reading import Reading
+
+_AS_IT_IS = Reading()
+
+
+def files_of(path: Path | str | Sequence[Path]) -> list[Path]:
+    """Return one or several files as a list."""
+    return [Path(path)] if isinstance(path, Path | str) else [Path(one) for one in path]
+
+
+def title_of(files: Sequence[Path]) -> str:
+    """Return the name of files for messages and titles."""
+    first, *others = files
+    rest = f" and {len(others)} more file{'s' * (len(others) > 1)}" if others else ""
+    return f"{shown(first)}{rest}"
+
+
+def open_files(
+    files: Sequence[Path],
+    label: str | None,
+    *,
+    known: Collection[str] = (),
+    as_text: Collection[str] = (),
+    as_number: Collection[str] = (),
+    how: Reading = _AS_IT_IS,
+    keep: Collection[str] = (),
+) -> Table:
+    """Read files with the same columns, in any order, as one table; parameters as in `open_table`.
+
+    Raises
+    ------
+    UsageError
+        A file cannot be read, or has other columns than the first one.
+    """
+    tables: list[Table] = []
+    for file in files:
+        options = {"known": known, "as_text": as_text, "as_number": as_number, "keep": keep}
+        table = open_table(file, label, how=how, **options)  # type: ignore[arg-type]
+        table.frame.columns = table.frame.columns.map(str)
+        how = table.reading  # the numbering of LIBSVM features is that of the first file
+        tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
+    return _joined(files, tables)
+
+
+def _joined(files: Sequence[Path], tables: list[Table]) -> Table:
+    import pandas as pd
+
+    first, *others = tables
+    names = list(first.frame.columns)
+    sparse = first.reading.first_feature is not None
+    frames = [first.frame]
+    for file, table in zip(files[1:], others, strict=True):
+        lacking = [name for name in names if name not in table.frame.columns]
+        extra = [name for name in table.frame.columns if name not in names]
+        if sparse and not extra:  # a feature that no row of a LIBSVM file has is zero
+            frames.append(table.frame.reindex(columns=names, fill_value=0.0))
+            continue
+        if lacking or extra:
+            what = f"no column {lacking[0]!r}" if lacking else f"a column {extra[0]!r}, which {files[0]} lacks"
+            raise UsageError(f"{file} has {what}; files that are read as one table must have the same columns")
+        frames.append(table.frame[names])
+    starts = [0, *accumulate(map(len, frames))]
+
+    def place(row: int) -> str:
+        which = bisect.bisect_right(starts, row) - 1
+        return f"{tables[which].place(row - starts[which])} of {files[which]}"
+
+    return first._replace(
+        frame=pd.concat(frames, ignore_index=True),
+        place=place,
+        decimal_commas=frozenset().union(*(table.decimal_commas for table in tables)),
+        zero_padded={name: text for table in reversed(tables) for name, text in table.zero_padded.items()},
+    )

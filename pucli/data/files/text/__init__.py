@@ -1,0 +1,1 @@
+"""Text tables: separators, headers, quotes, records; ARFF and JSON lines."""

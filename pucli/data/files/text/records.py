@@ -1,0 +1,462 @@
+"""Records of a delimited text file: their lines, their numbers of fields, and what a parser would lose without a word.
+
+pandas fills short lines, skips blank ones, cuts a cell at a NUL, splits it at a carriage return, and takes a first data
+row with one field too many for an index. Here each record is checked on its way to the parser. A block of bytes in
+which the separators are as many as its lines need, outside of quotes, is passed on at once; only other blocks are
+taken apart. A line is split where `csv.reader` splits it, never at U+2028 or a form feed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from pucli.core.errors import UsageError
+
+FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
+"""Longest field for `csv`, which is a C long: 32 bits under Windows."""
+
+_CHUNK = 2**20
+_LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+_NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB = b'\n\r" \t'
+
+
+class Record(NamedTuple):
+    """Fields of a record and the line (from 1) on which it begins."""
+
+    line: int
+    fields: list[str]
+
+    @property
+    def blank(self) -> bool:
+        """Return whether the line is empty."""
+        return not self.fields or (len(self.fields) == 1 and not self.fields[0].strip())
+
+
+class Shape(NamedTuple):
+    """Shape of the records of a file.
+
+    separator : str
+        " " means any number of blanks and tabs.
+    n_fields : int
+    first_line : int
+        Line on which the first data record begins.
+    escape : str
+        Character that escapes a quote within quotes, besides a second quote; "" if there is none.
+    row_names : bool
+        Whether the header has no name for the first field, as R writes it.
+    returns : bool
+        Whether lines end with a carriage return alone.
+    header : bool
+        Whether the columns are named by a header.
+    """
+
+    separator: str
+    n_fields: int
+    first_line: int = 1
+    escape: str = ""
+    row_names: bool = False
+    returns: bool = False
+    header: bool = True
+
+
+def split_records(
+    lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False, first: int = 1
+) -> Iterator[Record]:
+    """Yield the records of lines with their line ends, blank ones included.
+
+    Raises
+    ------
+    csv.Error
+        With `strict`, a quote is not closed before a separator or a line end.
+    """
+    csv.field_size_limit(FIELD_LIMIT)
+    blanks = separator == " "
+    if blanks:
+        lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, escapechar=escape or None, strict=strict)
+    begin = first
+    for fields in reader:
+        yield Record(begin, fields)
+        begin = first + reader.line_num
+
+
+def text_records(text: str, separator: str, *, escape: str = "", count: int = sys.maxsize) -> list[Record]:
+    """Return the first records of a text, without blank lines, up to one that cannot be read."""
+    found: list[Record] = []
+    try:
+        for record in split_records(io.StringIO(text, newline="\n"), separator, escape=escape):
+            if not record.blank:
+                found.append(record)
+                if len(found) == count:
+                    break
+    except csv.Error:  # told when the records are read
+        pass
+    return found
+
+
+def typical_width(records: Sequence[Record]) -> int:
+    """Return the number of fields that four of five records reach; a short line or a title does not lower it."""
+    widths = sorted(len(record.fields) for record in records)
+    return widths[len(widths) // 5] if widths else 0
+
+
+def quote_escape(text: str, separator: str) -> str:
+    r"""Return the backslash if quotes within quotes are written \", as Spark and MySQL do, otherwise ""."""
+    if '\\"' not in text or _fit(text, separator, ""):
+        return ""
+    return "\\" if _fit(text, separator, "\\") else ""
+
+
+def _fit(text: str, separator: str, escape: str) -> bool:
+    """Return whether quotes fit the separators, and all records have one number of fields."""
+    widths = set()
+    try:
+        for record in split_records(io.StringIO(text, newline="\n"), separator, escape=escape, strict=True):
+            if not record.blank:
+                widths.add(len(record.fields))
+    except csv.Error as error:
+        if "unexpected end" not in str(error):  # the text may end within a quoted field
+            return False
+    return len(widths) == 1
+
+
+def header_place(records: Sequence[Record], known: Iterable[str]) -> int:
+    """Return the position of the header among the first records, which titles or comments may precede.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        The first records, without blank ones.
+    known : iterable of str
+        Required columns whose names are no numbers.
+    """
+    wanted = set(known)
+    cells = [{field.strip() for field in record.fields} for record in records[:20]]
+    if not cells or wanted & cells[0]:
+        return 0
+    if wanted:
+        return next((place for place, found in enumerate(cells) if wanted <= found), 0)
+    usual = typical_width(records)
+    if usual > 1 and len(records[0].fields) == 1:
+        return next(place for place, record in enumerate(records) if len(record.fields) >= usual)
+    return 0
+
+
+def has_row_names(width: int, records: Sequence[Record], first_character: str) -> bool:
+    """Return whether each record begins with a row name for which the header of `width` names has none (R).
+
+    Row names differ. They are quoted, texts, or the numbers of the rows; a number of another kind would rather be
+    a field that an unquoted separator has split.
+    """
+    if not records or any(len(record.fields) != width + 1 for record in records):
+        return False
+    names = [record.fields[0].strip() for record in records]
+    if len(set(names)) < len(names) or all(not record.fields[-1].strip() for record in records):
+        return False
+    counted = names == [str(place) for place in range(1, len(names) + 1)]
+    return counted or first_character == '"' or not any(name.replace(".", "", 1).isdecimal() for name in names)
+
+
+def note(text: str) -> None:
+    """Tell the user what was skipped or filled in a file that was read."""
+    warnings.warn(text, stacklevel=2)
+
+
+class CheckedRecords(io.RawIOBase):
+    """Data records of a text file as a stream for a parser, each with as many fields as the `shape` says.
+
+    Parameters
+    ----------
+    source : binary stream
+        The whole file as UTF-8.
+    path : Path
+        Name for messages.
+    shape : Shape
+
+    Raises
+    ------
+    UsageError
+        On reading: a record has too many fields, a quote is not closed, or a byte would be lost.
+    """
+
+    def __init__(self, source: IO[bytes], path: Path, shape: Shape) -> None:
+        self._source, self._path, self._shape = source, path, shape
+        self._ready: memoryview | bytes = b""
+        self._rest, self._begun, self._ended = b"", False, False
+        self._line = shape.first_line
+        self._last_line = 0  # of the last record
+        self._each: Iterator[bytes] | None = None  # the rest of the file, record by record
+        self._blank_lines = self._blanks = self._first_blank = 0  # lines between records, lines since the last record
+        self._n_short = self._last_short = 0
+        self._first_short = (0, 0)  # line and number of fields
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with checked records."""
+        while not self._ready:
+            if self._ended:
+                return 0
+            self._ready = memoryview(self._next())
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def tell(self) -> int:  # type: ignore[override]
+        """Refuse to tell a position."""
+        raise io.UnsupportedOperation("tell")
+
+    def notes(self) -> list[str]:
+        """Return which lines were skipped or filled, once all records are read."""
+        found = []
+        if self._blank_lines:
+            lines = "blank line is" if self._blank_lines == 1 else "blank lines are"
+            first = "" if self._blank_lines == 1 else "the first is "
+            found.append(f"{self._path}: {self._blank_lines} {lines} skipped ({first}line {self._first_blank})")
+        if self._n_short:
+            line, width = self._first_short
+            fields = f"{width} field{'s' * (width > 1)} for {self._shape.n_fields} columns"
+            more = f", and {self._n_short - 1} more lines are short" if self._n_short > 1 else ""
+            cut = "; the file may be cut short" if self._last_short == self._last_line else ""
+            found.append(
+                f"{self._path}: line {line} has {fields}{more}; the cells missing at the end are read as empty{cut}"
+            )
+        return found
+
+    def _read(self) -> bytes:
+        chunk = self._source.read(_CHUNK)
+        return chunk.replace(b"\r", b"\n") if self._shape.returns else chunk
+
+    def _begin(self) -> bytes:
+        """Return the first bytes of the data records."""
+        data = self._read()
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        place = 0
+        for _ in range(self._shape.first_line - 1):
+            while (found := data.find(b"\n", place)) < 0:
+                chunk = self._read()
+                if not chunk:
+                    return b""
+                data += chunk
+            place = found + 1
+        return data[place:] or self._read()
+
+    def _next(self) -> bytes:
+        """Return the next checked bytes; none may be ready yet."""
+        if self._each is not None:
+            pieces, size = [], 0
+            for piece in self._each:
+                pieces.append(piece)
+                size += len(piece)
+                if size >= _CHUNK:
+                    return b"".join(pieces)
+            self._ended = True
+            return b"".join(pieces)
+        chunk = self._read() if self._begun else self._begin()
+        self._begun = True
+        data = self._rest + chunk
+        if not chunk:
+            self._ended, self._rest = True, b""
+            return self._checked(data + b"\n") if data and not data.endswith(b"\n") else self._checked(data)
+        end = _end_of_records(data)
+        self._rest = data[end:]
+        if len(self._rest) > _LONGEST:
+            self._rest = b""
+            return self._one_by_one(data)
+        return self._checked(data[:end])
+
+    def _checked(self, block: bytes) -> bytes:
+        """Check a block of whole lines; its quotes may be irregular."""
+        if not block:
+            return block
+        if self._shape.escape or b"\0" in block or _has_bare_return(block):
+            return self._one_by_one(block)
+        cells = np.frombuffer(block, dtype=np.uint8)
+        newlines = cells == _NEWLINE
+        n_lines = n_records = int(np.count_nonzero(newlines))
+        inside = None
+        if b'"' in block:
+            quotes = cells == _QUOTE
+            inside = (np.cumsum(quotes, dtype=np.uint8) & 1).view(bool)
+            if self._shape.separator == " " or not _regular(cells, quotes, inside, ord(self._shape.separator)):
+                return self._one_by_one(block)
+            newlines &= ~inside
+            n_records = int(np.count_nonzero(newlines))
+        if not self._is_even(cells, newlines, inside):
+            return b"".join(self._records(iter(io.BytesIO(block))))
+        self._blank_lines += self._blanks
+        self._blanks = 0
+        self._line += n_lines
+        self._last_line = self._line - 1
+        return block if n_records else b""
+
+    def _is_even(self, cells: np.ndarray, newlines: np.ndarray, inside: np.ndarray | None) -> bool:
+        """Return whether every line outside of quotes has the fields of the shape."""
+        separator = self._shape.separator
+        if separator == " ":
+            blank = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN)
+            gap = blank | newlines
+            marks = ~gap
+            marks[1:] &= gap[:-1]
+            each = self._shape.n_fields
+        else:
+            marks = cells == ord(separator)
+            if inside is not None:
+                marks &= ~inside
+            each = self._shape.n_fields - 1
+        ends, places = np.flatnonzero(newlines), np.flatnonzero(marks)
+        if len(places) != each * len(ends):
+            return False
+        return not each or bool((places[each - 1 :: each] < ends).all() and (places[each::each] > ends[:-1]).all())
+
+    def _one_by_one(self, begun: bytes) -> bytes:
+        """Read the rest of the file, of which `begun` comes first, record by record."""
+        self._each = self._records(self._lines(begun))
+        return b""
+
+    def _lines(self, begun: bytes) -> Iterator[bytes]:
+        data, self._rest = begun + self._rest, b""
+        while True:
+            *lines, data = data.split(b"\n")
+            for line in lines:
+                yield line + b"\n"
+            chunk = self._read()
+            if not chunk:
+                break
+            data += chunk
+        if data:
+            yield data + b"\n"
+
+    def _records(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the records of lines, checked."""
+        taken: list[bytes] = []
+
+        def texts() -> Iterator[str]:
+            for line in lines:
+                if b"\0" in line:
+                    raise UsageError(
+                        f"{self._path}: line {self._line + len(taken)} has a NUL character, at which its cell would be "
+                        "cut; remove it"
+                    )
+                taken.append(line)
+                yield line.decode()
+
+        shape = self._shape
+        records = split_records(texts(), shape.separator, escape=shape.escape)
+        while True:
+            try:
+                record = next(records, None)
+            except csv.Error as error:
+                raise UsageError(f"{self._path}: line {self._line} {_reason(error)}") from error
+            if record is None:
+                return
+            raw = b"".join(taken)
+            yield self._record(record.fields, raw, len(taken))
+            self._line += len(taken)
+            taken.clear()
+
+    def _record(self, fields: list[str], raw: bytes, n_lines: int) -> bytes:
+        """Check one record and return it as the parser should see it."""
+        shape, line = self._shape, self._line
+        if Record(line, fields).blank and shape.n_fields > 1 and not raw.strip(b" \t\r\n"):
+            if not self._blanks and not self._blank_lines:
+                self._first_blank = line
+            self._blanks += 1
+            return b""
+        self._blank_lines += self._blanks
+        self._blanks = 0
+        self._last_line = line + n_lines - 1
+        if n_lines > 1 or (not shape.escape and b'\\"' in raw):
+            self._check_quotes(raw, n_lines)
+        if raw.endswith(b"\r\r\n"):
+            raw = raw.rstrip(b"\r\n") + b"\n"
+        width = max(len(fields), 1)
+        if width > shape.n_fields:
+            extra = width - shape.n_fields
+            ends = shape.separator.encode() * extra
+            text = raw.rstrip(b"\r\n")
+            if shape.separator != " " and not "".join(fields[-extra:]) and text.endswith(ends):
+                return text[: -len(ends)] + b"\n"
+            whose = "the header has" if shape.header else "the lines before have"
+            raise UsageError(
+                f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; quote a cell that "
+                f"contains {_name(shape.separator)}, or correct that line"
+            )
+        if width < shape.n_fields:
+            if shape.row_names:
+                raise UsageError(
+                    f"{self._path}: line {line} has {width} fields, but the lines before have {shape.n_fields} with a"
+                    " row name that the header does not name; name that column in the header, or correct that line"
+                )
+            self._n_short += 1
+            self._last_short = self._last_line
+            if self._n_short == 1:
+                self._first_short = (line, width)
+        return raw
+
+    def _check_quotes(self, raw: bytes, n_lines: int) -> None:
+        shape = self._shape
+        try:
+            for _ in split_records(
+                io.StringIO(raw.decode(), newline="\n"), shape.separator, escape=shape.escape, strict=True
+            ):
+                pass
+        except csv.Error as error:
+            if n_lines > 1:
+                raise UsageError(
+                    f"{self._path}: the quote that opens in line {self._line} is not closed in that line, and the lines"
+                    ' after it would be read as one cell; close it, or double a quote that belongs to a text ("")'
+                ) from error
+            raise UsageError(
+                f"{self._path}: line {self._line} has a quote after a backslash, unlike the first lines; double a"
+                ' quote that belongs to a text ("")'
+            ) from error
+
+
+def _end_of_records(data: bytes) -> int:
+    """Return the end of the last line of `data` before which all quotes are closed."""
+    end = data.rfind(b"\n") + 1
+    if b'"' not in data[:end]:
+        return end
+    cells = np.frombuffer(data, dtype=np.uint8)[:end]
+    inside = (np.cumsum(cells == _QUOTE, dtype=np.uint8) & 1).view(bool)
+    ends = np.flatnonzero((cells == _NEWLINE) & ~inside)
+    return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _has_bare_return(block: bytes) -> bool:
+    """Return whether a carriage return ends no line."""
+    return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
+
+
+def _regular(cells: np.ndarray, quotes: np.ndarray, inside: np.ndarray, separator: int) -> bool:
+    """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it."""
+    places = np.flatnonzero(quotes)
+    opening = places[inside[places]]
+    closing = places[~inside[places]]
+    before = cells[np.maximum(opening - 1, 0)]
+    after = cells[np.minimum(closing + 1, len(cells) - 1)]
+    opens = (opening == 0) | (before == separator) | (before == _NEWLINE) | (before == _QUOTE)
+    closes = (after == separator) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE)
+    return bool(opens.all() and closes.all())
+
+
+def _reason(error: csv.Error) -> str:
+    if "new-line" in str(error):
+        return "has a carriage return within a cell that is not quoted; quote the cell, or remove it"
+    return f"cannot be read ({error})"
+
+
+def _name(separator: str) -> str:
+    return {"\t": "a tab", " ": "a blank"}.get(separator, f"{separator!r}")

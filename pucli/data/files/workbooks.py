@@ -1,0 +1,318 @@
+"""A sheet of a workbook as a table: every row and column with its place, and what a table cannot hold counted.
+
+The sheet is read cell by cell, since pandas drops columns and rows that are empty, renames columns of one name, makes
+floats of integers beside empty cells, and does not tell formulas without results, merged cells or hidden sheets.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pucli.core.errors import UsageError, unknown
+from pucli.data.files.readers import excel_engine
+from pucli.data.files.table_size import check_fits
+from pucli.data.files.text.records import Record, header_place, note
+from pucli.data.frames import cell_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ZEROS = re.compile("0+")  # number format of codes with leading zeros
+_EXACT = 2**53
+_LOOKED_AT = 20  # rows among which the header is
+
+
+class SheetTable(NamedTuple):
+    """Table in a sheet.
+
+    frame : pandas.DataFrame
+    rows : array of shape (n,)
+        Number of each row in the sheet, from 1.
+    sheet : str
+    others : list of str
+        Names of the other sheets that are visible.
+    """
+
+    frame: pd.DataFrame
+    rows: np.ndarray
+    sheet: str
+    others: list[str]
+
+
+class _Cell(NamedTuple):
+    value: Any
+    data_type: str = ""
+    number_format: str = ""
+
+
+def read_sheet(
+    path: Path,
+    sheet: str = "",
+    *,
+    skip_rows: int = 0,
+    known: Collection[str] = (),
+    as_text: Collection[str] = (),
+    as_shown: Collection[str] = (),
+) -> SheetTable:
+    """Read the table in a sheet of a workbook.
+
+    Parameters
+    ----------
+    path : Path
+        A .xlsx, .xls or .ods file.
+    sheet : str
+        Name of the sheet, "" for the first that is not hidden.
+    skip_rows : int
+        Number of rows above the header.
+    known : collection of str
+        Required columns; titles above the row that has them are skipped.
+    as_text : collection of str
+        Columns whose cells become text.
+    as_shown : collection of str
+        Columns whose cells become text as the sheet shows it: TRUE, and 00123 for 123 in the number format 00000.
+
+    Raises
+    ------
+    UsageError
+        There is no such sheet, or two columns have the same name.
+    """
+    engine = _engine(path)
+    if engine == "openpyxl":
+        return _xlsx(path, sheet, skip_rows, known, as_text, as_shown)
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
+        with pd.ExcelFile(path, engine=engine) as book:
+            visible = _visible(book, engine)
+            name = _chosen(path, sheet, [str(one) for one in book.sheet_names], visible)
+            grid = book.parse(name, header=None, dtype=object, na_filter=False)
+    rows = ([_Cell(_integer(value)) for value in row] for row in grid.itertuples(index=False, name=None))
+    return _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
+
+
+def _engine(path: Path) -> Any:
+    return "odf" if path.suffix.lower() == ".ods" else excel_engine(path)
+
+
+def _visible(book: Any, engine: str) -> list[str]:
+    names = [str(name) for name in book.sheet_names]
+    if engine != "xlrd":
+        return names
+    return [name for name in names if not book.book.sheet_by_name(name).visibility]
+
+
+def _chosen(path: Path, sheet: str, names: list[str], visible: list[str]) -> str:
+    if not names:
+        raise UsageError(f"{path} has no sheet with cells")
+    if sheet and sheet not in names:
+        raise UsageError(f"{path}: {unknown('sheet', sheet, names)}")
+    name = sheet or (visible or names)[0]
+    if not sheet and name != names[0]:
+        note(f"{path}: sheet {names[0]!r} is hidden; sheet {name!r} is read instead")
+    return name
+
+
+def _xlsx(
+    path: Path,
+    sheet: str,
+    skip_rows: int,
+    known: Collection[str],
+    as_text: Collection[str],
+    as_shown: Collection[str],
+) -> SheetTable:
+    import openpyxl
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="openpyxl")  # about styles and extensions, which hold no cells
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        try:
+            sheets = {one.title: one for one in book.worksheets}
+            visible = [title for title, one in sheets.items() if one.sheet_state == "visible"]
+            name = _chosen(path, sheet, list(sheets), visible)
+            found = sheets[name]
+            found.reset_dimensions()  # as the file states them, they may be wrong
+            table, header = _table(path, name, visible, found.iter_rows(), skip_rows, known, as_text, as_shown)
+            part = getattr(found, "_worksheet_path", None)
+        finally:
+            book.close()
+    for text in _unseen(path, part, header):
+        note(f"{path}: sheet {name!r}: {text}")
+    return table
+
+
+def _table(
+    path: Path,
+    name: str,
+    visible: list[str],
+    rows: Iterator[Sequence[Any]],
+    skip_rows: int,
+    known: Collection[str],
+    as_text: Collection[str],
+    as_shown: Collection[str],
+) -> tuple[SheetTable, int]:
+    """Return the table and the number of its header row, 0 if there is none."""
+    numbers: list[int] = []
+    cells: list[Sequence[Any]] = []
+    width = n_cells = 0
+    for number, row in enumerate(rows, start=1):
+        length = len(row)
+        while length and row[length - 1].value in (None, ""):
+            length -= 1
+        if length and number > skip_rows:
+            numbers.append(number)
+            cells.append(row[:length])
+            width, n_cells = max(width, length), n_cells + length
+            if n_cells % 4096 < length:
+                check_fits(path, n_cells)
+    others = [title for title in visible if title != name]
+    if not cells:
+        import pandas as pd
+
+        return SheetTable(pd.DataFrame(), np.empty(0, dtype=int), name, others), 0
+    first = [
+        Record(number, ["" if cell.value is None else cell_text(cell.value) for cell in row])
+        for number, row in zip(numbers[:_LOOKED_AT], cells[:_LOOKED_AT], strict=True)
+    ]
+    place = header_place(first, known)
+    if place:
+        note(f"{path}: sheet {name!r}: the header is row {numbers[place]}; what stands above it is skipped")
+    header, start = first[place].fields, place + 1
+    n_rows = len(cells) - start
+    check_fits(path, n_rows * min(width, len(header) + 1) + n_cells)
+    skipped = numbers[-1] - numbers[place] - n_rows
+    if skipped:
+        missing = sorted(set(range(numbers[place], numbers[-1])) - set(numbers))
+        lines = "row is" if skipped == 1 else "rows are"
+        which = f"row {missing[0]}" if skipped == 1 else f"the first is row {missing[0]}"
+        note(f"{path}: sheet {name!r}: {skipped} blank {lines} skipped ({which})")
+    columns = _columns(path, name, header, cells[start:], width, _Wanted(set(as_text), set(as_shown)))
+    import pandas as pd
+
+    frame = pd.DataFrame(columns, index=range(n_rows))
+    return SheetTable(frame, np.array(numbers[start:], dtype=int), name, others), numbers[place]
+
+
+class _Wanted(NamedTuple):
+    as_text: set[str]
+    as_shown: set[str]
+
+
+def _columns(
+    path: Path, sheet: str, header: list[str], rows: list[Sequence[Any]], width: int, wanted: _Wanted
+) -> dict[str, pd.Series]:
+    found: dict[str, pd.Series] = {}
+    n_errors, first_error = 0, ""
+    filled = {place for row in rows for place, cell in enumerate(row) if cell.value not in (None, "")}
+    for place in range(width):
+        name = header[place] if place < len(header) else ""
+        if not name and place not in filled:
+            continue
+        if not name:
+            name = f"Unnamed: {place}"
+            letter = _letter(place)
+            note(f"{path}: sheet {sheet!r}: column {letter} has cells but no name in the header; it is called {name!r}")
+        if name in found:
+            raise UsageError(f"{path}: two columns are named {name!r}; rename one of them")
+        convert: Callable[[Any], Any] = _value
+        if name in wanted.as_shown:
+            convert = _shown
+        elif name in wanted.as_text:
+            convert = _text
+        values: list[Any] = []
+        for row in rows:
+            cell = row[place] if place < len(row) else None
+            if cell is not None and cell.data_type == "e":
+                n_errors += 1
+                first_error = first_error or f"{cell.value} in column {name!r}"
+                cell = None
+            values.append(None if cell is None or cell.value in (None, "") else convert(cell))
+        found[name] = _series(values, text=convert is not _value)
+    if n_errors:
+        cells = "1 cell holds an error" if n_errors == 1 else f"{n_errors} cells hold errors"
+        first = first_error if n_errors == 1 else f"the first is {first_error}"
+        note(f"{path}: sheet {sheet!r}: {cells}, read as empty ({first})")
+    return found
+
+
+def _series(values: list[Any], *, text: bool) -> pd.Series:
+    import pandas as pd
+
+    if text:
+        return pd.Series(values, dtype="str")
+    if all(value is None for value in values):
+        return pd.Series([np.nan] * len(values), dtype="float64")
+    return pd.Series(values)
+
+
+def _integer(value: Any) -> Any:
+    """Return a float as an integer if it is one, as sheets hold all numbers as floats."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return int(value)
+    return value
+
+
+def _value(cell: Any) -> Any:
+    return _integer(cell.value)
+
+
+def _text(cell: Any) -> str:
+    value = _integer(cell.value)
+    return cell_text(value) if isinstance(value, float) else str(value)
+
+
+def _shown(cell: Any) -> str:
+    value = _integer(cell.value)
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int) and value >= 0 and _ZEROS.fullmatch(cell.number_format or ""):
+        return str(value).zfill(len(cell.number_format))
+    return _text(cell)
+
+
+def _letter(place: int) -> str:
+    text, number = "", place + 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(65 + rest) + text
+    return text
+
+
+def _unseen(path: Path, part: str | None, header: int) -> list[str]:
+    """Return what cannot be seen in the values of a sheet: formulas without stored results, and merged cells."""
+    if part is None:
+        return []
+    with zipfile.ZipFile(path) as archive:
+        content = archive.read(part.lstrip("/"))
+    found = []
+    if b"<f" in content:
+        empty = [cell for cell in content.split(b"<c ")[1:] if _is_formula_without_result(cell.partition(b"</c>")[0])]
+        if empty:
+            place = re.search(rb'r="([A-Z]+\d+)"', empty[0])
+            which = f", {'' if len(empty) == 1 else 'the first in '}{place[1].decode()}," if place else ""
+            cells = "1 cell has a formula" if len(empty) == 1 else f"{len(empty)} cells have formulas"
+            found.append(
+                f"{cells} without a stored result{which} read as empty; open the file in a spreadsheet program and "
+                "save it"
+            )
+    merged = [
+        ref.decode()
+        for ref, row in re.findall(rb'<mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+(\d+))"', content)
+        if int(row) >= header
+    ]
+    if merged:
+        ranges = "a range is merged" if len(merged) == 1 else f"{len(merged)} ranges are merged"
+        which = merged[0] if len(merged) == 1 else f"the first is {merged[0]}"
+        found.append(f"{ranges} ({which}); the value stands in the first cell alone, the others are read as empty")
+    return found
+
+
+def _is_formula_without_result(cell: bytes) -> bool:
+    return b"<f" in cell and not re.search(rb"<v[^>]*>[^<]", cell) and b"<is>" not in cell

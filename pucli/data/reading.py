@@ -1,0 +1,164 @@
+"""The options with which a user's file is read, as one object that a model file keeps."""
+
+from __future__ import annotations
+
+import codecs
+import shlex
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from pucli.core.errors import UsageError
+
+SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
+"""Names of separators that are hard to type."""
+
+_OPTIONS = {
+    "encoding": "encoding",
+    "separator": "sep",
+    "skip_rows": "skip-rows",
+    "sheet": "sheet",
+    "decimal": "decimal",
+    "missing": "missing",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read. The defaults infer everything from the file.
+
+    Parameters
+    ----------
+    encoding : str
+        Encoding of a text file, "" for UTF-8 or what a byte-order mark says.
+    separator : str
+        Separator of a text file, one character or a name in `SEPARATORS`; "" to infer it.
+    skip_rows : int
+        Number of lines above the header of a text file, or of rows above that of a sheet.
+    sheet : str
+        Sheet of a workbook, "" for the first.
+    decimal : str
+        Decimal sign, "." or ","; "" to infer it. The other one, a blank or an apostrophe then separates thousands.
+    missing : tuple of str
+        Further texts that mean an empty cell, besides `pucli.data.frames.EMPTY`.
+    first_feature : int or None
+        Number of the first feature of a LIBSVM file, 0 or 1; None to infer it.
+
+    Raises
+    ------
+    UsageError
+        A value cannot be used.
+    """
+
+    encoding: str = ""
+    separator: str = ""
+    skip_rows: int = 0
+    sheet: str = ""
+    decimal: str = ""
+    missing: tuple[str, ...] = ()
+    first_feature: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "separator", SEPARATORS.get(self.separator.lower(), self.separator))
+        object.__setattr__(self, "missing", tuple(self.missing))
+        if self.encoding and not _is_text_encoding(self.encoding):
+            raise UsageError(
+                f"--encoding {self.encoding}: unknown encoding; usual ones are utf-8, utf-16, cp1252 (Windows), "
+                "latin-1, cp1251 and shift_jis"
+            )
+        if self.separator and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            raise UsageError(f"--sep {self.separator}: give one character, such as ';', '|' or '\\t' for a tab")
+        if self.decimal not in ("", ".", ","):
+            raise UsageError(f"--decimal {self.decimal}: the decimal sign is . or ,")
+        if self.decimal and self.decimal == self.separator:
+            raise UsageError(f"--decimal and --sep are both {self.decimal!r}; they must differ")
+        if self.skip_rows < 0:
+            raise UsageError(f"--skip-rows {self.skip_rows}: give the number of lines above the header, 0 or more")
+
+    def over(self, given: Reading) -> Reading:
+        """Return these options with those replaced that are given."""
+        return replace(self, **given.record())
+
+    def record(self) -> dict[str, Any]:
+        """Return the options that are not the defaults, as JSON values."""
+        found = {
+            part.name: getattr(self, part.name) for part in fields(self) if getattr(self, part.name) != part.default
+        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Reading:
+        """Return the options of a `record`; raise ValueError for anything else."""
+        types = {name: type(value) for name, value in asdict(cls()).items()} | {"missing": list, "first_feature": int}
+        for name, value in record.items():
+            if name not in types or type(value) is not types[name]:
+                raise ValueError(name)
+        if record.get("first_feature", 0) not in (0, 1):
+            raise ValueError("first_feature")
+        if not all(isinstance(word, str) for word in record.get("missing", ())):
+            raise ValueError("missing")
+        return cls(**record)
+
+    @property
+    def words(self) -> str:
+        """Return the options as words of a shell command."""
+        found = []
+        for name, option in _OPTIONS.items():
+            value = getattr(self, name)
+            if value:
+                text = ",".join(value) if isinstance(value, tuple) else str(value).replace("\t", "\\t")
+                found.append(f"--{option} {shlex.quote(text)}")
+        return " ".join(found)
+
+    @property
+    def note(self) -> str:
+        """Return a note for messages about a column that is not found, "" if all options are defaults."""
+        return f"; the file is read with {self.words}" if self.words else ""
+
+
+def normal(name: str) -> str:
+    """Return a name of a column in the composed form of Unicode."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:
+    """Return a table in which the cells that are one of `words` are empty; columns in `keep` stay as they are.
+
+    A word that is a number also stands for that number in a column of numbers.
+    """
+    if not words:
+        return frame
+    import numpy as np
+    import pandas as pd
+
+    from pucli.data.frames import cell_text, parsed_numbers
+
+    texts = frozenset(words)
+    values = [value for value in parsed_numbers(list(words)).tolist() if not np.isnan(value)]
+    changed = frame.copy(deep=False)
+    for position, name in enumerate(frame.columns):
+        column = frame.iloc[:, position]
+        kind = getattr(column.dtype, "kind", "O")
+        if str(name) in keep or kind in "bmMc":
+            continue
+        if kind in "iuf":
+            empty = column.isin(values).to_numpy(dtype=bool, na_value=False) if values else np.zeros(len(column), bool)
+            if empty.any():
+                changed.isetitem(position, column.astype("float64" if kind == "f" else object).mask(empty))
+            continue
+        codes, distinct = pd.factorize(column)
+        listed = [cell_text(cell) for cell in distinct.tolist()]
+        same = np.array(
+            [text in texts or (bool(values) and parsed_numbers([text])[0] in values) for text in listed] + [False]
+        )
+        if same.any():
+            changed.isetitem(position, column.astype(object).mask(same[codes]))
+    return changed
+
+
+def _is_text_encoding(name: str) -> bool:
+    try:
+        return bool(getattr(codecs.lookup(name), "_is_text_encoding", True)) and "\0" not in name
+    except (LookupError, ValueError):
+        return False

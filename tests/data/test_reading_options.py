@@ -1,0 +1,318 @@
+"""Reading options, packed files and further formats: each gives the rows of the plain CSV file."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+import threading
+import types
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.files import damaged as damage
+from pucli.data.files.formats import KNOWN, open_table
+from pucli.data.reading import Reading
+from pucli.data.rows.blocks import STDIN, read_blocks
+from pucli.data.rows.user_file import apply_file, fit_file
+
+NEEDED = ["age", "city"]
+
+
+def table(n=60):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": random.integers(18, 80, n), "income": random.normal(2e4, 5e3, n).round(2)})
+    return frame.assign(city=["Köln", "Zürich", "Lyon"] * (n // 3), bought=["yes", ""] * (n // 2))
+
+
+def written(path, **options):
+    table().to_csv(path, index=False, **options)
+    return path
+
+
+def zipped(raw):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("folder/rows.csv", raw)
+        archive.writestr("__MACOSX/folder/._rows.csv", b"\0")
+    return stream.getvalue()
+
+
+def zstd(raw):
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.compress(raw, "zstd", asbytes=True)
+
+
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zipped, ".zst": zstd}
+
+
+def same_as_plain(path, how=None):
+    """Check that a file gives the rows of the plain one, at once and in blocks."""
+    how = how or Reading()
+    expected = table().replace("", np.nan)
+    frame = open_table(path, "bought", known=NEEDED, how=how).frame[list(expected)]
+    pd.testing.assert_frame_equal(frame.astype(object), expected.astype(object), check_dtype=False)
+    blocks = pd.concat([block.frame[NEEDED] for block in read_blocks(path, NEEDED, rows=7, how=how)])
+    blocks = blocks.reset_index(drop=True)
+    pd.testing.assert_frame_equal(blocks.astype(object), expected[NEEDED].astype(object))
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+@pytest.mark.parametrize("named", [True, False])
+def test_packed_files_are_read_whatever_their_name(tmp_path, suffix, named):
+    path = tmp_path / f"rows.csv{suffix if named else ''}"
+    path.write_bytes(PACKERS[suffix](written(tmp_path / "plain.csv").read_bytes()))
+    same_as_plain(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst", ".zip"])
+def test_a_packed_stream_is_read(tmp_path, monkeypatch, suffix):
+    raw = PACKERS[suffix](written(tmp_path / "plain.csv").read_bytes())
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(raw)))
+    blocks = pd.concat([block.frame for block in read_blocks(STDIN, NEEDED)])
+    pd.testing.assert_frame_equal(blocks.astype(object), table()[NEEDED].astype(object))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_packed_stream_or_file_is_bounded(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(damage, "FREE", 10_000)
+    raw = PACKERS[suffix](b"age,city\n" + b"1,a\n" * 400_000)
+    path = tmp_path / f"rows.csv{suffix}"
+    path.write_bytes(raw)
+    assert len(raw) * damage.RATIO < 1_600_000
+    with pytest.raises(UsageError, match="unpacks to more than 200 times its size"):
+        open_table(path, None)
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(raw)))
+    with pytest.raises(UsageError, match="stdin unpacks to more than"):
+        list(read_blocks(STDIN, NEEDED))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_a_packed_file_that_is_cut_short_is_refused(tmp_path, suffix):
+    path = tmp_path / f"rows.csv{suffix}"
+    raw = PACKERS[suffix](written(tmp_path / "plain.csv").read_bytes())
+    path.write_bytes(raw[:-20])
+    with pytest.raises(UsageError, match="cut short, or bytes of it have changed"):
+        open_table(path, None)
+
+
+def test_an_archive_of_several_files_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "rows.zip", "w") as archive:
+        archive.writestr("a.csv", "a,b\n1,2\n")
+        archive.writestr("b.csv", "a,b\n1,2\n")
+    with pytest.raises(UsageError, match=r"zip archive of 2 files \('a.csv', 'b.csv'\)"):
+        open_table(tmp_path / "rows.zip", None)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "utf-32"])
+def test_a_byte_order_mark_names_the_encoding(tmp_path, encoding):
+    same_as_plain(written(tmp_path / "rows.csv", encoding=encoding, sep="\t" if encoding == "utf-16" else ","))
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16-le", "cp437"])
+def test_an_encoding_can_be_given(tmp_path, encoding):
+    path = written(tmp_path / "rows.csv", encoding=encoding)
+    same_as_plain(path, Reading(encoding=encoding))
+    with pytest.raises(UsageError, match="--encoding"):
+        open_table(path, None)
+
+
+@pytest.mark.parametrize("sep", ["|", ";", "\t", "^", ":"])
+def test_a_separator_can_be_given(tmp_path, sep):
+    same_as_plain(written(tmp_path / "rows.csv", sep=sep), Reading(separator=sep))
+    assert Reading(separator="\\t").separator == "\t"
+
+
+def test_bars_and_the_line_of_a_spreadsheet_are_found(tmp_path):
+    same_as_plain(written(tmp_path / "bars.csv", sep="|"))
+    path = tmp_path / "said.csv"
+    path.write_bytes(b"sep=;\r\n" + written(tmp_path / "p.csv", sep=";", lineterminator="\r\n").read_bytes())
+    same_as_plain(path)
+    assert open_table(path, "bought").place(0) == "line 3"
+
+
+def test_lines_above_the_header_are_skipped(tmp_path):
+    path = tmp_path / "title.csv"
+    path.write_bytes(b"Report;of the year\n\n" + written(tmp_path / "p.csv").read_bytes())
+    same_as_plain(path, Reading(skip_rows=2))
+    assert open_table(path, "bought", how=Reading(skip_rows=2)).place(4) == "line 8"
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
+def test_a_sheet_can_be_named(tmp_path, suffix):
+    if suffix == ".ods":
+        pytest.importorskip("odf")
+    path = tmp_path / f"book{suffix}"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"Read me": ["first"]}).to_excel(book, sheet_name="Cover", index=False)
+        table().to_excel(book, sheet_name="rows", index=False)
+    same_as_plain(path, Reading(sheet="rows"))
+    with pytest.raises(UsageError, match=r"sheet 'Cover' was read, the others are 'rows' \(--sheet NAME\)"):
+        fit_file(path, "bought")
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".ndjson", ".json", ".jsonl.gz"])
+def test_json_is_read(tmp_path, suffix):
+    records = [{k: v for k, v in row.items() if v != ""} for row in table().to_dict("records")]
+    text = json.dumps(records) if suffix == ".json" else "\n".join(map(json.dumps, records)) + "\n"
+    path = tmp_path / f"rows{suffix}"
+    path.write_bytes(gzip.compress(text.encode()) if suffix.endswith(".gz") else text.encode())
+    same_as_plain(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2: 'a' is an object"),
+        ('{"a": 1}\n[1]\n', "line 2 is not an object"),
+        ('{"a": 1}\n{"a": 1,}\n', "line 2 is not JSON"),
+        ('{"a": 1, "a": 2}\n', "line 1 has the key 'a' twice"),
+    ],
+)
+def test_a_wrong_line_of_json_is_named(tmp_path, text, words):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=words):
+        open_table(path, None)
+
+
+def test_integers_of_json_stay_exact(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": 9007199254740993, "zip": "00122"}\n{"id": null, "zip": "9"}\n')
+    frame = open_table(path, None).frame
+    assert str(frame["id"][0]) == "9007199254740993" and frame["zip"][0] == "00122"
+
+
+@pytest.mark.parametrize("suffix", [".feather", ".arrow"])
+def test_feather_is_read(tmp_path, suffix):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / f"rows{suffix}"
+    table().replace("", None).to_feather(path)
+    same_as_plain(path)
+    path.rename(tmp_path / "rows.csv")
+    with pytest.raises(UsageError, match=r"is a Feather \(Arrow\) file, not CSV; name it rows.feather"):
+        open_table(tmp_path / "rows.csv", None)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (
+            b"<!DOCTYPE html>\n<html><body>login</body></html>",
+            "an HTML page, not CSV; the server may have sent an error",
+        ),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n", "a Git LFS pointer.*`git lfs pull`"),
+        (b"| a | b |\n|---|---|\n| 1 | 2 |\n", "a Markdown table"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
+        (b"https://example.org/rows.csv\n", "a link, not the file itself"),
+        (b"\x89PNG\r\n\x1a\n0000", "a picture"),
+        (b'<?xml version="1.0"?>\n<rows/>', "an XML document"),
+        (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', "JSON lines, not CSV; name it rows.jsonl"),
+        (b"@relation x\n@attribute a numeric\n@data\n1\n", "an ARFF file, not CSV; name it rows.arff"),
+        (b"SQLite format 3\0" + bytes(80), "an SQLite database"),
+        (gzip.compress(b"RDX3\nX\n"), "an R data file"),
+    ],
+)
+def test_what_is_no_table_is_named(tmp_path, raw, words):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(raw)
+    with pytest.raises(UsageError, match=f"is {words}"):
+        open_table(path, None)
+    with pytest.raises(UsageError, match=f"is {words}"):
+        list(read_blocks(path, ["a"]))
+
+
+def test_an_address_is_named():
+    with pytest.raises(UsageError, match="is an address, not a file; download the file first"):
+        open_table(Path("https://example.org/rows.csv"), None)
+
+
+def test_words_for_empty_cells_are_added(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,age,score,city\n999,31,-,Bonn\n2,999,1.5,n.v.\n3,47,2,Lyon\n")
+    frame = open_table(path, None, how=Reading(missing=("-", "n.v.", "999")), keep=["id"], as_text=["id"]).frame
+    assert frame.isna().sum().tolist() == [0, 1, 1, 1] and frame["id"].tolist() == ["999", "2", "3"]
+    (block,) = read_blocks(path, ["age", "city"], how=Reading(missing=("n.v.", "999")))
+    assert block.frame.isna().to_numpy().tolist() == [[False, False], [True, True], [False, False]]
+
+
+def test_several_files_are_one_table(tmp_path):
+    whole, first, second = table(), tmp_path / "a.csv", tmp_path / "b.csv"
+    whole[:25].to_csv(first, index=False)
+    whole[25:][list(reversed(whole.columns))].to_csv(second, index=False)
+    file = fit_file([first, second], "bought")
+    np.testing.assert_array_equal(file.X, fit_file(written(tmp_path / "whole.csv"), "bought").X)
+    assert file.table.place(0) == f"line 2 of {first}" and file.table.place(25) == f"line 2 of {second}"
+    blocks = pd.concat([block.frame for block in read_blocks([first, second], NEEDED)], ignore_index=True)
+    pd.testing.assert_frame_equal(blocks.astype(object), whole[NEEDED].astype(object))
+    np.testing.assert_array_equal(apply_file([second, first], file.encoder).X[-25:], file.X[:25])
+    whole.drop(columns="income").to_csv(second, index=False)
+    with pytest.raises(UsageError, match=r"b.csv has no column 'income'; files that are read as one table"):
+        fit_file([first, second], "bought")
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_the_numbering_of_libsvm_features_is_that_of_training(tmp_path, base):
+    train, new = tmp_path / "train.libsvm", tmp_path / "new.libsvm"
+    train.write_text(f"1 {base}:1 {base + 1}:5 {base + 2}:7\n0 {base + 1}:4 {base + 2}:2\n0 {base}:2 {base + 2}:3\n")
+    new.write_text(f"0 {base + 1}:5\n0 {base + 1}:4\n")  # neither the first nor the last feature is used
+    file = fit_file(train, "label")
+    assert file.table.reading.first_feature == base
+    assert apply_file(new, file.encoder, how=file.table.reading).X.tolist() == [[0, 5, 0], [0, 4, 0]]
+    if base:
+        new.write_text("0 0:1 1:2\n")
+        with pytest.raises(UsageError, match=r"has a feature 0, but .* numbered from 1"):
+            apply_file(new, file.encoder, how=file.table.reading)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_read_several_times_from_a_copy(tmp_path):
+    raw, pipe = written(tmp_path / "rows.csv").read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(raw,))
+    writer.start()
+    file = fit_file(pipe, "bought")
+    writer.join()
+    np.testing.assert_array_equal(file.X, fit_file(tmp_path / "rows.csv", "bought").X)
+    assert file.table.place(3) == "line 5"
+
+
+def test_options_are_kept_as_a_record():
+    given = Reading("cp1252", ";", 2, "rows", ",", ("-", "999"), 0)
+    assert Reading.of_record(json.loads(json.dumps(given.record()))) == given
+    assert Reading().record() == {} and Reading().words == ""
+    assert given.words == "--encoding cp1252 --sep ';' --skip-rows 2 --sheet rows --decimal , --missing -,999"
+    assert given.over(Reading(skip_rows=1)) == Reading("cp1252", ";", 1, "rows", ",", ("-", "999"), 0)
+    for wrong in ({"other": 1}, {"skip_rows": "2"}, {"missing": [1]}, {"first_feature": 7}, {"missing": "-"}):
+        with pytest.raises(ValueError):
+            Reading.of_record(wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"encoding": "klingon"}, "--encoding klingon: unknown encoding"),
+        ({"encoding": "base64"}, "unknown encoding"),
+        ({"separator": ";;"}, "--sep ;;: give one character"),
+        ({"decimal": "'"}, "--decimal ': the decimal sign is . or ,"),
+        ({"decimal": ",", "separator": ","}, "both ','"),
+    ],
+)
+def test_wrong_options_are_refused(options, words):
+    with pytest.raises(UsageError, match=words):
+        Reading(**options)
+
+
+def test_the_list_of_formats_names_the_extras(tmp_path):
+    (tmp_path / "rows.xyz").write_bytes(bytes(range(256)))
+    words = r"unknown file type '.xyz'; known: .*pucli\[parquet\]: .parquet.*pucli\[ods\]: .ods"
+    with pytest.raises(UsageError, match=words):
+        open_table(tmp_path / "rows.xyz", None)
+    assert {".csv", ".jsonl", ".feather", ".ods"} <= set(KNOWN)
