@@ -148,6 +148,14 @@ PositiveValue = Annotated[
         show_default=False,
     ),
 ]
+SpreadsheetSafe = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet-safe",
+        help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas (= + - @). Programs then "
+        "read other texts.",
+    ),
+]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(

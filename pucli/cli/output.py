@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from pucli.cli.interrupts import interrupts
-from pucli.core.errors import PucliError
+from pucli.core.errors import PucliError, RunError
 from pucli.core.json_values import json_values
 
 
@@ -48,6 +48,15 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def encodable(text: str, encoding: str) -> bool:
+    """Return whether an encoding has all characters of a text."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Output:
@@ -108,21 +117,42 @@ class Output:
         if not self.as_json:
             self.write(text)
 
-    def csv(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Print the result as comma-separated values."""
+    def csv(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
+        """Print the result as comma-separated values; parameters as in `write_csv`."""
         if not self.as_json:
             text = io.StringIO()
-            self.write_csv(text, columns, rows)
-            self.write(text.getvalue().rstrip("\n"))
+            self.write_csv(text, columns, rows, safe=safe)
+            self.data(text.getvalue().rstrip("\n"))
 
     @staticmethod
-    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write comma-separated values with a header line, and no live formulas."""
+    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
+        """Write comma-separated values with a header line; with `safe`, a spreadsheet finds no formulas in them."""
         from pucli.data.files.writers import inert
 
         writer = csv.writer(stream, lineterminator="\n")
+        if not safe:
+            writer.writerow(columns)
+            writer.writerows(rows)
+            return
         writer.writerow(map(inert, columns))
         writer.writerows([inert(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+
+    def data(self, text: str) -> None:
+        """Print lines with cells of a file, which must not turn into escapes where stdout has another encoding.
+
+        A file or pipe gets UTF-8 then. On a terminal, the command is refused.
+        """
+        stdout = sys.stdout
+        if isinstance(stdout, io.TextIOWrapper) and not encodable(text, stdout.encoding):
+            if stdout.isatty():
+                raise RunError(
+                    f"the terminal has the encoding {stdout.encoding}, which lacks some characters of these rows; "
+                    "write them to a file with --out, or set PYTHONIOENCODING=utf-8"
+                )
+            stdout.flush()
+            self.warn(f"stdout has the encoding {stdout.encoding}, which lacks some characters: written as UTF-8")
+            stdout.reconfigure(encoding="utf-8")
+        self.write(text)
 
     def fields(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Print ``name  value`` lines with aligned values; pairs whose value is None are left out."""

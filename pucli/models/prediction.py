@@ -92,15 +92,29 @@ def predicted_blocks(
     for table in read_blocks(files_of(path), needed, as_text=as_text, rows=rows, how=how, keep=ids):
         counted.place, counted.offset = table.place, start
         frame = table.frame
+        if len(frame) == 0:
+            continue
         try:
             X = encoder.transform(frame, counted)
         except TableError as error:
             raise UsageError(f"{title_of(files_of(path))}: {error}") from error
         _count(trained, X)
         found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
-        found |= {name: frame[name].to_numpy() for name in ids}
+        found |= {name: frame[name].array for name in ids}
         yield pd.DataFrame(found | _predicted(saved, X))
         start += len(frame)
+    if not start:
+        yield _no_predictions(saved, ids)
+
+
+def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
+    """Return the columns of predictions without rows."""
+    import pandas as pd
+
+    row = np.zeros((1, len(saved.table_encoder.get_feature_names_out())))
+    found: dict[str, Any] = {"row": np.ones(1, dtype=np.int64)}
+    found |= {name: pd.array([None], dtype="str") for name in ids}
+    return pd.DataFrame(found | _predicted(saved, row)).iloc[:0]
 
 
 def cut_at_share(
@@ -124,6 +138,8 @@ def cut_at_share(
     scores = np.sort(np.concatenate([block["score"].to_numpy() for block in predicted_blocks(saved, path, how=how)]))[
         ::-1
     ]
+    if not len(scores):
+        return saved
     k = round(share * len(scores))
     if k == len(scores):
         middle = float(np.nextafter(scores[-1], -np.inf))

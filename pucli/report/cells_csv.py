@@ -13,13 +13,13 @@ import csv
 import gzip
 import json
 import math
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from pucli.core.errors import UsageError
+from pucli.data.files.text.records import FIELD_LIMIT
 from pucli.report.files import csv_text, read_provenance, write
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
@@ -115,7 +115,7 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
     wanted = None if keys is None else set(keys)
     try:
         with _opened(path) as handle:
-            csv.field_size_limit(sys.maxsize)
+            csv.field_size_limit(FIELD_LIMIT)
             reader = csv.reader(handle)
             columns = next(reader, [])
             parts = _parts(columns, path)

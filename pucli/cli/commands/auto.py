@@ -64,6 +64,7 @@ def command(
     boosting: Annotated[
         bool, typer.Option("--boosting", help="With --backend dask: boosted trees by LightGBM as well.")
     ] = False,
+    safe: opt.SpreadsheetSafe = False,
     n_jobs: opt.Jobs = 1,
 ) -> None:
     """Train and judge a classifier without choosing a method.
@@ -98,6 +99,8 @@ def command(
     opt.output_file("--model", model, *where.files, where.split)
     opt.output_file("--report", report, *where.files, where.split)
     opt.output_file("--scored", scored, *where.files, where.split)
+    if safe and scored is None:
+        raise UsageError("--spreadsheet-safe is for the file of --scored; give both.")
     if scored is not None:
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
@@ -127,7 +130,7 @@ def command(
     if not backend.in_blocks:
         results["command"] = _again(where, labelling, chosen)
     if scored is not None:
-        _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks))
+        _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks), safe)
     if report is not None:
         from pucli.models.auto.page import write_report
 
@@ -159,11 +162,11 @@ def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None]) -> st
     return " ".join(["pucli auto", where.words, *words])
 
 
-def _write(path: Path, lines: pd.DataFrame) -> None:
+def _write(path: Path, lines: pd.DataFrame, safe: bool) -> None:
     from pucli.core.atomic_files import replacing
     from pucli.data.files.writers import open_writer
 
-    with replacing(path) as partial, open_writer(partial) as writer:
+    with replacing(path) as partial, open_writer(partial, safe=safe) as writer:
         writer.write(lines)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.options import ReadingOptions, output_file
+from pucli.cli.options import ReadingOptions, SpreadsheetSafe, output_file
 from pucli.cli.output import Output
 from pucli.cli.threshold_options import (
     MovedCut,
@@ -67,6 +67,7 @@ def command(
         int | None,
         typer.Option("--top", metavar="N", help="Only the N rows with the highest scores.", min=1, show_default=False),
     ] = None,
+    safe: SpreadsheetSafe = False,
 ) -> None:
     """Predict the label of every row of a file.
 
@@ -108,10 +109,10 @@ def command(
             raise UsageError("--id and --top need a model that predicts labels; this one models a density.")
         columns, rows = _densities(saved, data, how)
         out.document({"rows": len(rows)})
-        _write(out, columns, rows, destination)
+        _write(out, columns, rows, destination, safe)
     else:
         wanted = bool(unkept_recall(cut, saved.estimator))
-        _labels(out, saved, (data, how), destination, ids, top, all_wanted=wanted)
+        _labels(out, saved, (data, how), destination, ids, top, all_wanted=wanted, safe=safe)
 
 
 def _labels(
@@ -123,6 +124,7 @@ def _labels(
     top: int | None,
     *,
     all_wanted: bool,
+    safe: bool,
 ) -> None:
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
@@ -156,7 +158,7 @@ def _labels(
     if top is not None:
         blocks = [top_rows(blocks, top)]
         top_counts.update(blocks[0]["prediction"].tolist())
-    written = _write_blocks(out, blocks, destination)
+    written = _write_blocks(out, blocks, destination, safe)
     ordered = {label: counts[label] for label in sorted(counts)}
     said = ordered if top is None else {label: top_counts[label] for label in sorted(top_counts)}
     out.document({"rows": counts.total(), "written": written, "counts": said})
@@ -174,7 +176,7 @@ def _labels(
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     warn_of_probability(out, saved)
     among = "" if top is None else f"; these are the {written} likeliest of {counts.total()} rows"
-    out.remark(", ".join(f"{count} rows predicted {label}" for label, count in said.items()) + among)
+    out.remark((", ".join(f"{count} rows predicted {label}" for label, count in said.items()) or "no rows") + among)
 
 
 def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: bool) -> None:
@@ -202,7 +204,7 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str, way_o
         )
 
 
-def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None) -> int:
+def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None, safe: bool) -> int:
     """Print blocks of predictions or write them to a file, and return the number of rows."""
     from pucli.data.files.writers import open_writer, without_formulas
 
@@ -210,19 +212,22 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
         from pucli.core.atomic_files import replacing
 
         written = 0
-        with replacing(destination) as path, open_writer(path) as writer:
+        with replacing(destination) as path, open_writer(path, safe=safe) as writer:
             for block in blocks:
                 writer.write(block)
                 written += len(block)
         return written
     records: list[dict[str, Any]] = []
-    written = 0
+    written, begun = 0, False
     for block in blocks:
         if out.as_json:
-            records += [dict(zip(block.columns, row, strict=True)) for row in block.itertuples(index=False)]
+            filled = block.astype(object).where(block.notna(), None)
+            records += [dict(zip(block.columns, row, strict=True)) for row in filled.itertuples(index=False)]
         else:
-            text = without_formulas(block).to_csv(index=False, header=written == 0, lineterminator="\n")
-            out.write(text.rstrip("\n"))
+            block = without_formulas(block) if safe else block
+            text = block.to_csv(index=False, header=not begun, lineterminator="\n")
+            begun = True
+            out.data(text.removesuffix("\n"))
         written += len(block)
     out.document({"predictions": records} if out.as_json else {})
     return written
@@ -231,24 +236,31 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
 def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
+    from pucli.data.rows.tables import NoRows
     from pucli.models.fitting import imputed, log_density, takes_missing
 
     fills = takes_missing(saved.method)
-    X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills, how=how)
+    columns = ["row", "log_likelihood", *(saved.feature_names if fills else [])]
+    try:
+        X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills, how=how)
+    except NoRows:
+        return columns, []
     cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
     values = log_density(saved.pipeline, X).tolist()
     rows = [(number, value, *row) for number, (value, row) in enumerate(zip(values, cells, strict=True), start=1)]
-    return ["row", "log_likelihood", *(saved.feature_names if fills else [])], rows
+    return columns, rows
 
 
-def _write(out: Output, columns: list[str], rows: Sequence[Sequence[Any]], destination: Path | None) -> None:
+def _write(
+    out: Output, columns: list[str], rows: Sequence[Sequence[Any]], destination: Path | None, safe: bool
+) -> None:
     """Print the rows, or write them to the file `destination`."""
     if destination is None:
         out.document({"predictions": [dict(zip(columns, row, strict=True)) for row in rows]})
-        out.csv(columns, rows)
+        out.csv(columns, rows, safe=safe)
     else:
         from pucli.core.atomic_files import replacing
 
         with replacing(destination) as path, path.open("w", newline="", encoding="utf-8") as stream:
-            Output.write_csv(stream, columns, rows)
+            Output.write_csv(stream, columns, rows, safe=safe)
         out.text(f"{len(rows)} rows written to {destination}")

@@ -19,12 +19,14 @@ import numpy as np
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
+from pucli.data.files.parquet_files import read_parquet
 from pucli.data.files.spool import is_stream, reread
 from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_fits
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
 from pucli.data.files.text.text_files import (
     SUFFIXES,
+    UNNAMED,
     check_names,
     is_text_table,
     line_of,
@@ -34,6 +36,9 @@ from pucli.data.files.text.text_files import (
     zero_padded,
 )
 from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, packing, plain_text
+from pucli.data.files.workbooks import read_sheet
+from pucli.data.frames import TableError
+from pucli.data.ids import with_ids
 from pucli.data.labels import LABEL
 from pucli.data.reading import Reading, normal, without_missing
 
@@ -131,8 +136,9 @@ def open_table(
     """
     how = replace(how, sheet=sheet) if sheet else how
     with reading(path), reread(path) as file:
-        table = _table(file, [*known, label] if label is not None else list(known), label, as_text, as_number, how)
-    frame = without_missing(table.frame, how.missing, keep)
+        wanted = [*known, *keep, label] if label is not None else [*known, *keep]
+        table = _table(file, wanted, label, as_text, as_number, keep, how)
+    frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
@@ -143,6 +149,7 @@ def _table(
     label: str | None,
     as_text: Collection[str],
     as_number: Collection[str],
+    ids: Collection[str],
     how: Reading,
 ) -> Table:
     kind = file_kind(path)
@@ -151,13 +158,19 @@ def _table(
         head = text_head(path, how)
         layout = text_layout(path, head, known, how)
         check_fits(path, cells_of_text(path, head, layout.separator))
-        [frame] = read_text(path, layout, as_text=as_text)
+        as_text = {*as_text, label} if label is not None else as_text
+        [frame] = read_text(path, layout, as_text=as_text, ids=ids)
+        unnamed = [name for name in frame.columns if name.startswith(UNNAMED) and name not in known]
+        frame = frame.drop(columns=[name for name in unnamed if frame[name].isna().all()])
         inferred = layout.separator != "," and not how.decimal
         commas = with_decimal_points(frame, as_text, as_number) if inferred else frozenset()
         codes = zero_padded(head, layout)
         return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
     if kind in SHEETS:
-        return _excel(path, label, how, as_text)
+        return _sheet(path, known, label, how, as_text, ids)
+    if kind == ".parquet":
+        check_fits(path, cells_of_parquet(path))
+        return Table(read_parquet(path, known, ids), lambda row: f"row {row + 1}")
     if kind in JSON:
         return _json(path, how)
     if kind in LIBSVM:
@@ -220,6 +233,8 @@ def reading(path: Path) -> Iterator[None]:
         raise _missing(path) from error
     except ImportError as error:
         raise UsageError(f"{path}: {_needed(path, error)}") from error
+    except TableError as error:  # of a table, which does not know its file
+        raise UsageError(f"{path}: {error}") from error
     except (UsageError, MemoryError):
         raise
     except OSError as error:
@@ -292,25 +307,21 @@ def file_kind(path: Path) -> str:
     raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {FORMATS}")
 
 
-def _excel(path: Path, label: str | None, how: Reading, as_text: Collection[str] = ()) -> Table:
-    import pandas as pd
-
-    from pucli.data.files.readers import excel_engine, read_excel
-
+def _sheet(
+    path: Path,
+    known: Collection[str],
+    label: str | None,
+    how: Reading,
+    as_text: Collection[str],
+    ids: Collection[str],
+) -> Table:
     check_unpacked(path, free=SHEET_BYTES)
-    with pd.ExcelFile(path, engine=excel_engine(path)) as book:
-        sheets = [str(name) for name in book.sheet_names]
-    sheet = how.sheet or sheets[0]
-    if sheet not in sheets:
-        raise UsageError(f"{path}: {unknown('sheet', sheet, sheets)}")
-    frame = read_excel(path, sheet, skiprows=how.skip_rows, as_text=as_text).dropna(axis=1, how="all")
-    empty = frame.isna().all(axis=1).to_numpy()
-    rows = np.flatnonzero(~empty) + 2 + how.skip_rows
-    frame = frame[~empty].reset_index(drop=True)
-    frame.columns = frame.columns.map(str)
-    others = ", ".join(repr(name) for name in sheets if name != sheet)
-    naming = f"; sheet {sheet!r} was read, the others are {others} (--sheet NAME)" if others else ""
-    return Table(frame, lambda row: f"row {rows[row]} of sheet {sheet!r}", naming)
+    as_shown = {*ids, label} if label is not None else ids
+    found = read_sheet(path, how.sheet, skip_rows=how.skip_rows, known=known, as_text=as_text, as_shown=as_shown)
+    others = ", ".join(map(repr, found.others))
+    naming = f"; sheet {found.sheet!r} was read, the others are {others} (--sheet NAME)" if others else ""
+    rows, sheet = found.rows, found.sheet
+    return Table(found.frame, lambda row: f"row {rows[row]} of sheet {sheet!r}", naming)
 
 
 def _json(path: Path, how: Reading) -> Table:
@@ -343,15 +354,6 @@ def _feather(path: Path, label: str | None, sheet: str | None) -> Table:
         check_names(path, content.column_names)
         # identifiers in an index are columns, and integers beside empty cells stay exact
         frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    return Table(frame, lambda row: f"row {row + 1}")
-
-
-def _parquet(path: Path, label: str | None, sheet: str | None) -> Table:
-    import pandas as pd
-
-    check_fits(path, cells_of_parquet(path))
-    frame = pd.read_parquet(path).reset_index(drop=True)
-    frame.columns = frame.columns.map(str)
     return Table(frame, lambda row: f"row {row + 1}")
 
 
@@ -490,14 +492,13 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
 SHEETS = (".xlsx", ".xls", ".ods")
 FEATHER = (".feather", ".arrow")
 _OPENERS: dict[str, Callable[[Path, str | None, str | None], Table]] = {
-    ".parquet": _parquet,
     **dict.fromkeys(FEATHER, _feather),
     ".arff": _arff,
     ".mat": _mat,
     ".npz": _npz,
 }
 _PACKABLE = (*SUFFIXES, *JSON, ".arff", *LIBSVM)
-KNOWN = (*_PACKABLE, *SHEETS, *_OPENERS)
+KNOWN = (*_PACKABLE, *SHEETS, ".parquet", *_OPENERS)
 FORMATS = (
     f"{' '.join(_PACKABLE)} (also {' '.join(PACKED_SUFFIXES)}), .xlsx .xls .mat .npz; with pucli[parquet]: .parquet "
     f"{' '.join(FEATHER)} and .zst; with pucli[ods]: .ods"

@@ -34,7 +34,7 @@ def cells_of_text(path: Path, head: str, separator: str) -> float:
     separator : str
         " " means any number of blanks.
     """
-    lines = head.splitlines()[:200]
+    lines = head.split("\n")[:200]
     cells = sum(len(line.split()) if separator == " " else line.count(separator) + 1 for line in lines)
     return path.stat().st_size * cells / max(sum(len(line.encode()) + 1 for line in lines), 1)
 

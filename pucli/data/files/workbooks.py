@@ -298,10 +298,7 @@ def _unseen(path: Path, part: str | None, header: int) -> list[str]:
             place = re.search(rb'r="([A-Z]+\d+)"', empty[0])
             which = f", {'' if len(empty) == 1 else 'the first in '}{place[1].decode()}," if place else ""
             cells = "1 cell has a formula" if len(empty) == 1 else f"{len(empty)} cells have formulas"
-            found.append(
-                f"{cells} without a stored result{which} read as empty; open the file in a spreadsheet program and "
-                "save it"
-            )
+            found.append(f"{cells} without a stored result{which} read as empty; save it with a spreadsheet program")
     merged = [
         ref.decode()
         for ref, row in re.findall(rb'<mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+(\d+))"', content)

@@ -26,8 +26,16 @@ class Writer(Protocol):
     ) -> None: ...
 
 
-def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
+def open_writer(path: Path, stream: IO[str] | None = None, *, safe: bool = False) -> Writer:
     """Return a writer of rows to a CSV or Parquet file, or as CSV to an open stream.
+
+    Parameters
+    ----------
+    path : Path
+    stream : text stream, optional
+    safe : bool
+        Whether texts of CSV that a spreadsheet would run as formulas get an apostrophe, see `without_formulas`. A
+        program then reads other texts than were written.
 
     Raises
     ------
@@ -35,11 +43,11 @@ def open_writer(path: Path, stream: IO[str] | None = None) -> Writer:
         The file has another extension, or pyarrow is missing.
     """
     if stream is not None:
-        return _CsvWriter(stream)
+        return _CsvWriter(stream, safe=safe)
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return _ParquetWriter(path)
-    return _CsvWriter(path.open("w", newline="", encoding="utf-8"), own=True)
+    return _CsvWriter(path.open("w", newline="", encoding="utf-8"), own=True, safe=safe)
 
 
 def check_writable_format(path: Path) -> None:
@@ -89,11 +97,12 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class _CsvWriter:
-    def __init__(self, stream: IO[str], own: bool = False) -> None:
-        self._stream, self._own, self._begun = stream, own, False
+    def __init__(self, stream: IO[str], own: bool = False, safe: bool = False) -> None:
+        self._stream, self._own, self._safe, self._begun = stream, own, safe, False
 
     def write(self, frame: pd.DataFrame) -> None:
-        without_formulas(frame).to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
+        frame = without_formulas(frame) if self._safe else frame
+        frame.to_csv(self._stream, index=False, header=not self._begun, lineterminator="\n")
         self._begun = True
 
     def __enter__(self) -> _CsvWriter:
@@ -120,7 +129,13 @@ class _ParquetWriter:
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
         if self._file is None:
             self._file = pyarrow.parquet.ParquetWriter(self._path, table.schema)
-        self._file.write_table(table.cast(self._file.schema))
+        try:
+            table = table.cast(self._file.schema)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+            raise UsageError(
+                f"a column of the predictions changes its type, which Parquet does not allow ({error}); write .csv"
+            ) from error
+        self._file.write_table(table)
 
     def __enter__(self) -> _ParquetWriter:
         return self

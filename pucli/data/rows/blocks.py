@@ -13,9 +13,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from pucli.core.errors import UsageError
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
+from pucli.data.files.parquet_files import read_parquet_blocks
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.text_files import (
@@ -29,6 +29,7 @@ from pucli.data.files.text.text_files import (
     text_layout,
 )
 from pucli.data.files.unpacking import buffered, packing, plain_stream
+from pucli.data.ids import with_ids
 from pucli.data.reading import Reading, without_missing
 from pucli.data.rows.tables import existing_column
 
@@ -63,12 +64,12 @@ def read_blocks(
     how : Reading
         The user's options.
     keep : collection of str
-        Columns in which the user's words for empty cells are kept.
+        Columns of identifiers, which leave as they came.
 
     Yields
     ------
     table : Table
-        A block. Its `place` takes the position of a row in the whole file.
+        A block, one without rows if the file has none. Its `place` takes the position of a row in the whole file.
 
     Raises
     ------
@@ -79,14 +80,12 @@ def read_blocks(
     start = 0
     for file in files:
         n_rows = 0
-        for table in _blocks(file, needed, as_text, rows, how):
+        for table in _blocks(file, needed, as_text, keep, rows, how):
             frame = without_missing(table.frame, how.missing, keep)
             n_rows += len(frame)
             yield table._replace(
                 frame=frame, place=_place_in(table.place, file, start) if len(files) > 1 else table.place
             )
-        if not n_rows:
-            raise UsageError(f"{shown(file)} has no data rows")
         start += n_rows
 
 
@@ -95,27 +94,29 @@ def _place_in(place: Callable[[int], str], file: Path, start: int) -> Callable[[
     return lambda row: f"{place(row - start)} of {file}"
 
 
-def _blocks(path: Path, needed: Sequence[str], as_text: Collection[str], rows: int, how: Reading) -> Iterator[Table]:
+def _blocks(
+    path: Path, needed: Sequence[str], as_text: Collection[str], ids: Collection[str], rows: int, how: Reading
+) -> Iterator[Table]:
     if is_stream(path):
-        yield from _from_stream(path, needed, as_text, rows, how)
+        yield from _from_stream(path, needed, as_text, ids, rows, how)
         return
     with reading(path):
         kind = file_kind(path)
         check_content(path, kind)
         if kind in SUFFIXES:
             layout = text_layout(path, text_head(path, how), needed, how)
-            yield from _text_blocks(path, layout, None, needed, as_text, rows)
+            yield from _text_blocks(path, layout, None, needed, as_text, ids, rows)
         elif kind == ".parquet":
-            yield from _parquet_blocks(path, path, needed, rows)
+            yield from _parquet_blocks(path, path, needed, ids, rows)
         else:
-            table = open_table(path, None, known=needed, as_text=as_text, as_number=needed, how=how)
+            table = open_table(path, None, known=needed, as_text=as_text, as_number=needed, how=how, keep=ids)
             _check(path, table, needed)
-            for start in range(0, len(table.frame), rows):
+            for start in range(0, max(len(table.frame), 1), rows):
                 yield table._replace(frame=table.frame.iloc[start : start + rows])
 
 
 def _from_stream(
-    path: Path, needed: Sequence[str], as_text: Collection[str], rows: int, how: Reading
+    path: Path, needed: Sequence[str], as_text: Collection[str], ids: Collection[str], rows: int, how: Reading
 ) -> Iterator[Table]:
     """Read a stream: text as it comes, other formats from a copy."""
     name = Path(shown(path))
@@ -125,16 +126,14 @@ def _from_stream(
         found = recognised(start)
         if packing(start) == "zip" or (found is not None and found.suffix):
             with reread(path, stream) as file:
-                yield from _blocks(file, needed, as_text, rows, how)
+                yield from _blocks(file, needed, as_text, ids, rows, how)
             return
         with plain_stream(stream, name, how) as text:
             head = read_head(text)
             check_is_text(head, name)
             layout = text_layout(name, head_text(head), needed, how)
             source = io.BufferedReader(_Rejoined(head, text))
-            for _ in range(layout.reading.skip_rows - how.skip_rows):
-                source.readline()
-            yield from _text_blocks(name, layout, source, needed, as_text, rows)
+            yield from _text_blocks(name, layout, source, needed, as_text, ids, rows)
 
 
 def _text_blocks(
@@ -143,6 +142,7 @@ def _text_blocks(
     source: IO[bytes] | None,
     needed: Sequence[str],
     as_text: Collection[str],
+    ids: Collection[str],
     rows: int,
 ) -> Iterator[Table]:
     import pandas as pd
@@ -151,29 +151,23 @@ def _text_blocks(
         return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"
 
     _check(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming), needed)
-    for frame in read_text(path, layout, source=source, as_text=as_text, rows=rows):
-        block = frame[list(needed)].copy()
+    for frame in read_text(path, layout, source=source, as_text=as_text, ids=ids, columns=needed, rows=rows):
+        block = with_ids(frame[list(needed)].copy(), ids)
         if layout.separator != "," and not layout.reading.decimal:
             with_decimal_points(block, as_text, needed)
         yield Table(block, place, layout.naming)
 
 
-def _parquet_blocks(path: Path, source: Any, needed: Sequence[str], rows: int) -> Iterator[Table]:
-    import pandas as pd
-    import pyarrow.parquet
-
-    with pyarrow.parquet.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
-        table = Table(pd.DataFrame(columns=file.schema_arrow.names), lambda row: f"row {row + 1}")
-        _check(path, table, needed)
-        kept: list[pd.DataFrame] = []
-        for batch in file.iter_batches(batch_size=rows, columns=list(needed)):
-            kept.append(batch.to_pandas())
-            while sum(map(len, kept)) >= rows:
-                whole = kept[0] if len(kept) == 1 else pd.concat(kept, ignore_index=True)
-                yield table._replace(frame=whole.iloc[:rows])
-                kept = [whole.iloc[rows:]]
-        if sum(map(len, kept)):
-            yield table._replace(frame=pd.concat(kept, ignore_index=True))
+def _parquet_blocks(path: Path, source: Any, needed: Sequence[str], ids: Collection[str], rows: int) -> Iterator[Table]:
+    blocks = read_parquet_blocks(path, source, needed, ids, rows)
+    empty = Table(next(blocks), lambda row: f"row {row + 1}")
+    _check(path, empty, needed)
+    found = False
+    for frame in blocks:
+        found = True
+        yield empty._replace(frame=frame)
+    if not found:
+        yield empty._replace(frame=empty.frame[list(needed)])
 
 
 def _check(path: Path, table: Table, needed: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from pucli.data.reading import normal
 if TYPE_CHECKING:
     import pandas as pd
 
+_PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")  # without leading zeros, exponent and plus sign
 UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in scikit-learn
 
 
@@ -49,7 +51,7 @@ class LabelColumn:
         if column.dtype == object and len(filled) and all(isinstance(cell, bool | np.bool_) for cell in filled):
             filled = filled.astype(str)  # a column of True, False and empty cells
         text = np.full(len(column), "", dtype=object)
-        text[~empty] = filled.astype(str).to_numpy() if filled.dtype.kind == "b" else class_text(filled)
+        text[~empty] = filled.astype(str).to_numpy() if filled.dtype.kind == "b" else _as_numbers(class_text(filled))
         return cls(where, text, empty, place)
 
     @property
@@ -183,6 +185,18 @@ def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints,
     return labels.is_class(marked).astype(np.int64), {"1": marked, "0": rest}
 
 
+def _as_numbers(text: AnyArray) -> AnyArray:
+    """Return labels without zeros after the decimal point ("1.0" is "1") if all are plain numbers.
+
+    Where one is not, such as the code 01 or 1e5, all stay as they are written.
+    """
+    distinct, inverse = np.unique(text.astype(str), return_inverse=True)
+    if not all(_PLAIN.fullmatch(value) for value in distinct.tolist()) or not any("." in value for value in distinct):
+        return text
+    short = [value.rstrip("0").rstrip(".") if "." in value else value for value in distinct.tolist()]
+    return np.array(short, dtype=object)[inverse]
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -215,7 +229,7 @@ def _as_written(value: str, present: Sequence[str]) -> str | None:
             if float(candidate) == float(value):
                 return candidate
         except ValueError:
-            if {candidate, value.capitalize()} in ({"True"}, {"False"}):
+            if candidate.casefold() == value.strip().casefold() in ("true", "false"):
                 return candidate
     return None
 

@@ -211,7 +211,7 @@ class RowCounter:
     def found(self) -> KnownRows | None:
         """Return the training rows found; None if they are no more than chance or mere accidents would bring."""
         n, count = self._looked, self._here
-        if self._kept is None or count < max(min(FEWEST, self._total), LEAST_SHARE * n):
+        if self._kept is None or not n or count < max(min(FEWEST, self._total), LEAST_SHARE * n):
             return None
         usual = n * self._chance + DEVIATIONS * np.sqrt(n * self._chance * (1.0 - self._chance))
         if self._chance > 0.0 and count <= usual:

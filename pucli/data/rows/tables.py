@@ -87,8 +87,9 @@ def read_labelled(
     table = open_files(files, label, known=features or (), how=how or Reading())
     frame = table.frame
     frame.columns = frame.columns.map(str)
-    if len(frame) == 0:
-        raise UsageError(f"{path} has no data rows")
+    for name in features or ():
+        existing_column(path, table, str(name))
+    check_rows(path, table)
     labels = None
     if label is not None:
         label = str(label)
@@ -115,6 +116,17 @@ def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
     if duplicates:
         notes.append(f"{duplicates} duplicate row{'s' * (duplicates > 1)}")
     return notes
+
+
+class NoRows(UsageError):
+    """A file has columns but no rows."""
+
+
+def check_rows(path: Path, table: Table) -> None:
+    """Raise NoRows if a table has no rows."""
+    if len(table.frame) == 0:
+        what = "a header line but no data rows" if len(table.frame.columns) else "neither a header nor data rows"
+        raise NoRows(f"{path} has {what}{table.naming}")
 
 
 class MissingColumn(UsageError):

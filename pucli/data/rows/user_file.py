@@ -20,7 +20,7 @@ from pucli.data.frames import TableError
 from pucli.data.labels import LABEL
 from pucli.data.reading import Reading
 from pucli.data.rows.label_column import LabelColumn
-from pucli.data.rows.tables import existing_column
+from pucli.data.rows.tables import check_rows, existing_column
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -224,6 +224,5 @@ def label_column(path: Path, table: Table, label: str) -> LabelColumn:
 
 def _filled(path: Path, table: Table) -> Table:
     """Return a table, or raise UsageError if it has no rows."""
-    if len(table.frame) == 0:
-        raise UsageError(f"{path} has no data rows{table.naming}")
+    check_rows(path, table)
     return table

@@ -28,7 +28,7 @@ def test_missing_texts_stay_missing():
     stream = io.StringIO()
     with open_writer("ignored.csv", stream) as writer:
         writer.write(frame)
-    assert stream.getvalue() == 'a\n\'=x\n""\n'
+    assert stream.getvalue() == 'a\n=x\n""\n'
 
 
 def test_rows_without_formulas_are_not_copied():

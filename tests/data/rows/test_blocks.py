@@ -95,7 +95,7 @@ def test_a_line_with_too_many_fields_is_named_when_it_comes(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n" + "1,2\n" * 20 + "1,2,3\n")
     blocks = read_blocks(path, ["a"], rows=5)
-    with pytest.raises(UsageError, match="line 22 has 3 fields, but the lines before have 2"):
+    with pytest.raises(UsageError, match="line 22 has 3 fields, but the header has 2"):
         list(blocks)
 
 

@@ -107,8 +107,8 @@ def fault(tmp_path, text, message, name="mine.csv", **options):
         ("a,y\n1,0\n-inf,1\n", r"1 infinite value, first in column 'a', line 3"),
         ("a,job,y\n1,3,0\n1,cook,1\n1,cook,1\n", r"column 'job', line 3: 'cook' is not a number \(2 such cells"),
         ("y\n1\n0\n", "no columns besides the label 'y'"),
-        ("a,y\n1,0\n1,0,7\n", r"line 3 has 3 fields, but the lines before have 2"),
-        ("a,y\n1,0,7,8\n", r"a data row has 4 fields, but the header has 2"),
+        ("a,y\n1,0\n1,0,7\n", r"line 3 has 3 fields, but the header has 2"),
+        ("a,y\n1,0,7,8\n", r"line 2 has 4 fields, but the header has 2"),
         ("a,a,y\n1,0,1\n", "two columns are named 'a'"),
     ],
 )

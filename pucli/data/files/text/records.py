@@ -143,7 +143,8 @@ def header_place(records: Sequence[Record], known: Iterable[str]) -> int:
     if not cells or wanted & cells[0]:
         return 0
     if wanted:
-        return next((place for place, found in enumerate(cells) if wanted <= found), 0)
+        shared = [len(wanted & found) for found in cells]
+        return shared.index(max(shared)) if 2 * max(shared) >= len(wanted) else 0
     usual = typical_width(records)
     if usual > 1 and len(records[0].fields) == 1:
         return next(place for place, record in enumerate(records) if len(record.fields) >= usual)
@@ -180,6 +181,8 @@ class CheckedRecords(io.RawIOBase):
     path : Path
         Name for messages.
     shape : Shape
+    before : int
+        Number of lines of the file that `source` has left out.
 
     Raises
     ------
@@ -187,11 +190,11 @@ class CheckedRecords(io.RawIOBase):
         On reading: a record has too many fields, a quote is not closed, or a byte would be lost.
     """
 
-    def __init__(self, source: IO[bytes], path: Path, shape: Shape) -> None:
+    def __init__(self, source: IO[bytes], path: Path, shape: Shape, before: int = 0) -> None:
         self._source, self._path, self._shape = source, path, shape
         self._ready: memoryview | bytes = b""
         self._rest, self._begun, self._ended = b"", False, False
-        self._line = shape.first_line
+        self._line = before + shape.first_line
         self._last_line = 0  # of the last record
         self._each: Iterator[bytes] | None = None  # the rest of the file, record by record
         self._blank_lines = self._blanks = self._first_blank = 0  # lines between records, lines since the last record
@@ -322,7 +325,7 @@ class CheckedRecords(io.RawIOBase):
 
     def _one_by_one(self, begun: bytes) -> bytes:
         """Read the rest of the file, of which `begun` comes first, record by record."""
-        self._each = self._records(self._lines(begun))
+        self._each, self._ended = self._records(self._lines(begun)), False
         return b""
 
     def _lines(self, begun: bytes) -> Iterator[bytes]:
@@ -390,8 +393,8 @@ class CheckedRecords(io.RawIOBase):
                 return text[: -len(ends)] + b"\n"
             whose = "the header has" if shape.header else "the lines before have"
             raise UsageError(
-                f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; quote a cell that "
-                f"contains {_name(shape.separator)}, or correct that line"
+                f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; quote a cell that has "
+                f"{_name(shape.separator)} in it, or correct that line"
             )
         if width < shape.n_fields:
             if shape.row_names:

@@ -9,18 +9,29 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError
 from pucli.data.files.readers import read_csv
 from pucli.data.files.text.decimal_comma import has_decimal_comma
-from pucli.data.files.text.stray_quotes import check_quotes, refuse_stray_quote
+from pucli.data.files.text.records import (
+    CheckedRecords,
+    Record,
+    Shape,
+    has_row_names,
+    header_place,
+    note,
+    quote_escape,
+    split_records,
+    text_records,
+    typical_width,
+)
 from pucli.data.files.unpacking import member_name, plain_text
 from pucli.data.frames import EMPTY
 from pucli.data.reading import Reading, normal
@@ -31,20 +42,29 @@ if TYPE_CHECKING:
 HEAD = 2**16  # bytes from which the layout is inferred
 LONGEST = 2**26  # bytes that two lines may have
 SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
+UNNAMED = "Unnamed: "
+"""Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
+EVEN = 0.5  # share of the first records that must have the same number of fields
+_RECORDS = 2000  # from which the layout is inferred
 _AS_IT_IS = Reading()
+_NA = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+]  # texts that pandas reads as empty cells
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
 
 
 class TextLayout(NamedTuple):
     """Layout of a text file: the separator, one character, whether it has a header line, and the column names.
 
-    `reading` has the user's options and what the file itself says of them.
+    `reading` has the user's options and what the file itself says of them, `shape` what each record must have.
     """
 
     separator: str
     header: bool
     names: list[str]
     reading: Reading = Reading()
+    shape: Shape = Shape(",", 1)
 
     @property
     def naming(self) -> str:
@@ -83,7 +103,7 @@ def is_text_table(path: Path) -> bool:
         head = text_head(path)
     except UnicodeDecodeError:
         return False
-    lines = [line for line in head.splitlines()[:20] if line.strip()]
+    lines = [line for line in head.split("\n")[:20] if line.strip()]
     if "\0" in head or len(lines) < 2:
         return False
     return any(min(line.count(separator) for line in lines) > 0 for separator in ",;\t ")
@@ -110,24 +130,68 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     """
     if not head.strip():
         raise UsageError(f"{path} is empty")
-    if said := _SEPARATOR_LINE.match(head):
-        head = head[said.end() :]
-        reading = replace(reading, separator=reading.separator or said[1], skip_rows=reading.skip_rows + 1)
+    said = _SEPARATOR_LINE.match(head)
+    if said and not reading.separator:
+        reading = replace(reading, separator=said[1])
+    returns = "\n" not in head and "\r" in head
+    head, above = _lines_below(head, said, returns)
     separator = reading.separator or _separator(path, head)
-    first, *more = _records(head, separator, count=2)
-    second = more[0] if more else []
+    escape = quote_escape(head, separator)
+    records = text_records(head, separator, escape=escape, count=_RECORDS)
+    if not records:
+        raise UsageError(f"{path}: the first line cannot be read; quote a cell that contains a line end")
+    place = header_place(records, [name for name in known if not _number(name)])
+    if place:
+        lines = f"line {above + records[place].line + reading.skip_rows}"
+        note(f"{path}: the table begins in {lines}; what stands above it is skipped")
+    first, body = records[place].fields, records[place + 1 :]
+    if len(head) > HEAD // 2 and len(body) > 1:  # the last record may be cut
+        body = body[:-1]
+    second = body[0].fields if body else []
     header = _has_header(_points(first, separator), _points(second, separator), known)
-    if header and len(second) == len(first) + 1:  # R's write.table: no header for the row names
+    row_names = header and has_row_names(len(first), body, _first_character(head, body))
+    if row_names:  # R's write.table: no header for the row names
         first = ["row", *first]
-    names = [normal(cell.strip()) for cell in first] if header else [str(i) for i in range(1, len(first) + 1)]
+    if header:
+        while len(first) > 1 and not first[-1].strip() and body and all(len(row.fields) < len(first) for row in body):
+            first = first[:-1]  # a separator at the end of the header alone
+        names = [normal(cell.strip()) or f"{UNNAMED}{position}" for position, cell in enumerate(first)]
+    else:
+        names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
     check_names(path, names)
-    if second and len(second) > len(names):
+    if header and body and all(len(row.fields) < len(names) for row in body):
         raise UsageError(
-            f"{path}: a data row has {len(second)} fields, but the header has {len(names)}; make them equal"
+            f"{path}: the header has {len(names)} fields, but line {above + body[0].line + reading.skip_rows} and all "
+            f"lines after it have fewer ({len(second)}); quote a name that has {separator!r} in it, or "
+            "name each column once"
         )
-    if header and not second:
-        raise UsageError(f"{path} has a header line but no data rows")
-    return TextLayout(separator, header, names, reading)
+    if header:
+        begin = _line_after(head, separator, escape, records[place].line)
+    else:
+        begin = records[place].line if len(names) > 1 or place else 1
+    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header)
+    return TextLayout(separator, header, names, reading, shape)
+
+
+def _lines_below(head: str, said: re.Match[str] | None, returns: bool) -> tuple[str, int]:
+    """Return the first lines below one that says the separator, and how many lines are left out."""
+    if said:
+        head = head[said.end() :]
+    return head.replace("\r", "\n") if returns else head, int(said is not None)
+
+
+def _line_after(head: str, separator: str, escape: str, line: int) -> int:
+    """Return the line after the record that begins in `line`."""
+    records = split_records(io.StringIO(head, newline="\n"), separator, escape=escape)
+    last = head.count("\n") + (not head.endswith("\n"))
+    try:
+        return next((record.line for record in records if record.line > line), last + 1)
+    except csv.Error:
+        return line + 1
+
+
+def _first_character(head: str, body: Sequence[Record]) -> str:
+    return head.split("\n")[body[0].line - 1].lstrip()[:1] if body else ""
 
 
 def read_text(
@@ -136,8 +200,9 @@ def read_text(
     *,
     source: IO[bytes] | None = None,
     as_text: Collection[str] = (),
+    ids: Collection[str] = (),
+    columns: Sequence[str] | None = None,
     rows: int | None = None,
-    from_path: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Read the rows of a text file.
 
@@ -149,49 +214,49 @@ def read_text(
         Source of the text as plain UTF-8, if not `path`.
     as_text : collection of str
         Columns whose cells are kept as text ("007" is not 7).
+    ids : collection of str
+        Columns whose cells are kept as they are: "NA" is not an empty cell.
+    columns : sequence of str, optional
+        The columns to read, by default all.
     rows : int, optional
         Number of rows in a block; by default one block.
-    from_path : bool
-        Whether `source` is the opened `path`, which can be read again to find out what is wrong.
 
     Yields
     ------
     frame : pandas.DataFrame
-        At most `rows` rows.
+        At most `rows` rows; one block has none if the file has none.
     """
     import pandas as pd
 
-    options: dict[str, Any] = {"dtype": {name: str for name in layout.names if name in as_text}} if as_text else {}
-    if layout.reading.decimal == ",":  # 1.234 is 1234, which is decided later
-        options = {"dtype": str}
     if source is None:
         with plain_text(path, layout.reading) as text:
-            yield from read_text(path, layout, source=text, as_text=as_text, rows=rows, from_path=True)
+            yield from read_text(path, layout, source=text, as_text=as_text, ids=ids, columns=columns, rows=rows)
         return
+    names = list(layout.names if columns is None else columns)
+    all_text = layout.reading.decimal == ","  # 1.234 is 1234, which is decided later
+    options: dict[str, Any] = {"dtype": {name: str for name in names if all_text or name in as_text or name in ids}}
+    if any(name in ids for name in names):
+        options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else _NA for name in names}}
+    records = CheckedRecords(source, path, layout.shape, before=layout.reading.skip_rows)
     try:
         found: Any = read_csv(
-            source,
+            io.BufferedReader(records, 2**18),
             sep=r"\s+" if layout.separator == " " else layout.separator,
-            header=0 if layout.header else None,
+            header=None,
             names=layout.names,
-            encoding="utf-8-sig",
+            usecols=None if columns is None else list(dict.fromkeys(columns)),
+            encoding="utf-8",
+            escapechar=layout.shape.escape or None,
+            skip_blank_lines=len(layout.names) > 1,
             chunksize=rows,
             **options,
         )
         with nullcontext([found]) if rows is None else found as blocks:
-            for block in blocks:
-                if from_path:
-                    check_quotes(path, layout, block)
-                yield block
-    except pd.errors.ParserError as error:
-        wrong = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if wrong is None:
-            if from_path:
-                refuse_stray_quote(path, layout)
-            raise
-        raise UsageError(
-            f"{path}: line {wrong[2]} has {wrong[3]} fields, but the lines before have {wrong[1]}; correct that line"
-        ) from error
+            yield from blocks
+    except pd.errors.EmptyDataError:
+        yield pd.DataFrame(columns=names, dtype=object)
+    for skipped in records.notes():
+        note(skipped)
 
 
 def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
@@ -199,8 +264,13 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
 
     Only the first lines are looked at.
     """
-    said = _SEPARATOR_LINE.match(head)
-    records = _records(head[said.end() :] if said else head, layout.separator, count=sys.maxsize)[layout.header :]
+    shape = layout.shape
+    head = head.replace("\r", "\n") if shape.returns else head
+    records = [
+        record.fields
+        for record in text_records(head, shape.separator, escape=shape.escape)
+        if record.line >= shape.first_line
+    ]
     found = {}
     for position, name in enumerate(layout.names):
         filled = {record[position].strip() for record in records if len(record) > position} - EMPTY
@@ -212,67 +282,48 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
 
 def line_of(path: Path, layout: TextLayout, row: int) -> int:
     """Return the line (from 1) on which data row `row` (from 0, without blank lines) begins."""
-    position = row + layout.header
+    shape = layout.shape
     with plain_text(path, layout.reading) as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig")  # accepts every kind of line ending
-        for index, (line, _) in enumerate(_numbered(lines, layout.separator)):
-            if index == position:
-                return line + layout.reading.skip_rows
-    return position + 1
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None if shape.returns else "\n")
+        found = (
+            record.line
+            for record in split_records(lines, shape.separator, escape=shape.escape)
+            if record.line >= shape.first_line and (shape.n_fields == 1 or not record.blank)
+        )
+        return next(islice(found, row, None), row + shape.first_line) + layout.reading.skip_rows
 
 
 def _separator(path: Path, text: str) -> str:
-    """Return the separator: a tab for .tsv, otherwise the one that splits the first lines most evenly."""
+    """Return the separator: a tab for .tsv, otherwise the one that splits most of the first lines evenly."""
     name = member_name(path).lower()
     if name.endswith(".tsv"):
         return "\t"
-    lines = [line for line in text.splitlines()[:20] if line.strip()]
-    csv.field_size_limit(sys.maxsize)
-    counts = {sep: [len(record) for record in csv.reader(lines, delimiter=sep)] for sep in ",;\t|"}
-    best = max(counts, key=lambda sep: min(counts[sep]))
-    if best == "," and (other := _around_decimal_commas(lines, counts)):
+    records = {separator: text_records(text, separator, count=20) for separator in ",;\t|"}
+    best, share = ",", 0.0
+    width = 1
+    for separator, found in records.items():
+        widths = Counter(len(record.fields) for record in found)
+        usual, times = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+        if usual > 1 and (times / len(found), usual) > (share, width):
+            best, share, width = separator, times / len(found), usual
+    if best == "," and (other := _around_decimal_commas(records)):
         return other
-    if min(counts[best]) > 1:
+    if share >= EVEN:
         return best
     if name.endswith(".csv"):
         return ","
-    return " " if min(len(line.split()) for line in lines) > 1 else ","
+    return " " if min((len(record.fields) for record in text_records(text, " ", count=20)), default=1) > 1 else ","
 
 
-def _around_decimal_commas(lines: Sequence[str], counts: dict[str, list[int]]) -> str:
+def _around_decimal_commas(records: Mapping[str, Sequence[Record]]) -> str:
     """Return the separator that leaves no comma but decimal ones, "" if there is none."""
     for separator in ";\t":
-        if min(counts[separator]) == max(counts[separator]) > 1:
-            fields = [
-                field for record in csv.reader(lines[1:], delimiter=separator) for field in record if "," in field
-            ]
+        widths = {len(record.fields) for record in records[separator]}
+        if len(widths) == 1 and max(widths) > 1:
+            fields = [field for record in records[separator][1:] for field in record.fields if "," in field]
             if fields and all(has_decimal_comma(field) for field in fields):
                 return separator
     return ""
-
-
-def _records(text: str, separator: str, count: int) -> list[list[str]]:
-    """Return the first nonblank records."""
-    found: list[list[str]] = []
-    for _, record in _numbered(io.StringIO(text, newline=None), separator):
-        found.append(record)
-        if len(found) == count:
-            break
-    return found
-
-
-def _numbered(lines: IO[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (first line, fields) of each nonblank record."""
-    if separator == " ":
-        yield from ((number, line.split()) for number, line in enumerate(lines, start=1) if line.strip())
-        return
-    csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    begin = 1
-    for record in reader:
-        if record and (len(record) > 1 or record[0].strip()):
-            yield begin, record
-        begin = reader.line_num + 1
 
 
 def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[str]) -> bool:

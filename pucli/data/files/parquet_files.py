@@ -1,0 +1,142 @@
+"""Parquet files as tables, whole or in blocks: what pandas calls the index is a column like the others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pucli.core.errors import UsageError
+from pucli.data.files.text.records import note
+from pucli.data.ids import with_ids
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+
+
+class _Counted(NamedTuple):
+    """An index of equally spaced integers, which has no column in the file."""
+
+    name: str
+    start: int
+    step: int
+
+
+def parquet_columns(schema: Any, wanted: Collection[str] = ()) -> list[str]:
+    """Return the columns of a file with an Arrow schema.
+
+    An index without a name is a column only if it is `wanted`.
+    """
+    names = [name for name in schema.names if name in wanted or not _UNNAMED_INDEX.fullmatch(name)]
+    counted = _counted_index(schema)
+    return [*names, counted.name] if counted is not None and counted.name not in names else names
+
+
+def _counted_index(schema: Any) -> _Counted | None:
+    try:
+        about = json.loads(schema.metadata[b"pandas"])["index_columns"]
+        [index] = [one for one in about if isinstance(one, dict) and one.get("kind") == "range"]
+        return _Counted(index["name"], int(index["start"]), int(index["step"])) if index["name"] else None
+    except (KeyError, TypeError, ValueError):  # not written by pandas
+        return None
+
+
+def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> pd.DataFrame:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    wanted : collection of str
+        Required columns.
+    ids : collection of str
+        Columns of identifiers.
+
+    Raises
+    ------
+    UsageError
+        Two columns have the same name.
+    """
+    import pandas as pd
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetFile(path) as file:
+        names = _checked_names(path, file.schema_arrow, wanted)
+        left_out = [name for name in file.schema_arrow.names if name not in names]
+        if left_out:
+            note(f"{path}: the index without a name is left out; --id {left_out[0]} copies it to the predictions")
+        parts = list(_blocks(file, names, ids, None))
+    return parts[0] if parts else pd.DataFrame(columns=names)
+
+
+def read_parquet_blocks(
+    path: Path, source: Any, needed: Sequence[str], ids: Collection[str], rows: int
+) -> Iterator[pd.DataFrame]:
+    """Read columns of a Parquet file, or of an open one, in blocks of rows; at first, an empty block with all columns.
+
+    Raises UsageError if two columns have the same name.
+    """
+    import pandas as pd
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
+        yield pd.DataFrame(columns=_checked_names(path, file.schema_arrow, needed))
+        yield from _blocks(file, needed, ids, rows)
+
+
+def _checked_names(path: Path, schema: Any, wanted: Collection[str]) -> list[str]:
+    names = parquet_columns(schema, wanted)
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise UsageError(f"{path}: two columns are named {twice!r}; rename one of them")
+    return names
+
+
+def _blocks(file: Any, names: Sequence[str], ids: Collection[str], rows: int | None) -> Iterator[pd.DataFrame]:
+    """Yield blocks of `rows` rows, or the whole file."""
+    import pandas as pd
+    import pyarrow as pa
+
+    stored = [name for name in names if name in file.schema_arrow.names]
+    counted = _counted_index(file.schema_arrow)
+    start = 0
+
+    def frame(part: Any) -> pd.DataFrame:
+        nonlocal start
+        found = part.to_pandas(ignore_metadata=True, types_mapper=None)
+        exact = {
+            name: part.column(name).to_pandas(types_mapper=_exact_type)
+            for name in stored
+            if name in ids and pa.types.is_integer(part.schema.field(name).type)
+        }
+        found = found.assign(**exact) if exact else found
+        if counted is not None and counted.name in names and counted.name not in stored:
+            found[counted.name] = counted.start + counted.step * np.arange(start, start + len(part))
+        start += len(part)
+        return with_ids(found[list(names)], ids)
+
+    if rows is None:
+        yield frame(file.read(columns=stored))
+        return
+    kept: list[pd.DataFrame] = []
+    for batch in file.iter_batches(batch_size=rows, columns=stored):
+        kept.append(frame(pa.Table.from_batches([batch])))
+        while sum(map(len, kept)) >= rows:
+            whole = kept[0] if len(kept) == 1 else pd.concat(kept, ignore_index=True)
+            yield whole.iloc[:rows]
+            kept = [whole.iloc[rows:]]
+    if sum(map(len, kept)):
+        yield pd.concat(kept, ignore_index=True)
+
+
+def _exact_type(kind: Any) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    return pd.UInt64Dtype() if pa.types.is_unsigned_integer(kind) else pd.Int64Dtype()

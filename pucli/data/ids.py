@@ -1,0 +1,81 @@
+"""Identifiers of rows, which leave a file as they came: exact integers or text, never floats.
+
+Every reader gives its identifier columns to `with_ids`, and only what comes out of it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.data.frames import TableError, cell_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
+    """Return a table whose identifier columns are exact.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    ids : collection of str
+        Its identifier columns; others are ignored.
+
+    Raises
+    ------
+    TableError
+        A cell holds more than one value.
+    """
+    changed = frame
+    for position, name in enumerate(frame.columns):
+        if str(name) in ids:
+            changed = frame.copy(deep=False) if changed is frame else changed
+            changed.isetitem(position, exact(frame.iloc[:, position]).array)
+    return changed
+
+
+def exact(column: pd.Series) -> pd.Series:
+    """Return a column as nullable integers if it has an integer type, otherwise as text.
+
+    8192.0 is the text 8192, a date is in ISO format, and only an empty cell is missing.
+    """
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        column = column.astype(dtype.categories.dtype if not column.hasnans else object)
+        dtype = column.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind in "iu":
+        return column.astype("UInt64" if kind == "u" else "Int64")
+    if isinstance(dtype, pd.StringDtype):
+        return column.astype("str").mask(column.isna() | (column == ""))
+    empty = column.isna().to_numpy()
+    texts = [
+        None if missing else _text(cell, str(column.name)) or None
+        for cell, missing in zip(column.tolist(), empty.tolist(), strict=True)
+    ]
+    return pd.Series(texts, index=column.index, name=column.name, dtype="str")
+
+
+def _text(cell: Any, name: str) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, dict | list | tuple | set | np.ndarray):
+        raise TableError(
+            f"column {name!r} holds lists or structs; an identifier needs one value in a cell, such as a part of it"
+        )
+    if isinstance(cell, bytes):
+        try:
+            return cell.decode()
+        except UnicodeDecodeError as error:
+            raise TableError(f"column {name!r} holds bytes that are no text; write them as text") from error
+    if isinstance(cell, int | np.integer | bool | np.bool_):
+        return str(cell)
+    if isinstance(cell, float | np.floating):
+        return cell_text(cell)
+    return str(cell)
