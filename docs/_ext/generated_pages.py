@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from numpydoc.docscrape import ClassDoc
+from sklearn.utils.validation import has_fit_parameter
 
 KINDS = {
     "pu": "Positives and unlabeled rows",
@@ -68,6 +69,17 @@ def methods() -> dict[str, str]:
     return {"methods.md": "\n".join(listed), **pages}
 
 
+def special_rows(method: Any, made: Any) -> list[str]:
+    """Return what rows a method takes besides dense ones that count once."""
+    taken = []
+    if method.sparse is not None:
+        options = ", ".join(f"`{name}={value}`" for name, value in method.sparse.items())
+        taken.append("computes on sparse ones" + (f" with {options}" if options else ""))
+    if made is not None and has_fit_parameter(made, "sample_weight"):
+        taken.append("takes [weights](../../sample_weight.md)")
+    return taken
+
+
 def method_page(method: Any, made: Any) -> str:
     """Return one page: what it is, when to take it, its objective, parameters, example."""
     doc = ClassDoc(made) if made is not None else None
@@ -81,6 +93,7 @@ def method_page(method: Any, made: Any) -> str:
         "",
         f"Source: {method.source}. Learns from: {KINDS[method.kind].lower()}."
         + (f" Class prior: {method.prior}." if method.prior else "")
+        + (f" Rows: {' and '.join(taken)}." if (taken := special_rows(method, made)) else "")
         + (f" Needs `pip install 'pucli[{method.extra}]'`." if method.extra else ""),
         "",
     ]

@@ -1,12 +1,17 @@
 """Fitting by name, and what a fitted model tells in the units of the rows."""
 
+import importlib
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from pucli.data.rows.label_column import labelled_positives
 from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
 from pucli.core.errors import UsageError
+from pucli.methods import METHODS, constructor_defaults
 from pucli.models.fitting import clusters, estimator_of, fit, imputed, log_density, seeded, true_label_scores
+from pucli.tuning.paths.base import PathRoute
 
 
 def pu_rows(X, s):
@@ -25,6 +30,27 @@ def test_a_feature_that_is_constant_in_training_is_ignored(X):
     moved = X.copy()
     moved[:, 1] = np.linspace(-1000, 1000, 60)
     np.testing.assert_array_equal(model.decision_function(moved), model.decision_function(X))
+
+
+def test_methods_compute_on_sparse_rows_in_the_declared_form_and_in_no_other():
+    X = csr_array(np.random.default_rng(0).normal(size=(60, 3)))
+    for name, method in METHODS.items():
+        if method.kind == "pu" and name != "auto":
+            form = {key: 0.3 if value == "SHARE" else value for key, value in (method.sparse or {"prior": 0.3}).items()}
+            form = {key: value for key, value in form.items() if key in constructor_defaults(method)}
+            rows = pu_rows(X, (np.arange(60) < 20).astype(int))
+            if method.sparse is None:
+                with pytest.raises(UsageError, match="needs dense rows, and rows has 60 x 3 cells"):
+                    fit(name, form, rows, standardise=False)
+            else:
+                assert fit(name, form, rows, standardise=False).estimator.decision_function(X).shape == (60,)
+
+
+def test_every_declared_route_is_there():
+    for method in METHODS.values():
+        for path in filter(None, (method.path, method.features_path)):
+            module, _, name = path.partition(":")
+            assert issubclass(getattr(importlib.import_module(module), name), PathRoute), path
 
 
 def test_only_random_methods_get_the_seed_and_a_given_seed_is_kept():
