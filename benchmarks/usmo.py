@@ -115,21 +115,15 @@ def _problem(n: int) -> DoubleHingeProblem:
 
 def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
     """Solve from the default start, as an estimator does after checking its input."""
-    from pucli.solvers.usmo.blocks import solve_kernel
+    from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
     from pucli.solvers.usmo.start import subsample_start
 
     cache_bytes = 200e6
     return solve_kernel(
-        problem.X_u,
-        problem.kernel,
-        problem.losses,
-        problem.total,
-        problem.a_X,
-        problem.a_norm,
+        KernelProblem.of(problem),
         subsample_start(problem, np.random.default_rng(0), cache_bytes=cache_bytes),
         tol=GAP,
         cache_bytes=cache_bytes,
-        trivial=problem.trivial,
     )
 
 
@@ -217,6 +211,7 @@ def _linear_child(n: int) -> dict[str, Any]:
 
     from pucli.solvers.kernels.functions import Kernel
     from pucli.solvers.row_losses.linear import solve_linear
+    from pucli.solvers.row_losses.losses import Scale
     from pucli.solvers.usmo.problem import double_hinge_problem
 
     rng = np.random.default_rng(0)
@@ -229,7 +224,7 @@ def _linear_child(n: int) -> dict[str, Any]:
     def solve(rows: slice) -> LinearSolution:
         problem = double_hinge_problem(X[rows], labelled[rows], Kernel("linear"), PRIOR, LAM)
         a = problem.c1 * problem.X_p.sum(axis=0)
-        return solve_linear(problem.X_u, problem.losses, problem.total, a, tol=GAP, trivial=problem.trivial)
+        return solve_linear(problem.X_u, problem.losses, problem.total, a, tol=GAP, scale=Scale(problem.trivial))
 
     with threadpool_limits(1):
         solve(slice(0, 1000))

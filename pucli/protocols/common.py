@@ -49,8 +49,6 @@ class Planner:
         data: Mapping[str, Any] | None = None,
         split: Mapping[str, Any] | None = None,
         shares: Sequence[str] = ("data", "split"),
-        n_fits: int = 1,
-        open_ended: bool = False,
         **more: Any,
     ) -> Cell:
         """Return a cell; its key covers all arguments and the identity of the data set and the method.
@@ -72,17 +70,13 @@ class Planner:
             split.
         shares : sequence of str, default=("data", "split")
             Parts of the key that cells of one group have in common.
-        n_fits : int, default=1
-            Number of fits of the cell.
-        open_ended : bool, default=False
-            Whether more fits may follow.
         **more
             Further parts of the key.
 
         Returns
         -------
         Cell
-            The cell.
+            The cell, of one fit; another number is set by `dataclasses.replace`.
         """
         declared: dict[str, Any] = {
             "protocol": [self.protocol, self.version],
@@ -93,7 +87,7 @@ class Planner:
         if split is not None:
             declared["split"] = {"seed": self.experiment.split.seed, "repeat": repeat, **split}
         group = canonical_json([declared[part] for part in shares])
-        return Cell(dataset, setting or {}, repeat, column, declared, group, n_fits, open_ended)
+        return Cell(dataset, setting or {}, repeat, column, declared, group)
 
     def _identity(self, dataset: str) -> str:
         from pucli.data import data_sha256

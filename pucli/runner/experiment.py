@@ -277,7 +277,14 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _references(self) -> Experiment:
-        """Check that every column mentioned exists."""
+        """Check that everything mentioned exists."""
+        self._check_columns()
+        self._check_notes()
+        self._check_profiles()
+        self.profiles.setdefault("full", Profile())
+        return self
+
+    def _check_columns(self) -> None:
         for pair in self.comparisons or []:
             if len(pair) != 2:
                 raise ValueError(f"comparisons: expected pairs of columns, got {pair}")
@@ -288,12 +295,6 @@ class Experiment(Strict):
         for column in mentioned:
             if column not in self.methods:
                 raise ValueError(f"unknown column {column!r}; there are {', '.join(self.methods)}")
-        bases = [base_name(column) for column in self.methods]
-        for number, note in enumerate(self.notes):
-            if note.dataset is not None and note.dataset not in self.dataset_names:
-                raise ValueError(f"notes.{number}.dataset: {note.dataset!r} is not a data set of this experiment")
-            if note.method is not None and note.method not in [*self.methods, *bases]:
-                raise ValueError(f"notes.{number}.method: {note.method!r} is not a method of this experiment")
         used = dict.fromkeys(entry.method for entry in self.methods.values())
         for method in self.defaults:
             if method not in used:
@@ -301,6 +302,16 @@ class Experiment(Strict):
         for base, column in self.primary.items():
             if base_name(column) != base:
                 raise ValueError(f"primary.{base}: {column!r} is not a variant of {base}")
+
+    def _check_notes(self) -> None:
+        bases = [base_name(column) for column in self.methods]
+        for number, note in enumerate(self.notes):
+            if note.dataset is not None and note.dataset not in self.dataset_names:
+                raise ValueError(f"notes.{number}.dataset: {note.dataset!r} is not a data set of this experiment")
+            if note.method is not None and note.method not in [*self.methods, *bases]:
+                raise ValueError(f"notes.{number}.method: {note.method!r} is not a method of this experiment")
+
+    def _check_profiles(self) -> None:
         for name, profile in self.profiles.items():
             for dataset in profile.data or []:
                 if dataset not in self.data.names:
@@ -308,8 +319,6 @@ class Experiment(Strict):
             for parameter in profile.parameters:
                 if parameter not in self.data.parameters:
                     raise ValueError(f"profiles.{name}.parameters: {parameter!r} is not among data.parameters")
-        self.profiles.setdefault("full", Profile())
-        return self
 
     @property
     def dataset_names(self) -> list[str]:

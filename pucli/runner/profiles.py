@@ -72,7 +72,7 @@ def scope(
     columns = [column for column in experiment.methods if chosen.methods is None or column in chosen.methods]
     if methods:
         columns = _columns(experiment, methods)
-    frequencies = chosen.label_frequencies or split.label_frequencies
+    frequencies = list(chosen.label_frequencies or split.label_frequencies)
     repeats = chosen.repeats or split.repeats
     parameters = {**experiment.data.parameters, **chosen.parameters}
     reductions = []
@@ -87,6 +87,14 @@ def scope(
         reductions.append(f"{repeats} of {split.repeats} repeats")
     if len(columns) < len(experiment.methods):
         reductions.append(f"methods {', '.join(columns)} of {', '.join(experiment.methods)}")
+    reductions += _reduced_tuning(experiment, chosen)
+    reductions += [f"{key} = {_listed(value) or 'none'}" for key, value in chosen.options.items()]
+    return Scope(profile, chosen, data, columns, parameters, frequencies, repeats, reductions, bool(datasets))
+
+
+def _reduced_tuning(experiment: Experiment, chosen: Profile) -> list[str]:
+    """Return what a profile reduces in the tuning."""
+    reductions = []
     if chosen.grid == "coarse":
         reductions.append(f"coarse grids (declared ones, else {COARSE_VALUES} values for each parameter)")
     if chosen.folds is not None and chosen.folds != experiment.tuning.folds:
@@ -95,8 +103,7 @@ def scope(
         reductions.append(f"{chosen.cv_repeats} cross-validations instead of {experiment.tuning.cv_repeats}")
     if not chosen.greedy:
         reductions.append("no greedy refinement")
-    reductions += [f"{key} = {_listed(value) or 'none'}" for key, value in chosen.options.items()]
-    return Scope(profile, chosen, data, columns, parameters, list(frequencies), repeats, reductions, bool(datasets))
+    return reductions
 
 
 def tuning_settings(

@@ -15,7 +15,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -166,12 +166,28 @@ def count_positive(positive: Bools, s: Ints) -> Counts:
     return tp, n_l, int(np.count_nonzero(positive)) - tp, len(s) - n_l
 
 
+class FoldedRows(NamedTuple):
+    """Rows and the folds of their cross-validation.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    s : ndarray of shape (n,)
+        1 for labelled, 0 for unlabeled rows.
+    folds : list of lists of (training rows, validation rows)
+        One list for each repeat of the cross-validation.
+    """
+
+    X: Floats
+    s: Ints
+    folds: list[list[Fold]]
+
+
 def make_route(
     route: str,
     method: Method,
-    X: Floats,
-    s: Ints,
-    folds: list[list[Fold]],
+    rows: FoldedRows,
     fixed: Point,
     cache: dict[Any, Any] | None,
     n_jobs: int = 1,
@@ -186,12 +202,8 @@ def make_route(
         "auto" is path-wise if the method has such a route and the parameters allow it.
     method : Method
         The entry in `pucli.methods`.
-    X : ndarray of shape (n, m)
-        Rows.
-    s : ndarray of shape (n,)
-        1 for labelled, 0 for unlabeled rows.
-    folds : list of lists of (training rows, validation rows)
-        One list for each repeat of the cross-validation.
+    rows : FoldedRows
+        Rows and folds.
     fixed : mapping
         Parameters shared by all points.
     cache : dict or None
@@ -212,14 +224,14 @@ def make_route(
         raise unknown("route", route, ROUTES)
     if n_jobs != 1:
         alone = functools.partial(make_route, scores=scores, score_error=score_error)
-        one = [[alone(route, method, X, s, [[f]], fixed, None) for f in repeat] for repeat in folds]
-        return FoldsInParallel(one, s, folds, scores, n_jobs)
+        one = [[alone(route, method, rows._replace(folds=[[f]]), fixed, None) for f in repeat] for repeat in rows.folds]
+        return FoldsInParallel(one, rows.s, rows.folds, scores, n_jobs)
     if route != "generic" and method.path and fixed.get("cut") is None:
         module, _, name = method.path.partition(":")
         path = getattr(importlib.import_module(module), name)
         if path.supports(fixed):
-            made: Route = path(method, X, s, folds, fixed, cache, scores, score_error)
+            made: Route = path(method, *rows, fixed, cache, scores, score_error)
             return made
     if route == "path":
         raise UsageError(f"method {method.name!r} has no path-wise route for these parameters; use route 'generic'.")
-    return GenericRoute(method, X, s, folds, fixed, scores)
+    return GenericRoute(method, *rows, fixed, scores)

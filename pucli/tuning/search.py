@@ -29,7 +29,7 @@ from pucli.tuning.inputs import (
 )
 from pucli.tuning.notes import degenerate, edge_notes
 from pucli.tuning.refinement import Choice, refined
-from pucli.tuning.routes import Partial, Point, Progress, Route, make_route
+from pucli.tuning.routes import FoldedRows, Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import (
     DEFAULT_REPEATS,
     RANKING,
@@ -315,8 +315,8 @@ def tune(
                 staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs)
                 evaluator, points = _in_stages(staged, search, points, progress)
             else:
-                cut = pu_folds(s, folds, seed, cv_repeats)
-                evaluator = make_route(route, entry, X, s, cut, fixed, cache, n_jobs, by.name == RANKING, score_error)
+                folded = FoldedRows(X, s, pu_folds(s, folds, seed, cv_repeats))
+                evaluator = make_route(route, entry, folded, fixed, cache, n_jobs, by.name == RANKING, score_error)
                 search.take_grid(points, search.seen(evaluator, points, progress, points))
             if greedy_step is not None:
                 assert search.choice is not None

@@ -17,7 +17,7 @@ from pucli.methods import Method, estimator_class
 from pucli.tuning.evidence import Evidence
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.landmarks import LandmarkRoute
-from pucli.tuning.routes import Point, Route, make_route
+from pucli.tuning.routes import FoldedRows, Point, Route, make_route
 from pucli.tuning.scorers import RANKING, Rule, Scores, choose
 
 # Up to these numbers of rows, all points are evaluated on the whole kernel, or on all rows for a linear method.
@@ -167,7 +167,7 @@ class StagedPoints:
         if stage.rank is not None:
             params = {**self.defaults, **fixed}
             return LandmarkRoute(self.method, X, s, folds, params, stage.rank, self.n_jobs, scores)
-        return make_route("auto", self.method, X, s, folds, fixed, None, self.n_jobs, scores)
+        return make_route("auto", self.method, FoldedRows(X, s, folds), fixed, None, self.n_jobs, scores)
 
     def weighed(self, point: Point, sample: Sample, defaults: Point | None = None) -> dict[str, Any]:
         """Return a point with row weights that represent all rows; `defaults` are weighed as well."""

@@ -21,7 +21,7 @@ from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
 from pucli.tuning.inputs import share_of_positives
 from pucli.tuning.paths.landmarks import LandmarkRoute
-from pucli.tuning.routes import make_route
+from pucli.tuning.routes import FoldedRows, make_route
 from pucli.tuning.scorers import Rule
 from tests.tuning.test_tuning import pu_data
 
@@ -57,11 +57,11 @@ def test_held_out_scores_are_those_of_refits_and_counts_are_theirs(method, fixed
     X, s = pu_data(3, n=100, m=2)
     folds, points, entry = pu_folds(s, 4, 0, 2), expand(grid), get_method(method)
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
-    route = make_route("auto", entry, X, s, folds, fixed, None, 1, True)
+    route = make_route("auto", entry, FoldedRows(X, s, folds), fixed, None, 1, True)
     scores = route.outcomes(points)
     assert scores.shape == (len(points), 2, len(s))
     np.testing.assert_allclose(scores, refitted(method, X, s, folds, fixed, points), atol=tolerance)
-    counts = make_route("auto", entry, X, s, folds, fixed, None).outcomes(points)
+    counts = make_route("auto", entry, FoldedRows(X, s, folds), fixed, None).outcomes(points)
     np.testing.assert_array_equal(evidence(route, scores, BY._replace(moves_cut=False)).counts, counts)
 
 
@@ -107,7 +107,7 @@ def test_the_choice_is_the_best_ranking_and_its_cut_the_greatest_estimated_f1(de
 def test_an_interrupted_search_is_judged_by_the_folds_that_are_there():
     X, s = pu_data(3, n=100, m=2)
     folds = pu_folds(s, 4, 0, 2)
-    route = make_route("auto", get_method("gllc"), X, s, folds, {"c_u": 0.1}, None, 1, True)
+    route = make_route("auto", get_method("gllc"), FoldedRows(X, s, folds), {"c_u": 0.1}, None, 1, True)
     scores, there = route.outcomes([{"lam": 1.0}]), np.array([[True, False, True, False], [True] * 4])
     found = evidence(route, scores, BY, there)
     assert found.counts.shape == (1, 1, 6, 4)

@@ -16,7 +16,7 @@ from pucli.solvers.surface.problem import surface_objective, surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths import surface as surface_path
-from pucli.tuning.routes import make_route
+from pucli.tuning.routes import FoldedRows, make_route
 from tests.helpers import examples
 
 DECADES = [1e-4, 1e-2, 1.0, 100.0, 1e4]
@@ -104,12 +104,12 @@ def test_a_second_column_takes_the_outcomes_of_the_first(monkeypatch):
     points = [{"lam1": a, "lam2": b, "sigma": 1.0, "c_u": 0.1} for a in (0.1, 3.0) for b in (0.01, 1.0)]
     method, cache = get_method("ekf-glpual"), {}
     once, thrice = pu_folds(s, 2, 0, 1), pu_folds(s, 2, 0, 3)
-    first = make_route("path", method, X, s, once, {}, cache).outcomes(points)
-    alone = make_route("path", method, X, s, thrice, {}, None).outcomes(points)
+    first = make_route("path", method, FoldedRows(X, s, once), {}, cache).outcomes(points)
+    alone = make_route("path", method, FoldedRows(X, s, thrice), {}, None).outcomes(points)
     fitted = []
     solved = surface_path._Fold.solution
     monkeypatch.setattr(surface_path._Fold, "solution", lambda fold, point: fitted.append(1) or solved(fold, point))
-    second = make_route("path", method, X, s, thrice, {}, cache).outcomes(points)
+    second = make_route("path", method, FoldedRows(X, s, thrice), {}, cache).outcomes(points)
     assert len(fitted) == 4 * len(points)  # the folds of the second and third cross-validation
     np.testing.assert_array_equal(second, alone)
     np.testing.assert_array_equal(second[:, :1], first)

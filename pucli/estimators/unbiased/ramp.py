@@ -16,7 +16,7 @@ from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.losses import relative_scale
-from pucli.solvers.usmo.ramp import solve_ramp
+from pucli.solvers.usmo.ramp import RampProblem, solve_ramp
 
 STARTS = ("zero", "double-hinge", "random")
 SPREAD = 2.0  # standard deviation of random scores: about a third are cut off by either ramp
@@ -145,11 +145,7 @@ class RampPU(KernelPU):
         centre = self._centre(X)
         X = X if centre is None else X - centre
         solution = solve_ramp(
-            X,
-            labelled,
-            kernel,
-            self.prior_,
-            self.lam_,
+            RampProblem(X, labelled, kernel, self.prior_, self.lam_),
             tol=self.tol,
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,

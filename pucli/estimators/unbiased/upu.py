@@ -27,7 +27,8 @@ from pucli.estimators.base.parameters import (
 )
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.upu.network import Network, network_score, train_network
+from pucli.solvers.row_losses.losses import Scale
+from pucli.solvers.upu.network import Network, Training, network_score, train_network
 from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
@@ -71,12 +72,7 @@ class _NetworkPU(PriorInObjective):
         self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
         self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
         rng = np.random.default_rng(random.randint(0, 2**31, size=4))
-        result = train_network(
-            X,
-            labelled,
-            self.prior_,
-            non_negative,
-            rng,
+        training = Training(
             hidden=self.hidden,
             epochs=self.n_epochs_,
             learning_rate=self.learning_rate,
@@ -84,6 +80,7 @@ class _NetworkPU(PriorInObjective):
             batch_size=self.batch_size,
             **rule,
         )
+        result = train_network(X, labelled, self.prior_, non_negative, rng, training)
         self.network_ = tuple(result.network)  # plain, so that a model file can hold it
         self.negative_risk_ = result.risks.negative
         self._keep_certificate(result)
@@ -368,7 +365,7 @@ class UPU(_NetworkPU, FeatureModel):
             self.prior_ / self.lam_ * F[labelled].mean(axis=0),
             tol=self.tol,
             max_iter=self.max_iter,
-            trivial=min(self.prior_, 1.0 - self.prior_) / self.lam_,
+            scale=Scale(min(self.prior_, 1.0 - self.prior_) / self.lam_),
         )
         self._keep_coef(np.append(result.coef, result.bias))
         self._keep_certificate(result, scale=self.lam_)

@@ -17,13 +17,14 @@ from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.row_losses.losses import (
+    Scale,
     bias_and_gap,
     dual_value,
     gap_at,
     loss_values,
     relative_scale,
 )
-from pucli.solvers.usmo.blocks import KernelSolution, solve_kernel
+from pucli.solvers.usmo.blocks import KernelProblem, KernelSolution, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_problem
 from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
 
@@ -232,7 +233,7 @@ class USMO(KernelPU):
             problem.c1 * (problem.X_p.sum(axis=0) if issparse(X_u) else (problem.X_p - centre).sum(axis=0)),
             tol=self.tol,
             max_iter=self.max_iter,
-            trivial=problem.trivial,
+            scale=Scale(problem.trivial),
         )
         bias = solution.bias
         intercept = bias - float(centre @ solution.coef)
@@ -257,17 +258,11 @@ class USMO(KernelPU):
     def _solve_pairs(self, problem: DoubleHingeProblem) -> KernelSolution:
         """Solve on pairs; reuses the memory of `problem.X_u`, which is a copy."""
         return solve_kernel(
-            problem.X_u,
-            problem.kernel,
-            problem.losses,
-            problem.total,
-            problem.a_X,
-            problem.a_norm,
+            KernelProblem.of(problem),
             self._start(problem),
             tol=self.tol,
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
-            trivial=problem.trivial,
             overwrite_X=True,
         )
 

@@ -15,7 +15,7 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,14 +104,16 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                 for column, method in columns.items():
                     tuning = method["tuning"]
                     planned += [
-                        planner.cell(
-                            dataset,
-                            column,
-                            repeat,
-                            method,
-                            setting={**parameters, "label_frequency": frequency},
-                            data=data,
-                            split=division,
+                        replace(
+                            planner.cell(
+                                dataset,
+                                column,
+                                repeat,
+                                method,
+                                setting={**parameters, "label_frequency": frequency},
+                                data=data,
+                                split=division,
+                            ),
                             n_fits=1 + _tuning_fits(method),
                             open_ended=bool(tuning and tuning["greedy_step"]),
                         )

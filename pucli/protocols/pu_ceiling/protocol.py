@@ -31,7 +31,7 @@ from pucli.protocols.pu import protocol as pu
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.profiles import Scope
-from pucli.tuning.routes import Point, make_route
+from pucli.tuning.routes import FoldedRows, Point, make_route
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -98,6 +98,7 @@ def _path_wise(
     s = np.append(rows.s, np.zeros(len(rows.X_test), dtype=rows.s.dtype))
     fold = np.arange(n), np.arange(n, len(X))
     error = method["tuning"].get("score_error", 0.0)
-    route = make_route("path", get_method(method["name"]), X, s, [[fold]], fixed, None, scores=True, score_error=error)
+    folded, entry = FoldedRows(X, s, [[fold]]), get_method(method["name"])
+    route = make_route("path", entry, folded, fixed, None, scores=True, score_error=error)
     for scores in route.outcomes(points)[:, 0, n:]:
         yield (scores > 0.0).astype(int)

@@ -17,7 +17,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,14 +96,16 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
         for column in scope.methods
     }
     return [
-        planner.cell(
-            dataset,
-            column,
-            repeat,
-            method,
-            data={"standardise": experiment.data.standardise},
-            split={**split, "labelled": low + repeat % (high - low + 1)},
-            reference=reference,
+        replace(
+            planner.cell(
+                dataset,
+                column,
+                repeat,
+                method,
+                data={"standardise": experiment.data.standardise},
+                split={**split, "labelled": low + repeat % (high - low + 1)},
+                reference=reference,
+            ),
             n_fits=len(options.unlabeled),
         )
         for dataset in scope.datasets

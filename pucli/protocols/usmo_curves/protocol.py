@@ -17,6 +17,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,18 +85,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             for column, method in methods.items():
                 most = options.largest.get(column, max(options.unlabeled))
                 unlabeled = [n for n in options.unlabeled if n <= most]
-                planned.append(
-                    planner.cell(
-                        dataset,
-                        column,
-                        repeat,
-                        method,
-                        data=data,
-                        split=split,
-                        unlabeled=unlabeled,
-                        n_fits=len(unlabeled),
-                    )
-                )
+                cell = planner.cell(dataset, column, repeat, method, data=data, split=split, unlabeled=unlabeled)
+                planned.append(replace(cell, n_fits=len(unlabeled)))
     return planned
 
 

@@ -23,7 +23,7 @@ from pucli.solvers.kernels.intercept import at_offset, without_offset
 from pucli.solvers.result import Solution
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.row_losses.losses import ROUNDING, RowLosses, gap_at, loss_values
+from pucli.solvers.row_losses.losses import ROUNDING, RowLosses, Scale, gap_at, loss_values
 from pucli.solvers.row_losses.smoothed import STEPS, WIDTHS, smoothed_slopes
 
 # The convex problems are solved to this share of the tolerance, which is cheap once the free rows are known.
@@ -131,7 +131,7 @@ class _Problem:
     def convex(self, losses: RowLosses, start: Floats, accuracy: float) -> _Convex:
         """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
         if self.K is None:
-            linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, trivial=1e3)
+            linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, scale=Scale(1e3))
             g = self.X @ linear.coef
             half_norm = 0.5 * float(linear.coef @ linear.coef)
             return _Convex(g + linear.bias, linear.bias, linear.dual, half_norm, linear.gap)

@@ -23,7 +23,9 @@ from scipy.sparse import issparse
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Solution
 from pucli.solvers.row_losses.losses import (
+    OBJECTIVE,
     RowLosses,
+    Scale,
     best_bias,
     bias_and_gap,
     conjugate_values,
@@ -136,8 +138,7 @@ def solve_linear(
     *,
     tol: float = 1e-6,
     max_iter: int = 1000,
-    trivial: float = 0.0,
-    constant: float = 0.0,
+    scale: Scale = OBJECTIVE,
     start: Floats | None = None,
 ) -> LinearSolution:
     """Minimise 1/2 |w|^2 - a.w - total b + sum_i loss_i(x_i.w + b) over w and b.
@@ -156,10 +157,8 @@ def solve_linear(
         Relative duality gap at which to stop.
     max_iter : int
         Largest number of Newton steps.
-    trivial : float
-        Value of the best constant f, a lower bound of the scale of the relative gap.
-    constant : float
-        What the objective leaves out; the gap is relative to their sum.
+    scale : Scale
+        What the gap is relative to besides the objective.
     start : ndarray of shape (n,), optional
         Dual variables of a similar problem, feasible or not.
 
@@ -168,6 +167,7 @@ def solve_linear(
     LinearSolution
     """
     began = time.perf_counter()
+    trivial, constant = scale
     state = _Smoothed(X, losses, total, a)
     if start is not None:
         state.start_near(start)
@@ -176,8 +176,8 @@ def solve_linear(
     history, converged = [], False
     while not converged and n_newton < max_iter and stalled < MAX_STALLED:
         value = best.objective + constant
-        scale = relative_scale(value, 0.0, trivial) if np.isfinite(value) else abs(trivial)
-        n_newton += state.minimise(INNER_ACCURACY * tol * scale, min(MAX_NEWTON, max_iter - n_newton))
+        size = relative_scale(value, 0.0, trivial) if np.isfinite(value) else abs(trivial)
+        n_newton += state.minimise(INNER_ACCURACY * tol * size, min(MAX_NEWTON, max_iter - n_newton))
         point = state.certify(either=stalled > 0)
         history.append((time.perf_counter() - began, point.objective - point.gap, point.gap))
         stalled = 0 if point.gap < 0.9 * best.gap else stalled + 1

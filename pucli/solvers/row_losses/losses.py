@@ -47,6 +47,25 @@ class RowLosses(NamedTuple):
         return RowLosses(*(field[rows] for field in self))
 
 
+class Scale(NamedTuple):
+    """What a relative gap is relative to, besides the objective that a solver knows.
+
+    Attributes
+    ----------
+    trivial : float
+        Value of the best constant f, a lower bound of the scale.
+    constant : float
+        What the solver's objective leaves out.
+    """
+
+    trivial: float = 0.0
+    constant: float = 0.0
+
+
+# A gap relative to the objective alone.
+OBJECTIVE = Scale()
+
+
 def loss_values(losses: RowLosses, z: Floats) -> Floats:
     """Return loss_i(z_i), shape (n,)."""
     lower, knot, upper, left, right = losses

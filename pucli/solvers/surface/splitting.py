@@ -180,7 +180,7 @@ def alternate(
             H[np.diag_indices(len(w))] += rho_t * owners
             # the inverse takes thrice the operations of the factor: of large matrices more than it saves in the steps
             system = inverse_of(H) if len(H) <= INVERTED else scaled_cholesky(H, overwrite=True)
-        primal, moved = _advance(system, problem, groups, radius, (rho_h, rho_t), w, p, v, z_h, z_t)
+        primal, moved = _advance(system, problem, groups, radius, (rho_h, rho_t), (w, p, v, z_h, z_t))
         iteration += CHECK_EVERY
         sparse = with_exact_zeros(problem, w, ~np.any(z_t != 0.0, axis=1))
         value = surface_objective(problem, sparse, lam1)
@@ -200,13 +200,13 @@ def _advance(
     groups: Ints,
     radius: float,
     penalties: tuple[float, float],
-    w: Floats,
-    p: Floats,
-    v: Floats,
-    z_h: Floats,
-    z_t: Floats,
+    point: tuple[Floats, Floats, Floats, Floats, Floats],
 ) -> tuple[float, float]:
-    """Take `CHECK_EVERY` steps with the inverse or the factor of their matrix; results as in `_split`."""
+    """Take `CHECK_EVERY` steps with the inverse or the factor of their matrix; results as in `_split`.
+
+    `point` is w, p, v, z_h and z_t, updated in place.
+    """
+    w, p, v, z_h, z_t = point
     b, Zp, c_p = problem.b, problem.Zp, problem.c_p
     if isinstance(system, np.ndarray):
         return _iterate(system, b, Zp, c_p, groups, radius, *penalties, w, p, v, z_h, z_t, CHECK_EVERY)

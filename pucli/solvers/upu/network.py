@@ -132,19 +132,39 @@ def _back(network: Network, X: Floats, by_score: Floats) -> Network:
     return Network(X.T @ back, back.sum(axis=0), np.maximum(hidden, 0.0).T @ by_score, np.array([by_score.sum()]))
 
 
+class Training(NamedTuple):
+    """Settings of the training.
+
+    Attributes
+    ----------
+    hidden : int
+        Hidden units.
+    epochs : int
+        Number of epochs, part of the method's definition.
+    learning_rate, decay : float
+        Adam's step size, and the L2 decay.
+    batch_size : int
+        Rows of a step. With fewer rows, each step takes all of them.
+    beta, gamma : float
+        Parameters of nnPU's rule.
+    """
+
+    hidden: int = 100
+    epochs: int = 100
+    learning_rate: float = 1e-3
+    decay: float = 0.005
+    batch_size: int = 30000
+    beta: float = 0.0
+    gamma: float = 1.0
+
+
 def train_network(
     X: Floats,
     labelled: Bools,
     prior: float,
     non_negative: bool,
     rng: np.random.Generator,
-    hidden: int = 100,
-    epochs: int = 100,
-    learning_rate: float = 1e-3,
-    decay: float = 0.005,
-    batch_size: int = 30000,
-    beta: float = 0.0,
-    gamma: float = 1.0,
+    training: Training,
 ) -> NetworkSolution:
     """Train a network for a fixed number of epochs.
 
@@ -160,22 +180,15 @@ def train_network(
         Whether to follow nnPU's rule.
     rng : numpy.random.Generator
         Draws the initial weights and the order of the rows.
-    hidden : int, default 100
-        Hidden units.
-    epochs : int, default 100
-        Number of epochs, part of the method's definition.
-    learning_rate, decay : float
-        Adam's step size, and the L2 decay.
-    batch_size : int, default 30000
-        Rows of a step. With fewer rows, each step takes all of them.
-    beta, gamma : float
-        Parameters of nnPU's rule.
+    training : Training
+        Settings of the training.
 
     Returns
     -------
     NetworkSolution
         The network after the last epoch.
     """
+    hidden, epochs, learning_rate, decay, batch_size, beta, gamma = training
     network = initial_network(X.shape[1], hidden, rng)
     first = [np.zeros_like(part) for part in network]
     second = [np.zeros_like(part) for part in network]

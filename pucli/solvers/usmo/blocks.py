@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.cache import RowStore
 from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap, dual_value, relative_scale
 from pucli.solvers.row_losses.pairs import add_rows, critical_values, solve_block
+from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 # Number of rows in a block; its pairs are solved until a tenth of the violation is left.
 BLOCK = 256
@@ -63,25 +65,10 @@ class KernelSolution(Certificate):
     trace: Floats
 
 
-def solve_kernel(
-    X: Floats,
-    kernel: Kernel,
-    losses: RowLosses,
-    total: float,
-    a_X: Floats,
-    a_norm: float,
-    start: Floats,
-    *,
-    tol: float = 1e-6,
-    max_iter: int = 100_000,
-    cache_bytes: float = 200e6,
-    trivial: float = 0.0,
-    shrinking: bool = True,
-    overwrite_X: bool = False,
-) -> KernelSolution:
-    """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the bias.
+class KernelProblem(NamedTuple):
+    """A problem of `pucli.solvers.row_losses.losses`.
 
-    Parameters
+    Attributes
     ----------
     X : ndarray of shape (n, m)
         Rows that carry a loss.
@@ -95,6 +82,48 @@ def solve_kernel(
         The fixed element a at the rows.
     a_norm : float
         |a|_H^2.
+    trivial : float
+        Value of the best constant f, a lower bound of the scale of the relative gap.
+    """
+
+    X: Floats
+    kernel: Kernel
+    losses: RowLosses
+    total: float
+    a_X: Floats
+    a_norm: float
+    trivial: float = 0.0
+
+    @classmethod
+    def of(cls, problem: DoubleHingeProblem) -> Self:
+        """Return the double-hinge problem in this form."""
+        return cls(
+            problem.X_u,
+            problem.kernel,
+            problem.losses,
+            problem.total,
+            problem.a_X,
+            problem.a_norm,
+            problem.trivial,
+        )
+
+
+def solve_kernel(
+    problem: KernelProblem,
+    start: Floats,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 100_000,
+    cache_bytes: float = 200e6,
+    shrinking: bool = True,
+    overwrite_X: bool = False,
+) -> KernelSolution:
+    """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the bias.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The problem.
     start : ndarray of shape (n,)
         Feasible dual variables.
     tol : float
@@ -103,8 +132,6 @@ def solve_kernel(
         Largest number of blocks.
     cache_bytes : float
         Size of the cache of kernel rows.
-    trivial : float
-        Value of the best constant f, a lower bound of the scale of the relative gap.
     shrinking : bool
         Whether to leave out rows that stay at a corner.
     overwrite_X : bool
@@ -120,6 +147,7 @@ def solve_kernel(
     Memory: a copy of X unless overwritten, some twenty vectors of length n, and the cache.
     """
     began = time.perf_counter()
+    X, kernel, losses, total, a_X, a_norm, trivial = problem
     n = len(X)
     rows = RowStore(X, kernel, cache_bytes, min(BLOCK, n), overwrite=overwrite_X)
     state = _State(rows, losses, a_X, start)

@@ -12,6 +12,7 @@ with one kink per row (Collobert et al. 2006). The objective never increases.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,13 +23,14 @@ from pucli.solvers.row_losses.linear import keeps_w, solve_linear
 from pucli.solvers.row_losses.losses import (
     ROUNDING,
     RowLosses,
+    Scale,
     bias_and_gap,
     gap_at,
     loss_values,
     relative_scale,
     restore_total,
 )
-from pucli.solvers.usmo.blocks import solve_kernel
+from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 
 # The convex problems are solved to this share of the tolerance, in absolute terms: their objectives lack constants.
 INNER_ACCURACY = 0.1
@@ -77,21 +79,10 @@ def tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLosse
     return RowLosses(lower, upper, upper, kink, kink)
 
 
-def solve_ramp(
-    X: Floats,
-    labelled: Bools,
-    kernel: Kernel,
-    prior: float,
-    lam: float,
-    *,
-    tol: float = 1e-4,
-    max_iter: int = 100,
-    cache_bytes: float = 200e6,
-    start: Floats | None = None,
-) -> RampSolution:
-    """Run the procedure from f = 0, where no loss is cut off, or from other scores.
+class RampProblem(NamedTuple):
+    """Rows and weights.
 
-    Parameters
+    Attributes
     ----------
     X : ndarray of shape (N, m)
         Rows.
@@ -103,6 +94,29 @@ def solve_ramp(
         Share of positives among the unlabeled rows.
     lam : float
         Ridge.
+    """
+
+    X: Floats
+    labelled: Bools
+    kernel: Kernel
+    prior: float
+    lam: float
+
+
+def solve_ramp(
+    problem: RampProblem,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    cache_bytes: float = 200e6,
+    start: Floats | None = None,
+) -> RampSolution:
+    """Run the procedure from f = 0, where no loss is cut off, or from other scores.
+
+    Parameters
+    ----------
+    problem : RampProblem
+        Rows and weights.
     tol : float
         Stop when the majorant at f cannot decrease by more than this, relative to the objective.
     max_iter : int
@@ -116,6 +130,7 @@ def solve_ramp(
     -------
     RampSolution
     """
+    X, labelled, kernel, prior, lam = problem
     c1 = prior / (2.0 * lam * labelled.sum())
     c2 = 1.0 / (2.0 * lam * (~labelled).sum())
     trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
@@ -132,24 +147,14 @@ def solve_ramp(
         accuracy = tol * relative_scale(objectives[-1] if known else trivial, 0.0, trivial)
         inner_tol = INNER_ACCURACY * accuracy / max(abs(majorant), accuracy / tol)
         if linear:
-            in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, trivial=trivial)
+            in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, scale=Scale(trivial))
             sigma, new_bias, lower_bound = in_w.dual, in_w.bias, in_w.objective - in_w.gap
             new_coef = in_w.coef
             new_f, new_norm = X @ new_coef + new_bias, float(new_coef @ new_coef)
         else:
             sigma = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
-            pairs = solve_kernel(
-                X,
-                kernel,
-                losses,
-                0.0,
-                np.zeros(len(X)),
-                0.0,
-                sigma,
-                tol=inner_tol,
-                cache_bytes=cache_bytes,
-                trivial=trivial,
-            )
+            in_pairs = KernelProblem(X, kernel, losses, 0.0, np.zeros(len(X)), 0.0, trivial)
+            pairs = solve_kernel(in_pairs, sigma, tol=inner_tol, cache_bytes=cache_bytes)
             sigma, new_bias, lower_bound = pairs.dual, pairs.bias, pairs.objective - pairs.gap
             new_f, new_norm = pairs.scores, -float(sigma @ (pairs.scores - new_bias))
             if kernel.name != "rbf":  # pair steps on values of very different size leave an error in the scores

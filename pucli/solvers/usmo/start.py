@@ -15,7 +15,7 @@ from pucli.solvers.row_losses.losses import (
     best_bias,
     restore_total,
 )
-from pucli.solvers.usmo.blocks import solve_kernel
+from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_losses
 
 # The subsample is one row in eight; below this size the whole problem is as fast.
@@ -44,16 +44,10 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
     c2 = problem.c2 * n / size
     part = problem._replace(X_u=problem.X_u[rows], c2=c2, losses=double_hinge_losses(size, c2), a_X=problem.a_X[rows])
     sigma = solve_kernel(
-        part.X_u,
-        part.kernel,
-        part.losses,
-        part.total,
-        part.a_X,
-        part.a_norm,
+        KernelProblem.of(part),
         subsample_start(part, rng, cache_bytes=cache_bytes),
         tol=SUBSAMPLE_TOL,
         cache_bytes=cache_bytes,
-        trivial=part.trivial,
     ).dual
     support = np.flatnonzero(sigma)
     f = problem.a_X - problem.kernel.combination(problem.X_u, part.X_u[support], sigma[support])
@@ -83,7 +77,7 @@ def one_class_start(problem: DoubleHingeProblem, prior: float) -> Floats:
     machine = RowLosses(np.zeros(p), bound, bound, np.zeros(p), np.zeros(p))
     zero = np.zeros(p)
     start = uniform_start(machine, 1.0)
-    weights = solve_kernel(problem.X_p, problem.kernel, machine, 1.0, zero, 0.0, start, tol=1e-3).dual
+    weights = solve_kernel(KernelProblem(problem.X_p, problem.kernel, machine, 1.0, zero, 0.0), start, tol=1e-3).dual
     order = np.argsort(-problem.kernel.combination(problem.X_u, problem.X_p, weights), kind="stable")
     between = min(max(int(np.log(n)), 1), n // 4)
     at_ends = max(n - 2 * between - 1, 0)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pucli.solvers.row_losses.linear import solve_linear
+from pucli.solvers.row_losses.losses import Scale
 from pucli.solvers.svm.hinge import hinge_losses
 from pucli.tuning.paths.base import PathRoute, Place, in_order
 from pucli.tuning.routes import Outcomes, Point
@@ -41,7 +42,7 @@ class BSVMPath(PathRoute):
             best_constant = 2.0 * min(constant, float(loss[~labelled].sum()))
             fitted = solve_linear(
                 X, hinge_losses(signs, loss), 0.0, zeros, tol=float(point["tol"]), max_iter=MOST_STEPS,
-                trivial=best_constant, constant=constant, start=None if slopes is None else slopes / lam,
+                scale=Scale(best_constant, constant), start=None if slopes is None else slopes / lam,
             )  # fmt: skip
             slopes = lam * fitted.dual
             result[p] = self.seen(X_valid @ fitted.coef + fitted.bias, self.s[valid])

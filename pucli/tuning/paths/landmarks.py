@@ -19,7 +19,17 @@ from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmark_map, pivoted_
 from pucli.tuning.folds import Fold
 from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
-from pucli.tuning.routes import FoldsInParallel, Outcomes, Partial, Point, Progress, Route, empty_outcomes, make_route
+from pucli.tuning.routes import (
+    FoldedRows,
+    FoldsInParallel,
+    Outcomes,
+    Partial,
+    Point,
+    Progress,
+    Route,
+    empty_outcomes,
+    make_route,
+)
 
 # Up to this rank, columns of the kernel are computed on demand; above, from its matrix, if that is small.
 FROM_COLUMNS = 512
@@ -90,7 +100,8 @@ class LandmarkRoute:
             method = self.method
             if method.features_path:
                 method = replace(method, path=method.features_path)
-            route = make_route("auto", method, features, self.s, self.folds, params, None, self.n_jobs, self.scores)
+            rows = FoldedRows(features, self.s, self.folds)
+            route = make_route("auto", method, rows, params, None, self.n_jobs, self.scores)
             _take_graph_from(route, np.ascontiguousarray(self.X))
             self._routes[width] = route
         return self._routes[width]

@@ -11,6 +11,7 @@ from pucli.estimators.unbiased.upu import NNPU, UPU
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.upu.network import (
     Network,
+    Training,
     initial_network,
     network_gradient,
     network_score,
@@ -102,9 +103,8 @@ def test_decay_enters_through_the_gradient():
     X, y = problem(1)
     start = initial_network(3, 4, np.random.default_rng(5))
     gradient = network_gradient(start, X, y == 1, 0.4, False)
-    fit = train_network(
-        X, y == 1, 0.4, False, np.random.default_rng(5), hidden=4, epochs=1, learning_rate=1e-3, decay=0.5
-    )
+    training = Training(hidden=4, epochs=1, learning_rate=1e-3, decay=0.5)
+    fit = train_network(X, y == 1, 0.4, False, np.random.default_rng(5), training)
     for before, after, g in zip(start, fit.network, gradient, strict=True):
         np.testing.assert_allclose(after - before, -1e-3 * np.sign(g + 0.5 * before), rtol=1e-3, atol=1e-9)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.row_losses.losses import best_bias
-from pucli.solvers.usmo.blocks import solve_kernel
+from pucli.solvers.row_losses.losses import Scale, best_bias
+from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
 from tests.helpers import examples
@@ -30,18 +30,7 @@ def make(seed, n=60, p=12, m=3, prior=0.4, lam=0.05, kernel="rbf"):
 
 def solve(problem, start=None, tol=1e-9, **options):
     start = uniform_start(problem.losses, problem.total) if start is None else start
-    return solve_kernel(
-        problem.X_u,
-        problem.kernel,
-        problem.losses,
-        problem.total,
-        problem.a_X,
-        problem.a_norm,
-        start,
-        tol=tol,
-        trivial=problem.trivial,
-        **options,
-    )
+    return solve_kernel(KernelProblem.of(problem), start, tol=tol, **options)
 
 
 def primal(problem, sigma, bias):
@@ -101,7 +90,7 @@ def test_linear_path_equals_cvxpy_and_the_pairs(seed, prior, lam, m):
         problem.total,
         problem.c1 * problem.X_p.sum(axis=0),
         tol=1e-8,
-        trivial=problem.trivial,
+        scale=Scale(problem.trivial),
     )
     optimum = cvxpy_value(problem)
     scale = max(abs(optimum), 1e-3 * problem.trivial)

@@ -11,7 +11,7 @@ from pucli.estimators.unbiased.ramp import STARTS, RampPU
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.losses import loss_values
-from pucli.solvers.usmo.ramp import ramp, solve_ramp, tangent_losses
+from pucli.solvers.usmo.ramp import RampProblem, ramp, solve_ramp, tangent_losses
 from tests.helpers import examples
 
 
@@ -49,7 +49,7 @@ def test_tangent_losses_majorise_the_ramp_and_touch_it(seed):
 def test_objective_falls_and_is_the_documented_one(seed, name, lam):
     X, labelled = make(seed)
     kernel = Kernel(name, 1.0)
-    solution = solve_ramp(X, labelled, kernel, 0.4, lam, tol=1e-6)
+    solution = solve_ramp(RampProblem(X, labelled, kernel, 0.4, lam), tol=1e-6)
     assert solution.converged
     assert np.all(np.diff(solution.objectives) <= 0)
     value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.bias)
@@ -59,7 +59,7 @@ def test_objective_falls_and_is_the_documented_one(seed, name, lam):
 
 def test_the_solution_is_stationary():
     X, labelled = make(1)
-    solution = solve_ramp(X, labelled, Kernel("linear"), 0.4, 0.01, tol=1e-8)
+    solution = solve_ramp(RampProblem(X, labelled, Kernel("linear"), 0.4, 0.01), tol=1e-8)
     w = solution.weights @ X
 
     def value(v):
@@ -88,7 +88,7 @@ def test_from_any_scores_it_falls_to_a_stationary_point(seed, name, lam):
     X, labelled = make(seed)
     kernel, start = Kernel(name, 1.0), 3.0 * np.random.default_rng(seed).normal(size=len(X))
     before = start.copy()
-    solution = solve_ramp(X, labelled, kernel, 0.4, lam, tol=1e-6, start=start)
+    solution = solve_ramp(RampProblem(X, labelled, kernel, 0.4, lam), tol=1e-6, start=start)
     assert (start == before).all()
     assert solution.converged and np.isfinite(solution.objectives).all() and len(solution.objectives)
     assert np.all(np.diff(solution.objectives) <= 0)
@@ -96,7 +96,7 @@ def test_from_any_scores_it_falls_to_a_stationary_point(seed, name, lam):
     assert value == pytest.approx(solution.objective, rel=1e-6)
     # the scores that it ends at are where it stays
     f = kernel.matrix(X, X) @ solution.weights + solution.bias
-    again = solve_ramp(X, labelled, kernel, 0.4, lam, tol=1e-6, start=f)
+    again = solve_ramp(RampProblem(X, labelled, kernel, 0.4, lam), tol=1e-6, start=f)
     assert again.objective == pytest.approx(solution.objective, rel=1e-5)
 
 
