@@ -20,9 +20,11 @@ def tell_of_compiling(out: Output) -> None:
     """
     if "numba" not in sys.modules:
         return
-    from numba.core import event
+    import numba.core.event
 
-    class Listener(event.Listener):  # type: ignore[misc]
+    event: Any = numba.core.event
+
+    class Listener(event.Listener):
         first: float | None = None
         said = False
 

@@ -1,16 +1,17 @@
 """Linear systems in compiled functions, by LAPACK's dgesv.
 
-Numba's own `np.linalg.solve` and `np.linalg.inv` call the same routine, but with them each function that uses it takes
-seconds more to compile, nearly all of it for the texts of errors that cannot occur here.
+Numba's own `np.linalg.solve` calls the same routine, but a function that uses it takes seconds more to compile, nearly
+all of it for the texts of errors that cannot occur here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding
+import llvmlite.binding  # type: ignore[import-untyped]
+import numba
 import numpy as np
-from numba import njit, types
+from numba import njit
 from numba.extending import get_cython_function_address
 
 from pucli.core.arrays import Floats
@@ -18,10 +19,11 @@ from pucli.core.arrays import Floats
 # Compiled code that was cached finds the routine by this name.
 _NAME = "pucli_dgesv"
 llvmlite.binding.add_symbol(_NAME, get_cython_function_address("scipy.linalg.cython_lapack", "dgesv"))
-_integers, _numbers = types.CPointer(types.int32), types.CPointer(types.float64)  # type: ignore[no-untyped-call]
-_dgesv: Any = types.ExternalFunction(
+_types: Any = numba.types
+_integers, _numbers = _types.CPointer(_types.int32), _types.CPointer(_types.float64)
+_dgesv: Any = _types.ExternalFunction(
     _NAME,
-    types.void(_integers, _integers, _numbers, _integers, _integers, _numbers, _integers, _integers),
+    _types.void(_integers, _integers, _numbers, _integers, _integers, _numbers, _integers, _integers),
 )
 
 

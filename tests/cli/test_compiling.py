@@ -1,0 +1,30 @@
+"""The remark while solvers are compiled."""
+
+import pytest
+from numba.core import event
+
+from pucli.cli import compiling
+from pucli.cli.output import Output
+
+KIND = "numba:compile"
+
+
+@pytest.fixture
+def listeners():
+    before = list(event._registered[KIND])
+    yield
+    event._registered[KIND][:] = before
+
+
+@pytest.mark.parametrize(("quiet", "written"), [(False, 1), (True, 0)])
+def test_a_long_compilation_is_told_once_on_stderr(listeners, monkeypatch, capsys, quiet, written):
+    now = iter([0.0, 0.1, 2.0, 3.0])
+    monkeypatch.setattr(compiling.time, "monotonic", lambda: next(now))
+    compiling.tell_of_compiling(Output(as_json=True, quiet=quiet))
+    lines = []
+    for _ in range(4):
+        event.start_event(KIND)
+        event.end_event(KIND)
+        lines.append(capsys.readouterr())
+    assert [line.err.count(compiling.TEXT) for line in lines] == [0, 0, written, 0]
+    assert not any(line.out for line in lines)
