@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 # Increase it when the meaning of a stored result changes; every cell is then computed again.
 RESULT_FORMAT = 1
 PROTOCOLS = "pucli.protocols"
+# the flag of a cell that predicts only one class for the rows that are scored
+ONE_CLASS = "one class predicted"
 
 Shared = TypeVar("Shared")
 
@@ -96,6 +98,8 @@ class CellResult:
         Number of fits in tuning.
     details : dict
         Further values for the protocol, e.g. curves.
+    predictions : array or None
+        Predictions for the rows that are scored, of a protocol that predicts; not stored.
     """
 
     metrics: dict[str, float] = field(default_factory=dict)
@@ -109,6 +113,13 @@ class CellResult:
     flags: list[str] = field(default_factory=list)
     n_fits: int = 0
     details: dict[str, Any] = field(default_factory=dict)
+    predictions: Any = None
+
+    def flag_constant(self) -> None:
+        """Add the flag `ONE_CLASS` if all predictions are equal, and drop the predictions."""
+        if self.predictions is not None and len(set(self.predictions)) == 1:
+            self.flags.append(ONE_CLASS)
+        self.predictions = None
 
 
 @dataclass

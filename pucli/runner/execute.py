@@ -124,6 +124,7 @@ def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
                     warm_up(cell)
             try:
                 result = protocol.run_cell(cell, context)
+                result.flag_constant()
                 trials = encode_trials(result.trials)
             except Exception as error:
                 result, trials = CellResult(status="failed", error=_describe(error)), b""

@@ -12,6 +12,7 @@ from pucli.data.encode.standardise import Standardiser
 from pucli.methods import make_estimator
 from pucli.protocols.pu import protocol as pu
 from pucli.runner import Context, load_experiment, plan, run
+from pucli.runner.execute import run_group
 from pucli.runner.store import read_rows, read_trials
 
 DECLARED = {
@@ -112,7 +113,8 @@ def test_metrics_and_certificate(experiment):
 def test_edge_and_one_class_are_flagged(experiment, tmp_path):
     methods = {"glpual": {"method": "glpual", "grid": {"lam": [1e6, 1e7, 1e8], "c_u": [1e-6]}}}
     (tmp_path / "edge.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
-    result = pu.run_cell(plan(load_experiment(tmp_path / "edge.yaml"))[0], Context())
+    (finished,) = run_group(plan(load_experiment(tmp_path / "edge.yaml"))[:1], Context())
+    result = finished.result
     assert result.flags == ["edge of the grid", "one class predicted"]
     assert any("one class" in note for note in result.notes)
 

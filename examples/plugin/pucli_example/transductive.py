@@ -30,5 +30,6 @@ def run_cell(cell, context):
     result = CellResult(params=dict(cell.declared["method"]["params"]))
     with timed(result.seconds, "fit"):
         model = make(cell.declared["method"], result.params).fit(rows.X_train, rows.s)
-    result.metrics = classification_scores(rows.y_test, pu.predicted_classes(model, rows.X_test), positive=1)
+    result.predictions = pu.predicted_classes(model, rows.X_test)
+    result.metrics = classification_scores(rows.y_test, result.predictions, positive=1)
     return result

@@ -147,6 +147,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         model = _fit(method, result.params, rows.X, rows.visible, seed_of(cell, "fit"))
     with timed(result.seconds, "predict"):
         predictions = _predictions(model, rows.X_test, labelled=bool((rows.visible >= 0).any()))
+    result.predictions = predictions
     result.metrics["nmi"] = nmi(rows.y_test, predictions)
     if cell.declared["split"]["task"] == "classification":
         result.metrics["error"] = error_rate(rows.y_test, predictions)

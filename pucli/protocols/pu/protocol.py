@@ -187,8 +187,7 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
     result.certificate = certificate(model)
     if seen["not converged"] or result.certificate.get("converged") is False:
         result.flags.append("not converged")
-    if len(np.unique(predictions)) == 1:
-        result.flags.append("one class predicted")
+    result.predictions = predictions
     result.metrics = _scored(rows, predictions, decision)
     used = _used_features(model)
     if used is not None and rows.relevant < len(used):

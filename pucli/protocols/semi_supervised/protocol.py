@@ -137,6 +137,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         "n_labelled": rows.n_labelled,
         "curve": {name: [point[name] for point in points] for name in points[0]},
     }
+    result.predictions = model.predict(rows.X_test)
     result.metrics = {**points[-1], "n_labelled": float(rows.n_labelled)}
     result.certificate = {
         name: float(getattr(model, f"{name}_")) for name in ("objective", "dual_gap") if hasattr(model, f"{name}_")

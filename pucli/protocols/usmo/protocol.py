@@ -117,7 +117,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         result.flags.append("not converged")
 
     signs, truth = np.sign(decision), rows.y[~rows.labelled]
-    unlabeled_signs = signs[~rows.labelled]
+    result.predictions = unlabeled_signs = signs[~rows.labelled]
     result.metrics = {
         **compute({"unlabeled_truth": truth, "signs": signs, "unlabeled_signs": unlabeled_signs}),
         "f1": f_of_class(truth, unlabeled_signs, 1),

@@ -129,6 +129,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         )
     curve = {name: [point[name] for point in points] for name in points[0]}
     last = points[-1]
+    result.predictions = _predictions(model, rows)
     result.details = {"curve": curve, "trace": np.asarray(getattr(model, "trace_", np.empty((0, 3)))).tolist()}
     result.metrics = {name: last[name] for name in ("f1", "seconds", "peak_mb")} | {"exponent": _exponent(curve)}
     result.certificate = {name: last[name] for name in ("objective", "dual_gap")} | {"converged": model.converged_}
@@ -149,9 +150,14 @@ def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds, peak = measured(functools.partial(model.fit, X, s))
-    predictions = np.where(model.decision_function(rows.X_test) > 0, 1, -1)
-    point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f_of_class(rows.y_test, predictions, 1)}
+    f1 = f_of_class(rows.y_test, _predictions(model, rows), 1)
+    point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f1}
     return model, {**point, "objective": model.objective_, "dual_gap": model.dual_gap_}
+
+
+def _predictions(model: Any, rows: Rows) -> AnyArray:
+    """Return -1 and +1 for the test rows."""
+    return np.where(model.decision_function(rows.X_test) > 0, 1, -1)
 
 
 def measured(call: Callable[[], Any]) -> tuple[float, float]:

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 
 from pucli.metrics import get_metric
 from pucli.report.tables.published import setting_key
-from pucli.report.tables.verdict import ONE_CLASS, Sample
-from pucli.runner.cells import Cell
+from pucli.report.tables.verdict import Sample
+from pucli.runner.cells import ONE_CLASS, Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
 

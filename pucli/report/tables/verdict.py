@@ -34,8 +34,6 @@ STANDARD_ERRORS = 2.0
 LEVEL = 0.05
 # minimum share of repeats with one predicted class for a row to be degenerate
 DEGENERATE_SHARE = 0.5
-# the flag of a cell that predicts only one class on the test rows
-ONE_CLASS = "one class predicted"
 
 
 @dataclass(frozen=True)
