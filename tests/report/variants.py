@@ -59,11 +59,13 @@ def other_starts(number):
     A row for each figure and start: `verdict` is that of the table, `agrees` whether the other start reproduces it.
     """
     shown, found = table(f"usmo-table-{number}", "f_published").set_index(["dataset", "method"]), []
+    one = one_class_of(f"usmo-starts-{number}")
     for row in table(f"usmo-starts-{number}", "f_published").itertuples():
         there = shown.loc[(row.dataset, row.method)]
         own = Sample(row.obtained_mean, row.obtained_sd, int(row.repeats))
         published = Sample(there["published_mean"], float("nan"), 1)
-        verdict = judge(own, published, "f_published", rounding=0.05).verdict
+        constant = int(one[row.dataset, row.setting, row.column])
+        verdict = judge(own, published, "f_published", rounding=0.05, one_class=constant).verdict
         found.append(
             (row.dataset, row.method, row.variant, row.obtained_mean, there["verdict"], verdict == "reproduced")
         )
