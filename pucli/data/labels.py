@@ -1,4 +1,6 @@
-"""Words for labels."""
+"""Words for labels: which mean yes, which mean no, and which that nobody has labelled the row."""
+
+from __future__ import annotations
 
 # Name of the label column if the file has no name for it (MAT, IDX, LIBSVM, scikit-learn).
 LABEL = "label"
@@ -12,8 +14,61 @@ NO = frozenset(
     {"negative", "neg", "no", "n", "false", "f", "0", "off", "absent", "nein", "falsch", "non", "faux", "falso", "não",
      "nao", "nee", "onwaar", "nej", "falsk", "nie", "ne", "нет", "ложь", "negativ", "négatif", "negatif", "negativo"}
 )  # fmt: skip
+# Words that can only mean that nobody has labelled the row, in lower case.
+PLAINLY_NOT_LABELLED = frozenset({"unlabeled", "unlabelled", "not labeled", "not labelled", "unl"})
 # Words for a row whose class nobody has looked up, in lower case.
-NOT_LABELLED = frozenset(
-    {"unlabeled", "unlabelled", "not labeled", "not labelled", "u", "unl", "unk", "unknown", "unchecked", "unverified",
-     "undetermined", "undecided", "pending", "?"}
-)  # fmt: skip
+NOT_LABELLED = PLAINLY_NOT_LABELLED | {
+    "u", "unk", "unknown", "unchecked", "unverified", "undetermined", "undecided", "pending", "?", "not known",
+    "not checked", "not reviewed", "unreviewed", "unseen", "untested", "missing", "na", "n/a", "nan", "null", "<na>", "nat",
+    "unclassified", "unassigned", "unspecified", "unannotated", "not annotated", "no label",
+}  # fmt: skip
+# Labels that mean no beside one other value, in lower case.
+_NEGATIVE = NO | {"", "-", "--", "-1", "none", "nil", "other", "rest"}
+_NEGATIONS = ("no ", "not ", "non ", "non-", "no_", "not_", "non_", "no-", "not-", "without ", "never ")
+
+
+def says_not_labelled(label: object) -> bool:
+    """Return whether a label is a word for a row that nobody has labelled, or empty."""
+    return isinstance(label, str) and (label.strip() == "" or _plain(label) in NOT_LABELLED)
+
+
+def says_plainly_not_labelled(label: object) -> bool:
+    """Return whether a label can mean nothing else than that nobody has labelled the row."""
+    return isinstance(label, str) and _plain(label) in PLAINLY_NOT_LABELLED
+
+
+def is_negative(label: str, other: str) -> bool:
+    """Return whether one of two labels cannot be the positive one: a negation, or a word for "nobody has labelled this".
+
+    Examples
+    --------
+    >>> is_negative("not churned", "churned"), is_negative("nonfraud", "fraud"), is_negative("spam", "ham")
+    (True, True, False)
+    """
+    word, beside = _plain(label), _plain(other)
+    if says_not_labelled(label) or word in _NEGATIVE or word.startswith(_NEGATIONS):
+        return True
+    return bool(beside) and word in {prefix + beside for prefix in ("non", "not", "no")}
+
+
+def positive_of_two(first: str, second: str) -> str | None:
+    """Return which of two words marks positives, None if neither or both could.
+
+    The positive word means yes (`YES`), or the other is negative (`is_negative`); it is never itself negative.
+
+    Examples
+    --------
+    >>> positive_of_two("fraud", "unlabeled"), positive_of_two("P", "U"), positive_of_two("legit", "fraud")
+    ('fraud', 'P', None)
+    """
+    found = []
+    for word, other in ((first, second), (second, first)):
+        if is_negative(word, other):
+            continue
+        if _plain(word) in YES or is_negative(other, word):
+            found.append(word)
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(label: str) -> str:
+    return " ".join(label.split()).casefold()

@@ -12,7 +12,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.selection import class_text
-from pucli.data.labels import NOT_LABELLED, YES
+from pucli.data.labels import positive_of_two, says_not_labelled
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ class LabelColumn:
         present = self.present
         if all(_is_number(value) for value in present) or set(present) == {"False", "True"}:
             return greater
-        yes = [value for value in present if value.lower() in YES]
-        if len(yes) == 1:
-            return yes[0]
+        found = positive_of_two(*present)
+        if found is not None:
+            return found
         raise UsageError(
             f"{self.where} has the classes {present[0]!r} and {present[1]!r}; name the one that marks positives with "
             "--positive"
@@ -145,7 +145,7 @@ class LabelColumn:
         if other:
             found.append(f"{self.where}: {', '.join(other)} counted as {marked!r} too; write them alike")
         rest = [value for value in self.present if value.casefold() != marked.casefold()]
-        known = sum(int(np.sum(self.text == value)) for value in rest if value.casefold() not in NOT_LABELLED)
+        known = sum(int(np.sum(self.text == value)) for value in rest if not says_not_labelled(value))
         if known and (self.empty.any() or len(rest) > 1):
             shown = ", ".join(map(repr, rest[:3])) + (", ..." if len(rest) > 3 else "")
             found.append(

@@ -11,7 +11,7 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.data.files.several_files import files_of, title_of
-from pucli.data.labels import NOT_LABELLED
+from pucli.data.labels import says_not_labelled
 from pucli.data.reading import Reading
 from pucli.data.rows.label_column import UNLABELED, LabelColumn, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import KnownRows, fingerprints, known_rows, row_hashes
@@ -123,7 +123,7 @@ def _lower(seen: KnownRows) -> str:
 def _doubts(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -> list[str]:
     """Return reasons why labels that are taken for the true classes may not be."""
     doubts = []
-    unlabeled = [word for word in labels.present if word != marked and word.casefold() in NOT_LABELLED]
+    unlabeled = [word for word in labels.present if word != marked and says_not_labelled(word)]
     same_labels = seen is not None and seen.same_labels
     if seen is not None and same_labels:
         which = "these are the rows and the labels" if seen.all else f"{seen} and labels"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import AnyArray
-from pucli.data.labels import YES
+from pucli.data.labels import positive_of_two
 
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
@@ -19,14 +19,13 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
     labels : ndarray of shape (2,)
         The two labels, sorted.
     pos_label : one of the labels, or None
-        If given, it is returned. None takes the greater of two numbers or booleans, and of two words the one that
-        means yes (positive, pos, p, yes, y, true, t, labelled, labeled, 1; in upper or lower case). If neither or both
-        of the words mean yes, the alphabetically later one is taken, with a warning that names it.
+        If given, it is returned. None takes the greater of two numbers or booleans, and of two words the positive one
+        (`pucli.data.labels.positive_of_two`): it means yes, or the other is a negation or means "not labelled".
 
     Raises
     ------
     ValueError
-        If `pos_label` is neither of the two.
+        If `pos_label` is neither of the two, or the words do not show which of them marks positives.
     """
     if pos_label is not None:
         for label in labels:
@@ -38,18 +37,50 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
         )
     if not any(isinstance(label, str) for label in labels.tolist()):
         return labels[1]
-    yes = [label for label in labels if str(label).strip().lower() in YES]
-    numbers = [label for label in labels if _is_number(label)]
-    if len(yes) == 1 and (len(numbers) < 2 or float(numbers[0]) <= 0.0):
-        return yes[0]
-    chosen = max(numbers, key=float) if len(numbers) == 2 else labels[1]
+    if all(_is_number(label) for label in labels):
+        return max(labels, key=float)
+    first, second = (str(label) for label in labels)
+    found = positive_of_two(first, second)
+    if found is None:
+        raise ValueError(
+            f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, and the words do not show which of them "
+            f"marks the labelled positives: set pos_label, or give y as 1 and 0."
+        )
+    return labels[0] if found == first else labels[1]
+
+
+def check_order(labels: AnyArray, positive: Any, pos_label: Any) -> None:
+    """Refuse words of which the positive one is not the last, unless `pos_label` asks for it; then warn.
+
+    scikit-learn's scorers, calibrators and meta-estimators take the last label in sorted order for the positive one.
+    With "P" and "U", `scoring="roc_auc"` would be one minus the area.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (2,)
+        The two labels, sorted.
+    positive : label
+        The positive one.
+    pos_label : label or None
+        That of the user.
+    """
+    if positive == labels[1]:
+        return
+    why = (
+        f"{_shown(positive)} marks the labelled positives, but scikit-learn takes the last label in sorted order, "
+        f"{_shown(labels[1])}, for the positive class"
+    )
+    if pos_label is None:
+        raise ValueError(
+            f"{why}: give y as 1 and 0, (y == {_shown(positive)}).astype(int), or set pos_label={_shown(positive)} "
+            "and score with pucli.metrics.pu_auc_scorer."
+        )
     warnings.warn(
-        f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, and their names do not show which of them marks "
-        f"the labelled positives: {_shown(chosen)} is taken. Set pos_label to choose.",
+        f"{why}: scoring='roc_auc' and other tools of scikit-learn see the classes reversed. Give y as 1 and 0 for "
+        "them, or score with pucli.metrics.pu_auc_scorer.",
         UserWarning,
         stacklevel=5,
     )
-    return chosen
 
 
 def _same(label: Any, wanted: Any) -> bool:
@@ -75,8 +106,8 @@ def refuse_missing_labels(y: Any) -> None:
     missing = [row for row, label in enumerate(np.asarray(y, dtype=object).ravel().tolist()) if _is_missing(label)]
     if missing:
         raise ValueError(
-            f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}. Give unlabeled "
-            'rows a label of their own, in pandas for example y.fillna("unlabeled").'
+            f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}. Give y as 1 for "
+            'labelled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
         )
 
 

@@ -18,7 +18,7 @@ from pucli.core.saved_state import PORTION, Labels, Optional, State
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
-from pucli.estimators.base.labels import positive_label, refuse_missing_labels
+from pucli.estimators.base.labels import check_order, positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 from pucli.estimators.base.singular import told_of_singular_system
 from pucli.estimators.base.sparse_rows import dense_rows
@@ -40,7 +40,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     pos_label : label or None, default=None
-        The label of y that marks labelled positives; see `pucli.estimators.base.labels.positive_label`.
+        The label of y that marks labelled positives. None takes the greater of two numbers or booleans, and of two
+        words the positive one ("yes" of "no" and "yes", "spam" of "not spam" and "spam") if it is also the last in
+        sorted order, which scikit-learn takes for the positive class; other words need `pos_label`.
     cut : float or None, default=None
         Score above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
@@ -131,7 +133,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
                 "one for labelled positives and one for unlabeled rows."
             )
-        positive = positive_label(classes, getattr(self, "pos_label", None))
+        pos_label = getattr(self, "pos_label", None)
+        positive = positive_label(classes, pos_label)
+        check_order(classes, positive, pos_label)
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
         return self._computed_with(rows), np.asarray(labels == positive)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
+from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.singular import told_of_singular_system
@@ -19,25 +20,40 @@ from pucli.estimators.base.sparse_rows import dense_rows
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
-    """Return the mask (n,) of the unlabeled rows of y: -1, or "-1" if labels are strings."""
+    """Return the mask (n,) of the unlabeled rows of y: -1, or among strings "-1" or "unlabeled"."""
     y = np.asarray(y)
-    if y.dtype.kind in "US":
-        return np.asarray(y == np.asarray("-1", dtype=y.dtype))
-    if y.dtype.kind == "O":
-        return np.array([label in (-1, "-1") for label in y.tolist()], dtype=bool)
-    return np.asarray(y == -1)
+    if y.dtype.kind not in "USO":
+        return np.asarray(y == -1)
+    marks = {label: label == -1 or label == "-1" or says_plainly_not_labelled(label) for label in _distinct(y)}
+    return np.array([marks[label] for label in y.tolist()], dtype=bool)
 
 
 def check_no_missing_label(y: AnyArray) -> None:
-    """Raise ValueError for None or an empty string among the labels; scikit-learn refuses NaN."""
+    """Raise ValueError for a label that is no class: None, an empty string, or a word such as "unknown".
+
+    scikit-learn refuses NaN. "unlabeled" and "-1" mark unlabeled rows; "u" is a class among other single letters.
+    """
     if y.dtype.kind not in "USO":
         return
-    for row, label in enumerate(y.tolist()):
-        if label is None or (isinstance(label, str) and label == ""):
+    labels = _distinct(y)
+    letters = [label for label in labels if isinstance(label, str) and len(label.strip()) == 1]
+    for label in labels:
+        if label is None or (isinstance(label, str) and label.strip() == ""):
             raise ValueError(
-                f"row {row} has the label {label!r}, which is not a class: mark unlabeled rows by -1 ('-1' among "
-                "strings); None, NaN and empty strings are not accepted as labels."
+                f"row {y.tolist().index(label)} has the label {label!r}, which is not a class: mark unlabeled rows by "
+                "-1 ('-1' among strings); None, NaN and empty strings are not accepted as labels."
             )
+        letter = label in letters and str(label).isalpha() and len(letters) > 3
+        if says_not_labelled(label) and not says_plainly_not_labelled(label) and not letter:
+            raise ValueError(
+                f"row {y.tolist().index(label)} has the label {label!r}, which seems to say that nobody has labelled "
+                "it: mark unlabeled rows by '-1', or rename the class."
+            )
+
+
+def _distinct(y: AnyArray) -> list[Any]:
+    """Return the distinct labels in order of first appearance."""
+    return list(dict.fromkeys(y.tolist()))
 
 
 def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
@@ -56,9 +72,9 @@ def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
 class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
-    `fit(X, y)` takes integer or string labels; `-1` (or "-1" among strings) marks an unlabeled row. Without unlabeled
-    rows, every method is its supervised version, and `supervised_only_` is True. None, NaN and empty strings are not
-    accepted as labels.
+    `fit(X, y)` takes integer or string labels; `-1` (or "-1" or "unlabeled" among strings) marks an unlabeled row.
+    Without unlabeled rows, every method is its supervised version, and `supervised_only_` is True. None, NaN, empty
+    strings and words such as "unknown" are not accepted as labels.
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ABOVE_ZERO, Array, Labels, Parts, Scalar, State, StateError, Whole
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
@@ -238,6 +239,13 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         self.classes_, codes = classes_and_codes(labels, unlabeled)
         if unlabeled.all():
             self.classes_ = np.unique(labels)
+        elif unlabeled.any() and len(self.classes_) == 1:
+            warnings.warn(
+                f"only one class has labels, {self.classes_[0].item()!r}, so every row is predicted to be of it; "
+                "label rows of another class too.",
+                DegenerateModelWarning,
+                stacklevel=3,
+            )
         self._check_parameters(*table.shape)
         return table, codes
 

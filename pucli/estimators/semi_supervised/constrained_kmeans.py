@@ -21,7 +21,7 @@ from pucli.core.arrays import Floats, Ints
 from pucli.core.saved_state import Array, State
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
-from pucli.estimators.base.semi_supervised import unlabeled_rows
+from pucli.estimators.base.semi_supervised import check_no_missing_label, unlabeled_rows
 from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
 from pucli.solvers.result import Certificate
@@ -33,6 +33,7 @@ def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, 
     Every pair of labelled rows of the same class is a must-link. As many pairs of rows of different classes (or all of
     them, if there are fewer), drawn without replacement, are cannot-links.
     """
+    check_no_missing_label(np.asarray(y))
     labelled = np.flatnonzero(~unlabeled_rows(y))
     codes = np.unique(np.asarray(y)[labelled].astype(str), return_inverse=True)[1]
     first, second = np.triu_indices(len(labelled), 1)
