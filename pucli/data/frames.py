@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.core.errors import UsageError
+from pucli.data.table_libraries import TableError as TableError
+from pucli.data.table_libraries import is_table, to_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class TableError(UsageError, ValueError):
-    """Invalid table or cell; also a ValueError, as users of scikit-learn expect."""
 
 
 EMPTY = frozenset(
@@ -50,8 +47,8 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    X : pandas, polars or Arrow table, anything with the dataframe interchange protocol, or an array (n, m)
-        Not changed.
+    X : pandas, polars or Arrow table, any other that narwhals knows, or an array (n, m)
+        Not changed. A lazy table is computed.
     names : sequence of str, optional
         Names of the columns of an array; by default x0, x1, ...
 
@@ -66,10 +63,8 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if isinstance(X, pd.DataFrame):
-        frame = X
-    elif hasattr(X, "__dataframe__"):
-        frame = pd.api.interchange.from_dataframe(X)
+    if is_table(X):
+        frame = to_pandas(X)
     else:
         array = np.asarray(X)
         if array.ndim != 2:

@@ -19,8 +19,8 @@ PLAINLY_NOT_LABELLED = frozenset({"unlabeled", "unlabelled", "not labeled", "not
 # Words for a row whose class nobody has looked up, in lower case.
 NOT_LABELLED = PLAINLY_NOT_LABELLED | {
     "u", "unk", "unknown", "unchecked", "unverified", "undetermined", "undecided", "pending", "?", "not known",
-    "not checked", "not reviewed", "unreviewed", "unseen", "untested", "missing", "na", "n/a", "nan", "null", "<na>", "nat",
-    "unclassified", "unassigned", "unspecified", "unannotated", "not annotated", "no label",
+    "not checked", "not reviewed", "unreviewed", "unseen", "untested", "missing", "na", "n/a", "nan", "null", "<na>",
+    "nat", "unclassified", "unassigned", "unspecified", "unannotated", "not annotated", "no label",
 }  # fmt: skip
 # Labels that mean no beside one other value, in lower case.
 _NEGATIVE = NO | {"", "-", "--", "-1", "none", "nil", "other", "rest"}
@@ -38,7 +38,7 @@ def says_plainly_not_labelled(label: object) -> bool:
 
 
 def is_negative(label: str, other: str) -> bool:
-    """Return whether one of two labels cannot be the positive one: a negation, or a word for "nobody has labelled this".
+    """Return whether one of two labels cannot be the positive one: it is a negation or means "not labelled".
 
     Examples
     --------

@@ -24,6 +24,7 @@ from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import Column, column_kinds
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.frames import TableError, as_frame
+from pucli.data.table_libraries import is_table
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -195,8 +196,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _found(self, X: Any) -> Any:
         """Return the columns of X that are known from `fit`."""
-        named = hasattr(X, "columns") or hasattr(X, "__dataframe__")
-        if not named:
+        if not is_table(X):
             frame = as_frame(X)
             if frame.shape[1] != self.n_features_in_:
                 raise ValueError(self._other_width(frame.shape[1]))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.saved_state import LARGEST, Array, State
+from pucli.data.table_libraries import numeric_rows
 
 
 class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -69,7 +70,12 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
             X is not a table of finite numbers.
         """
         rows: Floats = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite="allow-nan", accept_sparse="csr", accept_large_sparse=True
+            self,
+            numeric_rows(self, X),
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+            accept_sparse="csr",
+            accept_large_sparse=True,
         )
         if issparse(rows):
             return self._fit_sparse(rows)
@@ -114,7 +120,12 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         """
         check_is_fitted(self)
         rows: Floats = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite="allow-nan", accept_sparse="csr", reset=False
+            self,
+            numeric_rows(self, X),
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+            accept_sparse="csr",
+            reset=False,
         )
         if issparse(rows):
             scaled: Floats = (rows @ diags_array(np.where(self.constant_, 0.0, 1.0 / self.scale_))).tocsr()

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import PORTION, Labels, Optional, State
+from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
@@ -120,7 +121,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         labels: AnyArray
         refuse_missing_labels(y)
         with told_of_empty_cells(self):
-            rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format or "csr")
+            rows, labels = validate_data(
+                self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse=self._sparse_format or "csr"
+            )
         check_classification_targets(labels)
         classes = np.unique(labels)
         if len(classes) == 1:
@@ -149,7 +152,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         with told_of_empty_cells(self):
-            rows = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse=self._sparse_format or "csr")
+            rows = validate_data(
+                self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse=self._sparse_format or "csr"
+            )
         return self._computed_with(rows)
 
     def _measure(self, X: Floats, labelled: Bools) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
+from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.singular import told_of_singular_system
@@ -143,7 +144,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         rows: Floats
         labels: AnyArray
         with told_of_empty_cells(self):
-            rows, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
+            rows, labels = validate_data(self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse="csr")
         rows = dense_rows(self, rows)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)
@@ -169,7 +170,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         with told_of_empty_cells(self):
-            rows = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+            rows = validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
         return dense_rows(self, rows)
 
     def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Flag, Layers, State, Word
+from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.sparse_rows import dense_rows
@@ -181,7 +182,8 @@ class DeepDensity(Certified, BaseEstimator):
         """
         self._validate_params()
         rows: Floats = dense_rows(
-            self, validate_data(self, X, dtype=np.float64, ensure_min_samples=2, accept_sparse="csr")
+            self,
+            validate_data(self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, accept_sparse="csr"),
         )
         self._check_parameters(rows)
         from pucli.solvers.deep.models import Settings
@@ -286,7 +288,9 @@ class DeepDensity(Certified, BaseEstimator):
         """
         check_is_fitted(self)
         _check_count(n_samples)
-        rows: Floats = dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
+        rows: Floats = dense_rows(
+            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+        )
         generated = self.sample(n_samples, random_state=random_state)
         values: Floats = kernel_log_likelihood(generated, self._validation, rows, BANDWIDTHS).log_likelihood
         return values
@@ -308,7 +312,9 @@ class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity
     def transform(self, X: ArrayLike) -> Floats:
         """Return the codes (n, latent_dim) of rows X (n, d)."""
         check_is_fitted(self)
-        rows = dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
+        rows = dense_rows(
+            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+        )
         codes: Floats = Network(*self._encoder)(rows)
         return codes
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
+from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.singular import told_of_singular_system
@@ -174,7 +175,9 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         """
         self._validate_params()
         how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
-        rows = dense_rows(self, validate_data(self, X, dtype=np.float64, ensure_min_samples=2, **how))
+        rows = dense_rows(
+            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, **how)
+        )
         rows = self._monotone(rows)
         rows = rows[~np.isnan(rows).all(axis=1)]
         with told_of_singular_system(self):
@@ -297,7 +300,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     def _validate(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
-        return dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, **how))
+        return dense_rows(self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, **how))
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density of the observed entries of each row of X (n, D), in nats, shape (n,)."""

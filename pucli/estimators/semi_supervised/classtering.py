@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ABOVE_ZERO, Array, Labels, Parts, Scalar, State, StateError, Whole
+from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.semi_supervised import check_no_missing_label, classes_and_codes, unlabeled_rows
@@ -229,10 +230,14 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Return X (n, d) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         if y is None:
-            table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, accept_sparse="csr")
+            table = validate_data(
+                self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, accept_sparse="csr"
+            )
             labels: AnyArray = np.full(table.shape[0], -1)
         else:
-            table, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, accept_sparse="csr")
+            table, labels = validate_data(
+                self, numeric_rows(self, X), y, dtype=np.float64, ensure_min_samples=2, accept_sparse="csr"
+            )
             check_no_missing_label(labels)
         table = dense_rows(self, table)
         unlabeled = unlabeled_rows(labels)
@@ -313,7 +318,9 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def _assign(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels, from the maximum of (2.5)."""
         check_is_fitted(self)
-        table = dense_rows(self, validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
+        table = dense_rows(
+            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+        )
         hyper, q = self._parameters()
         terms = solver.row_terms((table - self._offset) / self._scale, hyper, q)[2]
         return solver.assignments(terms, np.full(len(table), -1), q, self.form == "collapsed")

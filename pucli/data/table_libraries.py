@@ -1,0 +1,156 @@
+"""Tables of other libraries (polars, Arrow, ...) as pandas frames, column by column, through narwhals.
+
+A column keeps its name and its kind: whole numbers beside empty cells stay whole, dates stay dates, durations stay
+durations. The same values therefore give the same model whichever library holds them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class TableError(UsageError, ValueError):
+    """Invalid table or cell; also a ValueError, as users of scikit-learn expect."""
+
+
+_KIND = {"M": "dates", "m": "durations", "c": "complex numbers"}
+
+
+def is_table(X: Any) -> bool:
+    """Return whether X has named columns, whatever library made it."""
+    if isinstance(X, np.ndarray | list | tuple) or issparse(X):
+        return False
+    kind = type(X)  # a lazy table would resolve its columns
+    return any(hasattr(kind, name) for name in ("columns", "column_names", "__arrow_c_stream__", "__dataframe__"))
+
+
+def to_pandas(X: Any) -> pd.DataFrame:
+    """Return a table of any library as a pandas DataFrame; a lazy table is computed.
+
+    Raises
+    ------
+    TableError
+        The table cannot be read, or a column cannot.
+    """
+    import narwhals as nw
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X
+    try:
+        table: Any = nw.from_native(X)
+    except TypeError:
+        return _by_protocol(X)
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    columns = {}
+    for name in table.columns:
+        try:
+            columns[name] = _column(table[name])
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+            raise TableError(f"column {name!r} of the {_library(X)} table cannot be read: {error}") from error
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(table)))
+
+
+def _column(series: Any) -> Any:
+    """Return a column of narwhals as pandas has it."""
+    import narwhals as nw
+    import pandas as pd
+
+    kind = series.dtype
+    if kind.is_decimal():
+        return series.cast(nw.Float64).to_numpy()
+    if kind.is_integer() or kind == nw.Boolean:
+        if series.null_count():
+            name = "boolean" if kind == nw.Boolean else "Int64" if kind.is_signed_integer() else "UInt64"
+            return pd.array(series.to_list(), dtype=name)
+        return np.asarray(series.to_numpy())
+    if kind.is_float():
+        return np.asarray(series.to_numpy(), dtype=np.float64)
+    if kind in (nw.Date, nw.Datetime, nw.Duration):
+        return _moments(series)
+    if kind in (nw.String, nw.Categorical, nw.Enum):
+        return pd.Series(series.cast(nw.String).to_list())
+    return pd.Series(series.to_list(), dtype=object)
+
+
+def _moments(series: Any) -> Any:
+    """Return a column of dates, moments or durations."""
+    import narwhals as nw
+    import pandas as pd
+
+    zone = getattr(series.dtype, "time_zone", None)
+    if zone is None:
+        values = np.asarray(series.to_numpy())
+        if values.dtype.kind in "Mm":
+            return pd.Series(values)
+        kind = "timedelta64[us]" if series.dtype == nw.Duration else "datetime64[us]"
+        return pd.Series(np.array(series.to_list(), dtype=kind))
+    return pd.to_datetime(pd.Series(series.to_list()), utc=True).dt.tz_convert(zone)
+
+
+def _by_protocol(X: Any) -> pd.DataFrame:
+    """Return a table that narwhals does not know: a record batch, or one with an interchange protocol."""
+    import pandas as pd
+
+    try:
+        if hasattr(X, "__arrow_c_stream__"):
+            import pyarrow as pa
+
+            return to_pandas(pa.table(X))
+        if hasattr(X, "__dataframe__"):
+            return pd.api.interchange.from_dataframe(X)
+    except (ImportError, TypeError, ValueError) as error:
+        raise TableError(f"a table of {_library(X)} cannot be read: {error}; give it as pandas") from error
+    raise TableError(f"a table of {_library(X)} cannot be read; give it as pandas, polars or pyarrow")
+
+
+def _library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def numeric_rows(estimator: Any, X: Any) -> Any:
+    """Return X as scikit-learn takes it: a table as a pandas frame of numeric columns, anything else as it is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        That takes them, for messages.
+    X : table of any library, or rows as scikit-learn takes them
+
+    Raises
+    ------
+    TableError
+        A column holds something else than numbers; the message names it.
+    """
+    if not is_table(X):
+        return X
+    frame = to_pandas(X)
+    for place, name in enumerate(frame.columns):
+        _check_numeric(frame.iloc[:, place], name, type(estimator).__name__)
+    return frame
+
+
+def _check_numeric(column: pd.Series, name: Any, estimator: str) -> None:
+    """Raise TableError if a column is not made of numbers; numbers as text are numbers to scikit-learn."""
+    kind = getattr(column.dtype, "kind", "O")
+    way_out = f"pucli.data.TableEncoder encodes such columns: make_pipeline(TableEncoder(), {estimator}())"
+    if kind in "iufbc":  # scikit-learn refuses complex numbers itself
+        return
+    if kind in _KIND:
+        raise TableError(f"column {name!r} holds {_KIND[kind]}, and {estimator} takes numbers alone; {way_out}.")
+    for cell in column.dropna().tolist() if kind == "O" else column.dropna().unique().tolist():
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            raise TableError(
+                f"column {name!r} holds {str(cell)[:40]!r}, and {estimator} takes numbers alone; {way_out}."
+            ) from None
