@@ -7,12 +7,14 @@ stratified by default, so every fold has labelled rows if there are at least as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.errors import UsageError
+from pucli.data.labels import positive_of_two
 from pucli.metrics.pu import Denominator, pu_counts, puf
 
 __all__ = ["pu_auc_scorer", "puf_scorer"]
@@ -96,8 +98,52 @@ def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     return float(roc_auc_score(labelled, scores))
 
 
+def _puf_of_labels(y_true: ArrayLike, y_pred: ArrayLike, **how: Any) -> float:
+    """Return PUF of predicted labels, as `TunedThresholdClassifierCV` asks for it at each threshold."""
+    positive = _positive_of_labels(y_true, y_pred)
+    return float(puf(pu_counts(np.asarray(y_true) == positive, y_pred, positive), how.get("denominator", "unlabeled")))
+
+
+def _pu_auc_of_labels(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Return the area for predicted labels, half of recall plus true-negative rate among unlabeled rows."""
+    from sklearn.metrics import roc_auc_score
+
+    positive = _positive_of_labels(y_true, y_pred)
+    labelled = np.asarray(y_true) == positive
+    if labelled.all() or not labelled.any():
+        return float("nan")
+    return float(roc_auc_score(labelled, np.asarray(y_pred) == positive))
+
+
+def _positive_of_labels(y_true: ArrayLike, y_pred: ArrayLike) -> Any:
+    """Return the positive one of the labels; 1 of 0 and 1 even if only one of them occurs."""
+    labels = np.unique(np.concatenate([np.asarray(y_true), np.asarray(y_pred)])).tolist()
+    if len(labels) == 1:
+        return 1 if labels[0] in (0, -1) else labels[0]
+    found = positive_of_two(*labels) if isinstance(labels[0], str) else labels[-1]
+    if found is None:
+        raise UsageError(f"the labels are {labels[0]!r} and {labels[1]!r}; give y as 1 and 0 (pos_label is not known)")
+    return found
+
+
+def _as_scorer(function: Any, of_labels: Callable[..., float]) -> None:
+    """Give a function the attributes of scikit-learn's scorers, which `TunedThresholdClassifierCV` reads."""
+
+    def routing() -> Any:
+        from sklearn.metrics import make_scorer  # takes long to import
+
+        return make_scorer(of_labels).get_metadata_routing()
+
+    function._score_func, function._sign, function._kwargs, function._response_method = of_labels, 1, {}, "predict"
+    function.get_metadata_routing = routing
+
+
 def _positive(estimator: Any) -> Any:
     classes = np.asarray(estimator.classes_)
     if len(classes) != 2:
         raise UsageError(f"the scorer needs a classifier with two classes; this one has {len(classes)}.")
     return classes[1]
+
+
+_as_scorer(puf_scorer, _puf_of_labels)
+_as_scorer(pu_auc_scorer, _pu_auc_of_labels)

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,14 +24,14 @@ def rows():
     rng = np.random.default_rng(1)
     truth = np.arange(90) < 45
     X = rng.normal(size=(90, 2)) + truth[:, None]
-    return X, np.where(np.arange(90) < 25, "positive", "unlabeled")
+    return X, np.where(np.arange(90) < 25, "yes", "unlabeled")
 
 
 def test_the_scorers_are_the_metrics(rows):
     X, y = rows
     model = BLSSVM().fit(X, y)
-    labelled = y == "positive"
-    counts = pu_counts(labelled, model.predict(X), "positive")
+    labelled = y == "yes"
+    counts = pu_counts(labelled, model.predict(X), "yes")
     assert puf_scorer(model, X, y) == puf(counts, "unlabeled")
     assert partial(puf_scorer, denominator="all")(model, X, y) == puf(counts, "all")
     assert pu_auc_scorer(model, X, y) == pytest.approx(pu_auc(model.decision_function(X), labelled), abs=1e-12)
@@ -62,3 +63,21 @@ def test_three_classes_are_refused():
 
 def test_the_examples_run():
     assert doctest.testmod(scorers).failed == 0
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
+def test_the_threshold_is_that_of_a_scorer_of_scikit_learn(rows, scorer, words):
+    X, y = rows
+    y = y if words else (y == "yes").astype(int)
+    positive = "yes" if words else 1
+    reference = make_scorer(
+        (lambda true, found: puf(pu_counts(true == positive, found, positive), "unlabeled"))
+        if scorer is puf_scorer
+        else (lambda true, found: roc_auc_score(true == positive, found == positive))
+    )
+    cuts = [
+        TunedThresholdClassifierCV(BLSSVM(), scoring=how, response_method="decision_function").fit(X, y).best_threshold_
+        for how in (scorer, reference)
+    ]
+    assert cuts[0] == cuts[1]
