@@ -6,9 +6,23 @@ import os
 import sys
 from pathlib import Path
 
+# Files of a container's memory limit and its use, of either version of control groups.
+CONTAINER = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
+)
+
 
 def available_bytes() -> int | None:
-    """Return the number of available bytes, or None if the system does not report it."""
+    """Return the number of bytes that this process can still take, or None if the system does not report it.
+
+    It is the least of what the machine has left, the container's limit, and that of the process (`ulimit -v`).
+    """
+    found = [one for one in (_of_machine(), *map(_of_container, CONTAINER), _of_process()) if one is not None]
+    return max(min(found), 0) if found else None
+
+
+def _of_machine() -> int | None:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -18,6 +32,27 @@ def available_bytes() -> int | None:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _of_container(files: tuple[Path, Path]) -> int | None:
+    try:
+        limit, used = (int(file.read_text(encoding="ascii")) for file in files)
+    except (OSError, ValueError):  # no container, or no limit ("max")
+        return None
+    return limit - used
+
+
+def _of_process() -> int | None:
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return limit - pages * resource.getpagesize()
+    except (ImportError, OSError, ValueError):  # Windows has no such limits
         return None
 
 
@@ -43,6 +78,22 @@ def check_memory(needed: float, what: str, way_out: str) -> None:
         raise ValueError(
             f"{what} takes {needed / 1e9:.3g} GB of memory, and {there / 1e9:.3g} GB are available; {way_out}"
         )
+
+
+def check_fit(estimator: object, rows: int, columns: int, needed: float, instead: str) -> None:
+    """Raise ValueError if a fit needs more bytes than are available.
+
+    Parameters
+    ----------
+    estimator : estimator
+    rows, columns : int
+        Shape of the training rows.
+    needed : float
+        Bytes.
+    instead : str
+        What to do instead: another method, or fewer rows or columns.
+    """
+    check_memory(needed, f"{type(estimator).__name__} on {rows:,} rows and {columns:,} columns", instead)
 
 
 def return_memory_of_reader() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pucli.core.saved_state import STATEMENT, Flag, State, Whole
+from pucli.core.memory import check_fit
 
 # Rounding that costs more than this share of the objective is added to the gap.
 ROUNDING = 1e-11
@@ -32,6 +33,11 @@ class Certified:
     converged_ : bool
         Whether the tolerance was reached; otherwise `fit` warns (ConvergenceWarning).
     """
+
+    # Matrices of n x n and of m x m numbers that a fit to n rows of m features makes, and what to take in its place.
+    _row_matrices = 0
+    _column_matrices = 0
+    _instead = "use fewer rows or columns"
 
     objective_: float
     dual_gap_: float
@@ -57,6 +63,13 @@ class Certified:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
+
+    def _check_memory(self, X: Any) -> None:
+        """Raise ValueError before a fit to rows X (n, m) takes more memory than there is."""
+        n, m = X.shape
+        needed = 8.0 * (self._row_matrices * n * n + self._column_matrices * m * m)
+        if needed > 0.0:
+            check_fit(self, n, m, needed, self._instead)
 
     def _keep_certificate(self, result: Any, *, scale: float = 1.0) -> None:
         """Set the attributes from a solver's result; `scale` turns its objective into the documented one."""

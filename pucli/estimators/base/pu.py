@@ -140,6 +140,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         positive = positive_label(classes, pos_label)
         check_order(classes, positive, pos_label)
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
+        self._check_memory(rows)
         return self._computed_with(rows), np.asarray(labels == positive)
 
     def _computed_with(self, X: Any) -> Floats:

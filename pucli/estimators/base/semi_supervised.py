@@ -165,6 +165,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
                 f"the labelled rows have {len(self.classes_)} classes."
             )
         self.supervised_only_ = not unlabeled.any()
+        self._check_memory(rows)
         return rows, codes
 
     def _validate_predict(self, X: ArrayLike) -> Floats:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.memory import check_fit
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, RandomState, one_of
@@ -188,6 +189,11 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
             result = solve_cpb(problem, self.tol, self.max_iter or DC_STEPS)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
+
+    def _check_memory(self, X: Any) -> None:
+        n, m = X.shape
+        if self.form == "thesis":
+            check_fit(self, n, m, 24.0 * n * n, "leave form=thesis out, or use fewer rows")
 
     def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
         K = rbf_from_distances(squared_distances(X), self.width_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -117,6 +117,9 @@ class ElasticGLPUAL(PUClassifier):
     lam1_: float
     lam2_: float
     c_u_: float
+
+    _column_matrices = 6
+    _instead = "use fewer columns, or GLPUAL or BLSSVM, whose memory is linear in the columns"
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "lam1": l1_of_features,
@@ -324,8 +327,10 @@ class EKFGLPUAL(PUClassifier):
         self.pos_label = pos_label
         self.cut = cut
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def _check_memory(self, X: Any) -> None:
         check_memory(*X.shape)
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)

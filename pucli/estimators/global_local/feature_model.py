@@ -14,6 +14,7 @@ from pucli.estimators.base.data_defaults import Rule, median_distance
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.pu import MEASURED_ROWS, PUClassifier
 from pucli.solvers.glpual.sums import BLOCK_ROWS, RowSums, sums_in_blocks
+from pucli.solvers.kernels.few_rows import coordinates_of_rows, is_wide
 from pucli.solvers.kernels.graph import Edges, squared_distances_between
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import landmarks_of, rbf_features, rbf_from_distances, rbf_map
@@ -69,7 +70,10 @@ class FeatureModel(PUClassifier):
 
     def _rows(self, X: Floats) -> Floats:
         """Return the features (phi(x_i), 1) of the training rows; keep what new rows need."""
+        self._basis: Floats | None = None
         if self.kernel == "linear":
+            if is_wide(X):
+                X, self._basis = coordinates_of_rows(X)
             return with_intercept(X)
         features = rbf_map(X, self.width_, self.max_rank)
         self.landmarks_ = X[features.pivots]
@@ -105,6 +109,9 @@ class FeatureModel(PUClassifier):
     def _keep_coef(self, coef: Floats) -> None:
         """Keep coefficients, the last of which is the intercept."""
         self.coef_, self.intercept_ = coef[:-1], float(coef[-1])
+        basis = vars(self).pop("_basis", None)
+        if basis is not None:
+            self.coef_ = basis @ self.coef_
 
     def _score(self, X: Floats) -> Floats:
         if getattr(self, "form", "rkhs") == "thesis":

@@ -20,6 +20,7 @@ from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
 from pucli.solvers.glpual.sums import solve_squares_from_sums
+from pucli.solvers.kernels.few_rows import is_wide
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
@@ -37,8 +38,6 @@ TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
 PAIRS_BEFORE_FEATURES = 20
 NO_DIGITS = np.finfo(float).eps  # a gap below this share of the objective is rounding
-# With more features than this, and than rows, least squares take conjugate gradients and form no matrix of features.
-WIDE = 5000
 
 _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
@@ -373,7 +372,7 @@ class BLSSVM(WeightedPU, FeatureModel):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         given = self._row_weights
-        if issparse(X) or (self.kernel == "linear" and X.shape[1] > max(WIDE, len(X))):
+        if issparse(X) or (self.kernel == "linear" and is_wide(X)):
             result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
         elif given is not None:
             if self._in_blocks(X):

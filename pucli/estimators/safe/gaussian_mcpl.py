@@ -125,6 +125,9 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
 
     n_features_in_: int
 
+    _column_matrices = 6
+    _instead = "use fewer columns"
+
     _parameter_constraints: ClassVar[Constraints] = {
         "blocks": [one_of("safe", "minimax", "all", "one")],
         "ridge": [NOT_NEGATIVE],
@@ -178,6 +181,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         rows = dense_rows(
             self, validate_data(self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, **how)
         )
+        self._check_memory(rows)
         rows = self._monotone(rows)
         rows = rows[~np.isnan(rows).all(axis=1)]
         with told_of_singular_system(self):

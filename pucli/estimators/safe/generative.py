@@ -61,6 +61,9 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     pseudo_mean_: Floats
     fixed_covariance_: Floats
 
+    _column_matrices = 8
+    _instead = "use fewer columns, or LeastSquares or CPLS, whose memory is linear in the columns"
+
     _parameter_constraints: ClassVar[Constraints] = {
         "ridge": [NOT_NEGATIVE],
         "tol": [POSITIVE],

@@ -11,6 +11,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
+from pucli.solvers.kernels.few_rows import coordinates_of_rows, is_wide
 from pucli.solvers.result import CLOSED_FORM, Certificate
 from pucli.solvers.safe.least_squares import (
     contrast,
@@ -57,6 +58,20 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
         converged = gap <= CLOSED_FORM * len(y)
         self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=converged))
         return w
+
+    def _fit(self, X: Floats, codes: Ints) -> None:
+        if not is_wide(X):
+            self._fit_rows(X, codes)
+            return
+        rows, basis = coordinates_of_rows(X)
+        self._fit_rows(rows, codes)
+        for name in ("coef_", "supervised_coef_"):
+            if hasattr(self, name):
+                setattr(self, name, basis @ getattr(self, name))
+
+    def _fit_rows(self, X: Floats, codes: Ints) -> None:
+        """Fit to rows X (n, D) with codes (n,), -1 for unlabeled rows, and set the attributes."""
+        raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f(x) - 1/2 for each row of X (n, D), shape (n,); above zero for the greater label."""
@@ -131,7 +146,7 @@ class LeastSquares(_LeastSquaresClassifier):
         self.lam = lam
         self.fit_intercept = fit_intercept
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def _fit_rows(self, X: Floats, codes: Ints) -> None:
         labelled = codes >= 0
         self._fit_supervised(X[labelled], codes[labelled].astype(float))
         self.improvement_ = 0.0
@@ -153,7 +168,7 @@ class _SafeLeastSquares(_LeastSquaresClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def _fit_rows(self, X: Floats, codes: Ints) -> None:
         labelled = codes >= 0
         X_labelled, y_labelled = X[labelled], codes[labelled].astype(float)
         w = self._fit_supervised(X_labelled, y_labelled)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.saved_state import Array, State
+from pucli.core.memory import check_memory
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
@@ -37,6 +38,7 @@ def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, 
     check_no_missing_label(np.asarray(y))
     labelled = np.flatnonzero(~unlabeled_rows(y))
     codes = np.unique(np.asarray(y)[labelled].astype(str), return_inverse=True)[1]
+    check_memory(40.0 * len(labelled) ** 2, f"the pairs of {len(labelled)} labelled rows", "give must and cannot")
     first, second = np.triu_indices(len(labelled), 1)
     same = codes[first] == codes[second]
     pairs = np.column_stack([labelled[first], labelled[second]])

@@ -78,6 +78,9 @@ class LaplacianSVM(SemiSupervisedClassifier):
     True
     """
 
+    _row_matrices = 5
+    _instead = "use fewer rows, or LeastSquares, CPLS or MCPLLDA, whose memory is linear in the rows"
+
     _parameter_constraints: ClassVar[Constraints] = {
         "gamma_a": [POSITIVE],
         "gamma_i": [NOT_NEGATIVE],

@@ -83,6 +83,8 @@ class LowDensitySeparation(SemiSupervisedClassifier):
     True
     """
 
+    _row_matrices = 8
+    _instead = "use fewer rows, or LeastSquares, CPLS or MCPLLDA, whose memory is linear in the rows"
     _path_map: tuple[Any, ...]
 
     _parameter_constraints: ClassVar[Constraints] = {

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pucli.core.arrays import Floats, Ints
+from pucli.core.memory import available_bytes
 
 # The largest memory of a fit, or of a fold of a path: square matrices of m* + 1 rows, and matrices of all rows by m* +
 # 1.
@@ -91,7 +92,8 @@ def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> No
     size = n_surface_features(n_features) + 1
     needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)
     if limit is None:
-        limit = MEMORY_SHARE * _memory()
+        there = available_bytes()
+        limit = min(MEMORY_SHARE * _memory(), np.inf if there is None else there)
     if needed > limit:
         raise ValueError(
             f"a quadratic surface of {n_features} features has {size - 1:,} coefficients; fitting it to {n_rows:,} "

@@ -169,7 +169,7 @@ def test_not_converged_gives_a_warning():
     assert not model.converged_ and model.dual_gap_ > 0
 
 
-@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("a", "b")])
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("no", "yes")])
 def test_any_two_labels_come_back(labels):
     X, y = problem(11)
     model = GLPUAL().fit(X, np.array(labels)[y.astype(int)])

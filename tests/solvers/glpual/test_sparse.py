@@ -69,7 +69,7 @@ def test_very_many_features_need_no_matrix_of_them(monkeypatch):
     X = rng.normal(size=(12, 40)) + 1e3
     labelled = np.arange(12) < 5
     whole = BLSSVM(lam=2.0, c_u=0.3).fit(X, labelled)
-    monkeypatch.setattr("pucli.estimators.global_local.svm.WIDE", 20)
+    monkeypatch.setattr("pucli.solvers.kernels.few_rows.WIDE", 20)
     monkeypatch.setattr("pucli.estimators.global_local.svm.solve_gllc", None)
     wide = BLSSVM(lam=2.0, c_u=0.3).fit(X, labelled)
     assert wide.converged_
