@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
@@ -28,7 +30,7 @@ from pucli.estimators.base.parameters import (
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
-from pucli.solvers.upu.network import Network, Training, network_score, train_network
+from pucli.solvers.upu.network import Network, Training, network_score, train_network, train_until_learned
 from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
@@ -80,10 +82,22 @@ class _NetworkPU(PriorInObjective):
             batch_size=self.batch_size,
             **rule,
         )
-        result = train_network(X, labelled, self.prior_, non_negative, rng, training)
+        train = train_until_learned if self.n_epochs is None else train_network
+        result = train(X, labelled, self.prior_, non_negative, rng, training)
         self.network_ = tuple(result.network)  # plain, so that a model file can hold it
         self.negative_risk_ = result.risks.negative
         self._keep_certificate(result)
+
+    def _warn_unless_converged(self) -> None:
+        if not hasattr(self, "network_"):
+            super()._warn_unless_converged()
+        elif not self.converged_:
+            warnings.warn(
+                f"{type(self).__name__} has not learned: its risk is not below that of predicting one class throughout; "
+                "check the prior. Where classes overlap at this prior, BLSSVM and NaiveSVC still rank the rows.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _network_score(self, X: Floats) -> Floats:
         score: Floats = network_score(Network(*self.network_), X)
@@ -105,8 +119,9 @@ class NNPU(_NetworkPU):
     hidden : int, default=100
         Units of the hidden layer.
     n_epochs : int or None, default=None
-        Passes over the rows, after which training stops; the number is part of the method. None means as many as give
-        500 steps.
+        Passes over the rows, after which training stops; the number is part of the method, and features should then be
+        standardised. None means as many as give 500 steps, on features standardised inside; if the network has not
+        learned by then, as happens at small priors, it starts again from one trained at a balanced prior.
     learning_rate : float, default=1e-3
         Learning rate of Adam.
     weight_decay : float, default=0.005
@@ -140,10 +155,13 @@ class NNPU(_NetworkPU):
         Largest entry of the final gradient, weight decay included.
     dual_gap_ : float
         NaN: the problem is not convex.
-    n_epochs_, n_iter_ : int
-        Number of epochs.
+    n_epochs_ : int
+        Number of epochs of a training.
+    n_iter_ : int
+        Number of epochs of all.
     converged_ : bool
-        Whether the result is finite.
+        Whether the network has learned: its risk is below that of any constant, and labelled rows rank above unlabeled
+        ones. With a given number of epochs, whether the result is finite.
     classes_, positive_share_, labelled_recall_
         As in `GLPUAL`.
 

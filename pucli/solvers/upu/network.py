@@ -9,15 +9,20 @@ on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises
 
 The network is m - hidden - ReLU - 1, trained by Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every
 parameter, not decoupled from it. The initial weights are normal with variance 1 / fan-in, the biases zero.
+
+From there a small prior leads to a constant: nearly all of the gradient pushes scores down, until the sigmoid is flat.
+`train_until_learned` then starts from a network that was trained at a balanced prior, with offset and slope of its
+score chosen for the prior at hand.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import rankdata
 
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Certificate
@@ -25,6 +30,14 @@ from pucli.solvers.result import Certificate
 # Above this many rows, scores and gradients are computed in blocks of as many, each with `hidden` numbers for a row.
 MANY_ROWS = 200_000
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+
+
+# A network has learned if its risk is below this share of that of the best constant.
+LEARNED = 0.95
+# Numbers of offsets and slopes tried for the score of a network trained at another prior.
+OFFSETS, SLOPES = 64, (0.5, 1.0, 2.0, 4.0, 8.0)
+# Features are standardised inside if a mean is farther from zero than this, or a deviation is beyond these.
+FAR, NARROW, BROAD = 0.5, 0.5, 2.0
 
 
 class Network(NamedTuple):
@@ -165,6 +178,7 @@ def train_network(
     non_negative: bool,
     rng: np.random.Generator,
     training: Training,
+    start: Network | None = None,
 ) -> NetworkSolution:
     """Train a network for a fixed number of epochs.
 
@@ -182,6 +196,8 @@ def train_network(
         Draws the initial weights and the order of the rows.
     training : Training
         Settings of the training.
+    start : Network, optional
+        Initial weights, which are changed; without it they are drawn.
 
     Returns
     -------
@@ -189,7 +205,7 @@ def train_network(
         The network after the last epoch.
     """
     hidden, epochs, learning_rate, decay, batch_size, beta, gamma = training
-    network = initial_network(X.shape[1], hidden, rng)
+    network = initial_network(X.shape[1], hidden, rng) if start is None else start
     first = [np.zeros_like(part) for part in network]
     second = [np.zeros_like(part) for part in network]
     n, step = len(X), 0
@@ -216,3 +232,62 @@ def train_network(
         n_iter=epochs,
         converged=bool(np.isfinite(size)),
     )
+
+
+def has_learned(network: Network, X: Floats, labelled: Bools, prior: float, risk: float) -> bool:
+    """Return whether a network ranks labelled rows above unlabeled ones and its risk is below that of any constant."""
+    if not (np.isfinite(risk) and risk < LEARNED * min(prior, 1.0 - prior)):
+        return False
+    ranks = rankdata(network_score(network, X))
+    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
+    return bool(ranks[labelled].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
+
+
+def train_until_learned(
+    X: Floats, labelled: Bools, prior: float, non_negative: bool, rng: np.random.Generator, training: Training
+) -> NetworkSolution:
+    """Train a network whatever the scale of the features; `converged` tells whether it has learned.
+
+    Parameters
+    ----------
+    X, labelled, prior, non_negative, rng, training
+        As in `train_network`.
+
+    Returns
+    -------
+    NetworkSolution
+        In the units of X. If the first network has not learned, the better one of the second start.
+    """
+    centre, scale = X.mean(axis=0), X.std(axis=0)
+    varied = scale > 0.0
+    beyond = (scale[varied] < NARROW) | (scale[varied] > BROAD)
+    if np.any(np.abs(centre) > FAR) or np.any(beyond):
+        scale = np.where(varied, scale, 1.0)
+        found = train_until_learned((X - centre) / scale, labelled, prior, non_negative, rng, training)
+        W = found.network.W / scale[:, None]
+        return replace(found, network=found.network._replace(W=W, b=found.network.b - centre @ W))
+    tried = [train_network(X, labelled, prior, non_negative, rng, training)]
+    if not has_learned(tried[0].network, X, labelled, prior, tried[0].objective):
+        balanced = train_network(X, labelled, max(prior, 0.5), True, rng, training)
+        start = _at_prior(balanced.network, X, labelled, prior, non_negative)
+        risks = partial_risks(network_score(start, X), labelled, prior, non_negative)
+        kept = Network(*(part.copy() for part in start))
+        tried.append(replace(balanced, network=kept, risks=risks, objective=risks.objective))
+        tried.append(train_network(X, labelled, prior, non_negative, rng, training, start))
+    learned = [one for one in tried if has_learned(one.network, X, labelled, prior, one.objective)]
+    best = min(learned or tried, key=lambda one: one.objective if np.isfinite(one.objective) else np.inf)
+    return replace(best, converged=bool(learned), n_iter=sum(one.n_iter for one in tried))
+
+
+def _at_prior(network: Network, X: Floats, labelled: Bools, prior: float, non_negative: bool) -> Network:
+    """Return the network whose score is a (f - t), with the slope a and the offset t of the smallest risk."""
+    f = network_score(network, X)
+    spread = float(f.std()) or 1.0
+    offsets = np.quantile(f, 1.0 - np.geomspace(0.5 / len(f), 1.0, OFFSETS) * 0.999)
+    found = [
+        (partial_risks(a / spread * (f - t), labelled, prior, non_negative).objective, a / spread, t)
+        for a in SLOPES
+        for t in offsets
+    ]
+    _, a, t = min(found)
+    return Network(network.W.copy(), network.b.copy(), a * network.v, a * (network.c - t))
