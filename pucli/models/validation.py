@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg  # noqa: F401  a library that is loaded later escapes the limit on threads
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.solvers.ensemble.copies import groups_of_copies
 from pucli.solvers.ensemble.ranking import CHANCE, chance_limit
+from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
 from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
 from pucli.models.fitting import decision_values
 from pucli.core.seeding import stream
@@ -153,12 +156,21 @@ def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> Hel
     known = _prior(pipeline[-1])
     kept = _kept(pipeline[-1], known)
     fold, scores = np.empty(len(s), dtype=np.int64), np.empty(len(s))
-    for k, (train, test) in enumerate(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(s, s)):
+    for k, (train, test) in enumerate(_folds(X, s, seed)):
         values = _scores(pipeline, kept, X[train], s[train].astype(int), X[test])
         if values is None:
             return None
         fold[test], scores[test] = k, values
     return HeldOutScores(rows, s, fold, scores, known)
+
+
+def _folds(X: Floats, labelled: Bools, seed: int) -> list[tuple[Ints, Ints]]:
+    """Return training and test rows of each fold; copies of labelled rows stay in one fold."""
+    groups = None if issparse(X) else groups_of_copies(X, labelled)
+    if groups is None or number_of_folds(labelled, groups) < FOLDS:
+        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(labelled, labelled))
+    fold = stratified_folds(labelled, FOLDS, stream(seed, "folds of groups"), groups)
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
 
 
 def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int) -> tuple[Floats, Bools] | None:

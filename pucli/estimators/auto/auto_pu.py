@@ -7,14 +7,15 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
+from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import (
     PORTION,
@@ -46,6 +47,7 @@ from pucli.solvers.ensemble.hidden_share import estimate_prior
 from pucli.solvers.ensemble.members import Member
 from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.refit import refit
+from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
 from pucli.solvers.ensemble.threshold import GOALS, SHARES, Cut, check_wanted, expected_f1, make_cut, recall_curve
 
@@ -201,6 +203,38 @@ class AutoPU(PUClassifier):
         self.random_state = random_state
         self.callback = callback
 
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            What rows belong together, such as the visits of a person: rows of a group are never on both sides of a
+            fold. Without it, equal and nearly equal labelled rows are kept together.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As the other PU classifiers, or if fewer than two groups have labelled or unlabeled rows.
+        """
+        self._groups: Ints | None = None
+        if groups is not None:
+            given = column_or_1d(groups)
+            check_consistent_length(X, given)
+            self._groups = np.unique(given, return_inverse=True)[1]
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._groups
+
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""
         for name in ("_positive", "_population", "_seed", "_f1", "_curve", "prior_estimate_", "calibration_", "cut_"):
@@ -221,13 +255,15 @@ class AutoPU(PUClassifier):
                     f"there is {count} {what} row; at least 2 are needed, so that one can be held out while the "
                     "others train."
                 )
+        if self._groups is not None and number_of_folds(labelled, self._groups) < 2:
+            raise ValueError("groups must have labelled rows in at least 2 groups, and unlabeled rows too.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         unlabeled = int(np.count_nonzero(~labelled))
         check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(X))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
-            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback)
-            _, X, labelled, population, folds, ensemble, scores = first
+            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups)
+            _, X, labelled, population, folds, ensemble, scores, copies = first
             held_out, grouped = first.held_out, first.grouped
             share = float(labelled[population].mean())
             self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
@@ -244,6 +280,14 @@ class AutoPU(PUClassifier):
         self.propensity_ = np.ones(len(X))
         if self.labelling == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
+        if copies:
+            warnings.warn(
+                f"{copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly: copies were kept in "
+                "one fold, but the intervals are too narrow. Where rows belong together in other ways, the estimates "
+                "are too good; give fit the groups= of the rows (one person, one site).",
+                UserWarning,
+                stacklevel=4,
+            )
         ranking, limit = self._ranking()
         if ranking <= limit:
             warnings.warn(

@@ -93,8 +93,8 @@ class _NetworkPU(PriorInObjective):
             super()._warn_unless_converged()
         elif not self.converged_:
             warnings.warn(
-                f"{type(self).__name__} has not learned: its risk is not below that of predicting one class throughout; "
-                "check the prior. Where classes overlap at this prior, BLSSVM and NaiveSVC still rank the rows.",
+                f"{type(self).__name__} has not learned: its risk is not below that of predicting one class "
+                "throughout; check the prior. Where classes overlap at it, BLSSVM and NaiveSVC still rank the rows.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.core.seeding import stream
+from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
 from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
 from pucli.solvers.ensemble.members import Member, make_views
 from pucli.solvers.ensemble.rows import canonical_order, feature_signs, number_of_folds, stratified_folds
@@ -21,7 +22,7 @@ class FirstFit(NamedTuple):
 
     order : (n,) numbers of the rows in that order, in which all else is. X : (n, m). labelled, population : (n,) bool,
     the labelled rows, and those that are a sample of the population. folds : (repeats, n). scores : (members, n)
-    standardised held-out scores.
+    standardised held-out scores. copies : number of labelled rows that have copies, which were kept in one fold.
     """
 
     order: np.ndarray
@@ -31,6 +32,7 @@ class FirstFit(NamedTuple):
     folds: np.ndarray
     ensemble: Ensemble
     scores: np.ndarray
+    copies: int = 0
 
     @property
     def held_out(self) -> np.ndarray:
@@ -53,18 +55,28 @@ def first_fit(
     seed: int,
     n_jobs: int | None = None,
     callback: Callable[[str, int, int], None] | None = None,
+    groups: np.ndarray | None = None,
 ) -> FirstFit:
     """Return the first fit of `members` to rows X (n, m), of which `labelled` (n,) are labelled positives.
 
-    scenario, n_jobs, callback : as in `AutoPU`. seed : of folds, landmarks and trees.
+    scenario, n_jobs, callback : as in `AutoPU`. seed : of folds, landmarks and trees. groups : (n,) numbers of groups
+    of rows, each of which stays in one fold; None looks for copies.
     """
     signs = feature_signs(X, labelled)
     order = canonical_order(X, labelled, signs)
     X, labelled = X[order], labelled[order]
-    n_folds = number_of_folds(labelled)
+    copies = 0
+    if groups is not None:
+        groups = groups[order]
+    else:
+        groups = groups_of_copies(X, labelled)
+        copies = 0 if groups is None else copied_rows(groups, labelled)
+        if groups is not None and number_of_folds(labelled, groups) < 2:
+            groups = None
+    n_folds = number_of_folds(labelled, groups)
     rng = stream(seed, "folds")
-    folds = np.stack([stratified_folds(labelled, n_folds, rng) for _ in range(REPEATS)])
+    folds = np.stack([stratified_folds(labelled, n_folds, rng, groups) for _ in range(REPEATS)])
     population = ~labelled if scenario == "case-control" else np.ones(len(X), bool)
     views = make_views(X, signs)
     ensemble, scores = fit_members(members, views, X, labelled, population, folds, seed, n_jobs, callback)
-    return FirstFit(order, X, labelled, population, folds, ensemble, scores)
+    return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies)

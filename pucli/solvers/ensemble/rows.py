@@ -50,19 +50,39 @@ def balanced_weights(labelled: np.ndarray) -> np.ndarray:
     return np.where(labelled, 0.5 * n / n_labelled, 0.5 * n / (n - n_labelled))
 
 
-def stratified_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+def stratified_folds(
+    labelled: np.ndarray, n_folds: int, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
     """Return the fold of each row, shape (n,), int8; labelled and unlabeled rows are dealt to the folds separately.
 
-    The labelled rows go to the folds in ascending order, the unlabeled rows in descending order.
+    The labelled rows go to the folds in ascending order, the unlabeled rows in descending order. With `groups` (n,),
+    numbers from 0, rows of a group have the same fold: large groups are dealt first, each to the fold that lacks most.
     """
+    if groups is not None:
+        return _grouped_folds(labelled, n_folds, rng, groups)
     fold = np.empty(len(labelled), np.int8)
     for rows, step in ((np.flatnonzero(labelled), 1), (np.flatnonzero(~labelled), -1)):
         fold[rng.permutation(rows)] = (step * np.arange(len(rows))) % n_folds
     return fold
 
 
-def number_of_folds(labelled: np.ndarray) -> int:
+def _grouped_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generator, groups: np.ndarray) -> np.ndarray:
+    counts = np.column_stack([np.bincount(groups, weights=kind) for kind in (labelled, ~labelled)])
+    shares = counts / np.maximum(counts.sum(axis=0), 1.0)
+    order = rng.permutation(len(counts))
+    order = order[np.argsort(-shares[order].sum(axis=1), kind="stable")]
+    filled, home = np.zeros((n_folds, 2)), np.empty(len(counts), np.int8)
+    for group in order:
+        there = filled @ (shares[group] > 0.0)  # the kinds of rows that the group has
+        home[group] = np.argmin(there)
+        filled[home[group]] += shares[group]
+    return home[groups]
+
+
+def number_of_folds(labelled: np.ndarray, groups: np.ndarray | None = None) -> int:
     """Return `FOLDS`, or fewer if otherwise a fold would have no labelled or no unlabeled row."""
+    if groups is not None:
+        return min(FOLDS, *(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)))
     n_labelled = int(np.sum(labelled))
     return min(FOLDS, n_labelled, len(labelled) - n_labelled)
 
