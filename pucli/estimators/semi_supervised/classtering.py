@@ -28,6 +28,9 @@ from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
 
+# Features whose deviations differ by more than this factor are scaled one by one.
+UNLIKE = 300.0
+
 
 class Classtering(Certified, ClassifierMixin, BaseEstimator):
     """Variational Bayesian mixture of factor analysers with class labels.
@@ -212,11 +215,22 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         self.n_factors_ = min(self.n_factors, X.shape[1])
         self._offset = X.mean(axis=0)
         # with one common factor, the bound is that of the rows in their own units minus n d ln(scale)
-        self._scale = float(np.sqrt(((X - self._offset) ** 2).mean())) or 1.0
+        self._scale = _scale_of(X - self._offset)
         data = rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
         best = self._best_fit(data)
         self._keep(best, data)
-        self._warn_unless_converged()
+        labelled = codes >= 0
+        found = self.predict_proba(X[labelled]).argmax(axis=1) if len(np.unique(codes[labelled])) > 1 else np.arange(2)
+        if len(np.unique(found)) == 1:
+            self.converged_ = False
+            warnings.warn(
+                f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labelled rows, of "
+                f"{len(self.classes_)} classes. Drop features that repeat others, or give n_components or more rows.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        else:
+            self._warn_unless_converged()
         return self
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
@@ -297,12 +311,12 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
             q.cov[s] = q.cov[s][:, columns][:, :, columns]
             q.rate[s] = q.rate[s][columns[:-1]]
         self._posterior = (tuple(hyper), tuple(q))  # plain tuples of arrays can be stored without trust
-        in_units = len(data.X) * data.X.shape[1] * np.log(self._scale)
+        in_units = self._log_scale(*data.X.shape)
         self.n_components_ = len(order)
         self.weights_ = q.omega / q.omega.sum()
         self.cluster_class_proba_ = q.phi / q.phi.sum(axis=1, keepdims=True)
         self.means_ = q.mean[:, :, -1] * self._scale + self._offset
-        self.factors_ = q.mean[:, :, :-1] * self._scale
+        self.factors_ = q.mean[:, :, :-1] * (self._scale if np.ndim(self._scale) == 0 else self._scale[:, None])
         self.noise_variance_ = hyper.psi * self._scale**2
         self.relevance_ = q.rate / q.shape
         self.labels_ = np.argsort(order)[local.R.argmax(axis=1)]
@@ -353,13 +367,26 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the lower bound of ln p(x | training data), eq. (2.5), for each row of X (n, d), in nats."""
-        result: Floats = self._assign(X)[1] - self.n_features_in_ * np.log(self._scale)
+        result: Floats = self._assign(X)[1] - self._log_scale(1, self.n_features_in_)
         return result
+
+    def _log_scale(self, n: int, d: int) -> float:
+        """Return the sum over n rows and d features of the logarithm of the scale."""
+        return float(n * d * np.log(self._scale) if np.ndim(self._scale) == 0 else n * np.log(self._scale).sum())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _scale_of(X: Floats) -> Any:
+    """Return the scale of centred rows X (n, d): one number, or one for each feature if they differ much."""
+    own = np.sqrt((X**2).mean(axis=0))
+    varied = own[own > 0.0]
+    if len(varied) and varied.max() > UNLIKE * varied.min():
+        return np.where(own > 0.0, own, 1.0)
+    return float(np.sqrt((X**2).mean())) or 1.0
 
 
 def _k_means(X: Floats, k: int, random_state: np.random.RandomState) -> Ints:
