@@ -43,6 +43,7 @@ from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.first_fit import first_fit
+from pucli.solvers.ensemble.gaussians import GAUSSIAN_ERROR, gaussian_share
 from pucli.solvers.ensemble.hidden_share import estimate_prior
 from pucli.solvers.ensemble.members import Member
 from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
@@ -266,6 +267,10 @@ class AutoPU(PUClassifier):
             _, X, labelled, population, folds, ensemble, scores, copies = first
             held_out, grouped = first.held_out, first.grouped
             share = float(labelled[population].mean())
+            hidden = gaussian_share(X, labelled) if self.labelling == "scar" else None
+            if hidden is not None and self.scenario != "case-control":
+                hidden = hidden * (1.0 - share) + share
+            self._gaussian_share = hidden
             self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
             if self.labelling == "sar":
                 self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
@@ -339,6 +344,9 @@ class AutoPU(PUClassifier):
         found = replace(found, labelled=share)
         if self.labelling == "scar":  # if clear positives are labelled first, the estimate is not too high
             found = found.less_overlap(float(auc(self._positive, self._population)))
+            hidden = vars(self).pop("_gaussian_share", None)
+            if hidden is not None:
+                found = found.at(hidden, GAUSSIAN_ERROR)
         self.prior_estimate_, self.prior_ = found, found.value
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))

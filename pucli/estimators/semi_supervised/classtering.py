@@ -224,8 +224,8 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         if len(np.unique(found)) == 1:
             self.converged_ = False
             warnings.warn(
-                f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labelled rows, of "
-                f"{len(self.classes_)} classes. Drop features that repeat others, or give n_components or more rows.",
+                f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labelled rows, "
+                f"of {len(self.classes_)} classes. Drop repeated features, or give n_components or more rows.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -18,6 +18,7 @@ from pucli.core.arrays import AnyArray
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
+from pucli.solvers.ensemble.gaussians import GAUSSIAN_ERROR, gaussian_share
 from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, resampled
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.ranking import auc
@@ -147,6 +148,8 @@ def _of_the_ensemble(
     positive, population = np.sort(first.held_out[first.labelled]), np.sort(first.held_out[first.population])
     ranking = float(auc(positive, population))
     prior = estimate_prior(positive, population, stream(seed, "prior"), first.grouped).less_overlap(ranking)
+    if (share := gaussian_share(first.X, first.labelled)) is not None:
+        prior = prior.at(share, GAUSSIAN_ERROR)
     found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
     low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)

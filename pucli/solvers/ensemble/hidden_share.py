@@ -97,6 +97,14 @@ class PriorEstimate:
         draws = np.clip(value + np.where(beyond > 0.0, longer, 1.0) * beyond, max(self.labelled, 1e-12), 1.0)
         return replace(self, value=value, low=max(0.0, value - NORMAL_90 * deviation), draws=draws)
 
+    def at(self, value: float, error: float) -> PriorEstimate:
+        """Return the estimate with this value, of which `error` is the standard deviation."""
+        value = max(value, self.labelled)
+        spread = float(self.draws.std()) or 1.0
+        draws = np.clip(value + error / spread * (self.draws - self.draws.mean()), max(self.labelled, 1e-12), 1.0)
+        low, high = max(value - NORMAL_90 * error, self.labelled, 0.0), min(value + NORMAL_90 * error, 1.0)
+        return replace(self, value=value, low=low, high=high, draws=draws)
+
     def with_overlap(self, ranking: float) -> PriorEstimate:
         """Return the estimate with a lower end that allows for classes that overlap, given the PU-AUC.
 
