@@ -1,0 +1,49 @@
+"""Probabilities of PU classifiers in Python are those of the commands, and mean what they say."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from pucli import BLSSVM, GLPUAL
+from pucli.calibrated import CalibratedPU
+from pucli.data.encode.standardise import Standardiser
+
+RNG = np.random.default_rng(0)
+POSITIVE = np.append(np.ones(100, dtype=bool), RNG.random(500) < 0.4)
+X = RNG.normal(size=(600, 2)) + 2.0 * POSITIVE[:, None]
+Y = (np.arange(600) < 100).astype(int)
+
+
+@pytest.mark.parametrize("estimator", [BLSSVM(), make_pipeline(Standardiser(), GLPUAL())], ids=["alone", "pipeline"])
+def test_the_mean_probability_of_a_score_is_the_share_of_positives(estimator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CalibratedPU(estimator, prior=0.4).fit(X, Y)
+    found = model.predict_proba(X[100:])
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert ((found >= 0.0) & (found <= 1.0)).all()
+    assert abs(found[:, 1].mean() - POSITIVE[100:].mean()) < 0.06
+    assert np.mean((found[:, 1] - POSITIVE[100:]) ** 2) < 0.1
+    assert np.all(np.diff(found[np.argsort(model.decision_function(X[100:])), 1]) >= 0.0)
+
+
+def test_words_and_cross_validation() -> None:
+    by_number = CalibratedPU(BLSSVM(), prior=0.4).fit(X, Y).predict_proba(X)
+    words = np.where(Y == 1, "fraud", "legit")
+    with pytest.warns(UserWarning, match="sorted order"):
+        by_word = CalibratedPU(BLSSVM(pos_label="fraud"), prior=0.4).fit(X, words)
+    assert by_word.classes_.tolist() == ["legit", "fraud"]
+    np.testing.assert_array_equal(by_word.predict_proba(X), by_number)
+    found = cross_val_predict(CalibratedPU(BLSSVM(), prior=0.4), X, Y, method="predict_proba", cv=3)
+    assert found.shape == (600, 2) and np.mean((found[100:, 1] - POSITIVE[100:]) ** 2) < 0.12
+
+
+def test_too_few_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 labelled and 597 unlabeled rows are too few"):
+        CalibratedPU(BLSSVM()).fit(X, (np.arange(600) < 3).astype(int))
