@@ -83,7 +83,7 @@ class AutoPU(PUClassifier):
         Members of the ensemble; None means `pucli.estimators.auto.member_list.all_members`.
     pos_label : label or None, default=None
         The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
-        words the one that means yes.
+        words the positive one, if it is also the last in sorted order.
     n_jobs : int, default=None
         Number of threads; the result does not depend on it.
     random_state : int, RandomState or None, default=0

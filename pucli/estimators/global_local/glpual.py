@@ -147,8 +147,8 @@ class GLPUAL(_GlobalLocal):
         Sweeps (dual, None is 1000), iterations (admm, 20000), or updates (thesis form, 150: there the count is part
         of the method).
     pos_label : label or None, default=None
-        The label of y that marks labelled positives. None takes the greater of two numbers and, of two words, the one
-        that means yes.
+        The label of y that marks labelled positives. None takes the greater of two numbers and, of two words, the
+        positive one ("yes" of "no" and "yes") if it is also the last in sorted order; other words need it.
     cut : float or None, default=None
         Score above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
