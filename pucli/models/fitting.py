@@ -48,6 +48,9 @@ STATEMENTS = (
 # A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
 FIT_COPIES = 3
 
+# A probability may be so much above 1 by rounding.
+ROUNDED = 1e-9
+
 # Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
 REHEARSED = 50
 
@@ -306,6 +309,39 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
         ) from error
 
 
+def checked_scores(values: Floats, what: str, start: int = 0, *, share: bool = False) -> Floats:
+    """Return what a model says of rows, after a check: whatever is written or scored passes here.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Scores, probabilities or log-likelihoods.
+    what : str
+        Their name, for the message.
+    start : int
+        Number of rows before the first of these.
+    share : bool
+        Whether they are probabilities, which lie between 0 and 1; an excess by rounding is taken off.
+
+    Raises
+    ------
+    UsageError
+        A value is not a finite number, or a probability is out of range.
+    """
+    wrong = ~np.isfinite(values)
+    if share:
+        wrong |= (values < -ROUNDED) | (values > 1.0 + ROUNDED)
+        values = np.clip(values, 0.0, 1.0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise UsageError(
+            f"the model gives {int(wrong.sum())} of {len(values)} rows no {what} that can be used (the first is row "
+            f"{start + row + 1}): they lie beyond what it can compute with. Check these rows, scale the features "
+            "(train without --raw), or take another method."
+        )
+    return values
+
+
 def decision_values(pipeline: Any, X: Floats) -> Floats | None:
     """Return decision values (n,) for two classes, positive for the last class, or None if there are none.
 
@@ -330,7 +366,7 @@ def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]
     if len(np.unique(np.concatenate([y, predictions]))) <= 2:
         decision = decision_values(pipeline, X)
         # without decision values, the AUC is NaN instead of missing
-        given["decision"] = np.full(len(y), np.nan) if decision is None else decision
+        given["decision"] = np.full(len(y), np.nan) if decision is None else checked_scores(decision, "score")
         given["positive"] = pipeline.classes_[-1]
     return compute(given)
 

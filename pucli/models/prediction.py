@@ -24,7 +24,7 @@ from pucli.data.reading import Reading
 from pucli.data.files.several_files import files_of, title_of
 from pucli.data.encode.drift import Tally
 from pucli.core.errors import UsageError
-from pucli.models.fitting import clusters, decision_values
+from pucli.models.fitting import checked_scores, clusters, decision_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +101,7 @@ def predicted_blocks(
         _count(trained, X)
         found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
         found |= {name: frame[name].array for name in ids}
-        yield pd.DataFrame(found | _predicted(saved, X))
+        yield pd.DataFrame(found | _predicted(saved, X, start))
         start += len(frame)
     if not start:
         yield _no_predictions(saved, ids)
@@ -114,7 +114,7 @@ def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
     row = np.zeros((1, len(saved.table_encoder.get_feature_names_out())))
     found: dict[str, Any] = {"row": np.ones(1, dtype=np.int64)}
     found |= {name: pd.array([None], dtype="str") for name in ids}
-    return pd.DataFrame(found | _predicted(saved, row)).iloc[:0]
+    return pd.DataFrame(found | _predicted(saved, row, 0)).iloc[:0]
 
 
 def cut_at_share(
@@ -178,7 +178,7 @@ def _sparse_blocks(
         block = X[start : start + rows]
         _count(trained, block)
         numbered = {"row": np.arange(start + 1, start + block.shape[0] + 1)}
-        yield pd.DataFrame(numbered | _predicted(saved, block))
+        yield pd.DataFrame(numbered | _predicted(saved, block, start))
 
 
 def check_ids(ids: Sequence[str], taken: Sequence[str] = OWN_COLUMNS) -> None:
@@ -188,8 +188,8 @@ def check_ids(ids: Sequence[str], taken: Sequence[str] = OWN_COLUMNS) -> None:
             raise UsageError(f"--id {name}: the predictions have a column of that name; rename it in the file")
 
 
-def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
-    """Return the columns of predictions for encoded rows."""
+def _predicted(saved: SavedModel, X: Floats, start: int) -> dict[str, AnyArray]:
+    """Return the columns of predictions for encoded rows; `start` rows come before them."""
     pipeline, words = saved.pipeline, saved.metadata.get("words", {})
     labels, place = np.unique(pipeline.predict(X), return_inverse=True)
     named = np.array([words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
@@ -208,6 +208,9 @@ def _predicted(saved: SavedModel, X: Floats) -> dict[str, AnyArray]:
             found |= _range(saved, *(np.interp(scores, curves["scores"], curves[end]) for end in ("low", "high")))
     if groups is not None:
         found["cluster"] = groups
+    for name in found:
+        if name == "score" or name.startswith("probability"):
+            found[name] = checked_scores(found[name], name.replace("_", " "), start, share=name != "score")
     return found
 
 

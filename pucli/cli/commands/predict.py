@@ -237,7 +237,7 @@ def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[
     """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
     from pucli.data.rows.tables import NoRows
-    from pucli.models.fitting import imputed, log_density, takes_missing
+    from pucli.models.fitting import imputed, log_density, takes_missing, checked_scores
 
     fills = takes_missing(saved.method)
     columns = ["row", "log_likelihood", *(saved.feature_names if fills else [])]
@@ -246,7 +246,7 @@ def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[
     except NoRows:
         return columns, []
     cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
-    values = log_density(saved.pipeline, X).tolist()
+    values = checked_scores(log_density(saved.pipeline, X), "log-likelihood").tolist()
     rows = [(number, value, *row) for number, (value, row) in enumerate(zip(values, cells, strict=True), start=1)]
     return columns, rows
 

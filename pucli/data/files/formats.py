@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
 from pucli.data.files.parquet_files import read_parquet
 from pucli.data.files.spool import is_stream, reread
-from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_fits
+from pucli.data.files.table_size import MOST_COLUMNS, cells_of_parquet, cells_of_text, check_filled, check_fits
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
 from pucli.data.files.text.text_files import (
@@ -93,8 +93,10 @@ class WideTable(NamedTuple):
 LIBSVM = (".libsvm", ".svm", ".svmlight")
 WIDE_CELLS = 20_000_000  # a LIBSVM file with fewer cells is read as a table (160 MB)
 WIDE_SHARE = 0.1  # so is a file with a larger share of non-zeros
+WIDE_COLUMNS = 20_000  # so is a file with more columns; a table takes time for each
 MOST_FEATURES = 50_000_000  # of a LIBSVM file
 _AS_IT_IS = Reading()
+FEW_FEATURES, FEATURES_PER_VALUE = 1_000_000, 100  # with more features, so many are believed of each value
 SHEET_BYTES = 16 * 2**20  # to which any spreadsheet may unpack
 
 
@@ -375,6 +377,7 @@ def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
 
     X, y, first = _svmlight(path, how)
     width = max([X.shape[1], *(int(name) for name in known if name.isdecimal() and int(name) <= MOST_FEATURES)])
+    check_filled(path, X.shape[0], width, X.nnz, "a method that keeps rows sparse reads it (`pucli train --method blssvm`)")
     check_fits(path, float(X.shape[0]) * width)
     X.resize(X.shape[0], width)  # a feature that no row has is zero
     frame = label_frame(X.toarray(), y, [str(i) for i in range(1, width + 1)])
@@ -389,6 +392,11 @@ def _svmlight(path: Path, how: Reading) -> tuple[csr_array, Floats, int]:
 
     with plain_text(path, how) as text:
         X, y = load_svmlight_file(text, zero_based=True)
+    if X.shape[1] > min(MOST_FEATURES, max(FEW_FEATURES, FEATURES_PER_VALUE * X.nnz)):
+        raise UsageError(
+            f"{path} has a feature of number {X.shape[1]}, but only {X.nnz} values in {X.shape[0]} rows; correct that "
+            "number, or renumber the features"
+        )
     least = int(X.indices.min()) if X.nnz else 1
     first = min(least, 1) if how.first_feature is None else how.first_feature
     if least < first:
@@ -420,34 +428,24 @@ def open_wide(path: Path, *, always: bool = False, how: Reading = _AS_IT_IS) -> 
         return None
     with reading(path):
         X, y, first = _svmlight(path, how)
-        if X.shape[1] > MOST_FEATURES:
-            raise UsageError(f"{path} has a feature of number {X.shape[1]}; at most {MOST_FEATURES} are read")
         n_cells = X.shape[0] * X.shape[1]
-        if not always and (n_cells < WIDE_CELLS or X.nnz > WIDE_SHARE * n_cells):
+        few = n_cells < WIDE_CELLS and X.shape[1] <= WIDE_COLUMNS
+        if not always and (few or X.nnz > WIDE_SHARE * n_cells):
             return None
         return WideTable(X, y, first)
 
 
 def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
-    import scipy.sparse
-    from scipy.io import loadmat
+    from pucli.data.mat import read_mat
 
-    try:
-        content = loadmat(path)
-    except NotImplementedError as error:
-        raise UsageError(
-            f"{path}: MATLAB 7.3 files are not supported; save the file in MATLAB with the option -v7"
-        ) from error
-    arrays = {
-        name: value.toarray() if scipy.sparse.issparse(value) else value
-        for name, value in content.items()
-        if not name.startswith("__")
-    }
-    return _from_arrays(path, arrays, label)
+    return _from_arrays(path, read_mat(path, label), label)
 
 
 def _npz(path: Path, label: str | None, sheet: str | None) -> Table:
     check_unpacked(path)
+    from pucli.data.mat import check_npz
+
+    check_npz(path)
     with path.open("rb") as stream:
         saved = np.load(stream, allow_pickle=False)
         if isinstance(saved, np.ndarray):
@@ -476,6 +474,8 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
             f"{path}: the features must be a matrix called 'X'; variables: "
             + ", ".join(f"{key} {value.shape}" for key, value in sorted(arrays.items()))
         )
+    if arrays[name].shape[1] > MOST_COLUMNS:
+        raise UsageError(f"{path}: {name!r} has {arrays[name].shape[1]} columns; at most {MOST_COLUMNS} are read")
     frame = pd.DataFrame(np.asarray(arrays[name], dtype=np.float64))
     frame.columns = [str(i) for i in range(1, frame.shape[1] + 1)]
     if labels is not None:

@@ -123,9 +123,9 @@ def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
 
 
 def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
-    from scipy.io import loadmat
+    from pucli.data.mat import read_mat
 
-    content = loadmat(path)
+    content = read_mat(path, reader.labels)
     labels = np.asarray(content[reader.labels])
     codes = labels.argmax(axis=1) if labels.ndim == 2 and labels.shape[1] > 1 else labels.ravel()
     return label_frame(content[reader.features], codes)

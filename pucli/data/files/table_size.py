@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from pucli.core.errors import UsageError
@@ -13,6 +17,77 @@ WAY_OUT = (
     "take fewer rows or columns into a file, or more memory. `pucli predict` reads files of any length, and `--backend "
     "dask` of train and auto reads Parquet files block by block."
 )
+# A table has at most so many columns; one of 60 rows and 200,000 columns is real.
+MOST_COLUMNS = 250_000
+# A matrix with more cells than this and a smaller share of filled ones is not read as a table.
+FEW_CELLS, LEAST_SHARE = 20_000_000, 0.01
+_CHUNK = 2**20
+_CELL = re.compile(rb'<(?:\w+:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"')
+
+
+def check_columns(names: Sequence[str]) -> None:
+    """Raise ValueError if there are too many columns, or two of one name."""
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"has {len(names)} columns; at most {MOST_COLUMNS} are read")
+    for left, right in pairwise(sorted(names)):
+        if left == right:
+            raise ValueError(f"two columns are named {left!r}; rename one of them")
+
+
+def check_filled(path: Path, rows: float, columns: float, filled: float, way_out: str) -> None:
+    """Raise UsageError if a table would have far more empty cells than filled ones.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows, columns, filled : float
+        Numbers of rows, of columns and of filled cells.
+    way_out : str
+        What to do about it.
+    """
+    if columns > MOST_COLUMNS or (rows * columns > FEW_CELLS and filled < LEAST_SHARE * rows * columns):
+        raise UsageError(
+            f"{path}: {filled:.6g} filled cells in a table of {rows:.8g} rows and {columns:.8g} columns; {way_out}"
+        )
+
+
+def check_sheet(path: Path, member: str) -> None:
+    """Raise UsageError if a sheet of a workbook (.xlsx) has a cell far away from the others.
+
+    Parameters
+    ----------
+    path : Path
+        The workbook.
+    member : str
+        The sheet's file in the archive.
+    """
+    rows = columns = filled = 0
+    with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+        rest = b""
+        while chunk := stream.read(_CHUNK):
+            text = rest + chunk
+            found = list(_CELL.finditer(text))
+            filled += len(found)
+            for cell in found:
+                rows = max(rows, int(cell[2]))
+                columns = max(columns, _column(cell[1]))
+            rest = text[found[-1].end() :][-300:] if found else text[-300:]
+    check_filled(
+        path,
+        rows,
+        columns,
+        filled,
+        "delete the rows and columns beyond the table in the spreadsheet, and save it again",
+    )
+
+
+def _column(letters: bytes) -> int:
+    """Return the number of a column, from 1, by its letters."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
 
 
 def check_fits(path: Path, cells: float) -> None:

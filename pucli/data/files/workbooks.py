@@ -17,7 +17,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.readers import excel_engine
-from pucli.data.files.table_size import check_fits
+from pucli.data.files.table_size import check_fits, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
 from pucli.data.frames import cell_text
 
@@ -138,9 +138,10 @@ def _xlsx(
             visible = [title for title, one in sheets.items() if one.sheet_state == "visible"]
             name = _chosen(path, sheet, list(sheets), visible)
             found = sheets[name]
+            if part := getattr(found, "_worksheet_path", None):
+                check_sheet(path, part)
             found.reset_dimensions()  # as the file states them, they may be wrong
             table, header = _table(path, name, visible, found.iter_rows(), skip_rows, known, as_text, as_shown)
-            part = getattr(found, "_worksheet_path", None)
         finally:
             book.close()
     for text in _unseen(path, part, header):

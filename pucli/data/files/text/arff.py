@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pucli.data.files.unpacking import plain_text
+from pucli.data.files.table_size import check_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TOKEN = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)""")
+# no part of a field can be matched in two ways, so that the time does not grow with the square of a run of blanks
+_TOKEN = re.compile(r"""\s*(?:('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*(?=,|$)|([^,]*))(?:,|$)""")
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s+(.+)""", re.IGNORECASE)
 
 
@@ -62,6 +64,7 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:
                 raise ValueError(f"line {number}: expected @relation, @attribute or @data, found {line[:40]!r}")
     if not in_data:
         raise ValueError("no @data line; this is not an ARFF file")
+    check_columns(names)
     frame = pd.DataFrame(rows, columns=names, dtype=object)
     for name, kind in zip(names, kinds, strict=True):
         if kind.split()[0] in {"numeric", "real", "integer"}:
@@ -79,8 +82,9 @@ def split_row(line: str) -> list[str | None]:
         found = _TOKEN.match(line, position)
         if found is None:
             raise ValueError(f"cannot read the fields of {line[:60]!r}")
-        fields.append(None if found[1] == "?" else _unquote(found[1]))
-        if found.end() == len(line) and not found[0].rstrip().endswith(","):
+        field = found[1] if found[1] is not None else found[2].strip()
+        fields.append(None if field == "?" else _unquote(field))
+        if found.end() == len(line) and not found[0].endswith(","):
             break
         position = found.end()
     return fields

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError
 from pucli.data.files.readers import read_csv
+from pucli.data.files.table_size import check_columns
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.records import (
     CheckedRecords,
@@ -361,7 +362,8 @@ def _number(cell: str) -> bool:
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise UsageError if two columns have the same name."""
-    for left, right in pairwise(sorted(names)):
-        if left == right:
-            raise UsageError(f"{path}: two columns are named {left!r}; rename one of them")
+    """Raise UsageError if two columns have the same name, or if there are too many."""
+    try:
+        check_columns(names)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
