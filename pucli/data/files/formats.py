@@ -436,14 +436,14 @@ def open_wide(path: Path, *, always: bool = False, how: Reading = _AS_IT_IS) -> 
 
 
 def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
-    from pucli.data.mat import read_mat
+    from pucli.data.files.mat import read_mat
 
     return _from_arrays(path, read_mat(path, label), label)
 
 
 def _npz(path: Path, label: str | None, sheet: str | None) -> Table:
     check_unpacked(path)
-    from pucli.data.mat import check_npz
+    from pucli.data.files.mat import check_npz
 
     check_npz(path)
     with path.open("rb") as stream:

@@ -123,7 +123,7 @@ def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
 
 
 def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
-    from pucli.data.mat import read_mat
+    from pucli.data.files.mat import read_mat
 
     content = read_mat(path, reader.labels)
     labels = np.asarray(content[reader.labels])
