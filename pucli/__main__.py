@@ -15,6 +15,7 @@ def main() -> int:
 
     Once the command has ended, Ctrl-C is ignored: it would only interrupt Python while it closes its threads.
     """
+    _open_closed_streams()
     try:
         from pucli.cli.main import main as run
 
@@ -28,6 +29,17 @@ def main() -> int:
         sys.stderr.flush()
         os._exit(code)  # their compiled code would crash while Python frees what it works on
     return code
+
+
+def _open_closed_streams() -> None:
+    """Connect a stream that is closed (``2>&-``) to nothing: else warnings go to the next file that is opened."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _threads_at_work() -> bool:

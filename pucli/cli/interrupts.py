@@ -1,4 +1,4 @@
-"""Reliable handling of Ctrl-C.
+"""Reliable handling of Ctrl-C, and of the signals that end a process (SIGTERM, SIGHUP) in the same way.
 
 Compiled modules that are interrupted during import raise ImportError, and some libraries wrap KeyboardInterrupt in
 errors of their own. The signal itself is therefore recorded.
@@ -6,6 +6,7 @@ errors of their own. The signal itself is therefore recorded.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+# Signals that ask a process to end; a system may lack one.
+ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 # Seconds that compiled code has to return to Python after Ctrl-C.
 PATIENCE = 2.0
 
@@ -35,7 +38,8 @@ class Interrupts:
 
 
 def _say_interrupted() -> None:
-    print("pucli: interrupted.", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):
+        print("pucli: interrupted.", file=sys.stderr, flush=True)
 
 
 interrupts = Interrupts()
@@ -53,8 +57,13 @@ def noticed() -> Iterator[None]:
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
+    before_ours = {number: signal.getsignal(number) for number in ENDS}
+    ours = [
+        number for number, handler in before_ours.items() if handler in (signal.default_int_handler, signal.SIG_DFL)
+    ]
     try:
-        signal.signal(signal.SIGINT, interrupts)
+        for number in ours:
+            signal.signal(number, interrupts)
     except ValueError:  # not in the main thread
         yield
         return
@@ -66,7 +75,8 @@ def noticed() -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in ours:
+            signal.signal(number, before_ours[number])
         writer.close()  # the thread reads the end of the stream and returns
 
 
@@ -74,7 +84,7 @@ def _watch(reader: socket.socket) -> None:
     """End the process if a received Ctrl-C is not handled in time."""
     with reader:
         while number := reader.recv(1):
-            if number[0] != signal.SIGINT:
+            if number[0] not in ENDS:
                 continue
             time.sleep(PATIENCE)
             if not interrupts.seen:

@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 
 import pucli.cli.commands
 from pucli.cli.interrupts import interrupts, noticed
-from pucli.cli.output import Output, Stopped
+from pucli.cli.output import Output, Stopped, tell
 from pucli.core.errors import FULL_DISK, PucliError, unknown
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
@@ -212,9 +212,12 @@ def _report(error: Exception, *, as_json: bool) -> int:
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
         document = {**found, "error": {"kind": kind, "message": message, "exit_code": code}}
-        Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
+        try:
+            Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
+        except OSError:  # the disk that is full may be that of stdout
+            tell(f"pucli: {message}")
     else:
-        print(message if kind == "help" else f"pucli: {message}", file=sys.stderr)
+        tell(message if kind == "help" else f"pucli: {message}")
     return code
 
 
@@ -286,9 +289,9 @@ _PLACES = {
 
 
 def _flush(streams: Iterable[str] = ("stdout", "stderr")) -> None:
-    """Flush the streams, and ignore a closed pipe (also when Python closes the stream at exit)."""
+    """Flush the streams, and ignore a closed pipe or a full disk (also when Python closes the stream at exit)."""
     for name in streams:
         try:
             getattr(sys, name).flush()
-        except BrokenPipeError:
+        except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), getattr(sys, name).fileno())

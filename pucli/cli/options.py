@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -460,6 +460,18 @@ def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
     from pucli.core.atomic_files import check_output
 
     check_output(path, option)
+
+
+def output_files(named: Mapping[str, Path | None], *inputs: Path | None) -> None:
+    """Check the files that options name, as `output_file` does, and that no two options name the same one."""
+    seen: dict[Path, str] = {}
+    for option, path in named.items():
+        if path is None:
+            continue
+        output_file(option, path, *inputs)
+        same = seen.setdefault(path.resolve(), option)
+        if same != option:
+            raise UsageError(f"{same} and {option} both name {path}, and one would replace the other; give two names.")
 
 
 def output_folder(option: str, path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import time
@@ -34,6 +36,29 @@ class Stopped(PucliError):
 def on_terminal(stream: TextIO) -> bool:
     """Return whether `stream` is a terminal that can move its cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+# Characters that a terminal obeys instead of showing them, and those that change the order of what follows.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def inert_text(text: str, *, as_json: bool = False) -> str:
+    r"""Return text in which characters that a terminal would obey are written as escapes (\x1b).
+
+    Names, labels and cells of a file may have them. Tabs and line ends stay.
+    """
+
+    def escape(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return f"\\u{code:04x}" if as_json or code > 0xFF else f"\\x{code:02x}"
+
+    return _CONTROLS.sub(escape, text)
+
+
+def tell(text: str) -> None:
+    """Write a line to stderr, which may be closed."""
+    with contextlib.suppress(OSError):
+        print(inert_text(text.replace("\r", "\\r")), file=sys.stderr, flush=True)
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -93,7 +118,7 @@ class Output:
             document = {"error": {"kind": "interrupted", "message": message, "exit_code": Stopped.exit_code}}
             self.write(json.dumps(document, indent=2, ensure_ascii=False))
         else:
-            print(f"pucli: {message}", file=sys.stderr, flush=True)
+            tell(f"pucli: {message}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -164,21 +189,21 @@ class Output:
     def write(self, text: str) -> None:
         """Write a line to stdout; ignore a closed pipe (``pucli ... | head``)."""
         try:
-            print(text, flush=True)
+            print(inert_text(text, as_json=self.as_json), flush=True)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def remark(self, text: str) -> None:
         """Write a remark, which is not part of the result, to stderr."""
         if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            tell(text)
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, once and also with --quiet."""
         text = " ".join(text.split())
         if text not in self.warnings:
             self.warnings.append(text)
-            print(f"warning: {text}", file=sys.stderr, flush=True)
+            tell(f"warning: {text}")
 
     def fits(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         """Return whether a table fits on the screen; True if stdout is not a screen."""
@@ -202,7 +227,8 @@ class Output:
         """
         if self.as_json:
             return
-        cells = [[number(cell) for cell in row] for row in rows]
+        cells = [[inert_text(number(cell)) for cell in row] for row in rows]
+        columns = [inert_text(name) for name in columns]
         numeric = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
         if on_terminal(sys.stdout):
             self._rich_table(columns, cells, numeric, styles or {}, whole or columns[0])
@@ -309,7 +335,7 @@ class Bar(Progress):
         if seconds_left is None and total and done and task.elapsed is not None:
             seconds_left = task.elapsed * (total - done) / done
         left = f"{duration(seconds_left)} left" if seconds_left else ""
-        self._bar.update(self._task, completed=done, total=total, text=text, left=left)
+        self._bar.update(self._task, completed=done, total=total, text=inert_text(text), left=left)
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
@@ -332,4 +358,4 @@ class Lines(Progress):
         self._last = now
         of = f"/{total}" if total is not None else ""
         left = f", about {duration(seconds_left)} left" if seconds_left else ""
-        print(f"{self._label} {done}{of}{left} {text}".rstrip(), file=sys.stderr, flush=True)
+        tell(f"{self._label} {done}{of}{left} {text}".rstrip())

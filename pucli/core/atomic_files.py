@@ -6,13 +6,18 @@ wrong usage, and a full disk is a failure of the run (`pucli.core.errors.unwrita
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pucli.core.errors import UsageError, unwritable
+
+MOST_LINKS = 40  # as Linux follows
 
 
 @contextmanager
@@ -33,6 +38,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     _check_kind(path, "")
+    if _is_stream(path):
+        with tempfile.TemporaryDirectory(prefix="pucli-") as scratch:
+            partial = Path(scratch) / f"stream{path.suffix}"
+            yield partial
+            _write_to_stream(partial, path)
+        return
+    path = path.resolve()  # a link stays, and the file that it names is replaced
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
@@ -56,7 +68,8 @@ def check_output(path: Path, option: str = "") -> None:
         The option that names the file, for the message.
     """
     _check_kind(path, option)
-    check_folder(path.parent, option, path)
+    if not _is_stream(path):
+        check_folder(path.resolve().parent, option, path)
 
 
 def check_folder(folder: Path, option: str = "", named: Path | None = None) -> None:
@@ -76,7 +89,55 @@ def check_folder(folder: Path, option: str = "", named: Path | None = None) -> N
 
 def _check_kind(path: Path, option: str) -> None:
     named = f"{option} {path}".strip()
+    try:
+        if _is_stream(path):
+            return
+        if path.is_symlink():
+            path.resolve(strict=False)
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"{named} is a link that leads back to itself; give the name of a file.") from error
     if path.is_dir():
         raise UsageError(f"{named} is a folder; give the name of a file.")
     if path.exists() and not path.is_file():
         raise UsageError(f"{named} is not a file that can be replaced; give the name of a file.")
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether a path is a link to a device, a pipe or a stream of this process: /dev/stdout may name a file.
+
+    Such a link is never replaced, which would take it from everyone; what it names is written to.
+    """
+    if not path.is_symlink():
+        return False
+    for _ in range(MOST_LINKS):
+        where = Path(os.path.abspath(path)).parts  # noqa: PTH100  # without following the link
+        if where[:2] in (("/", "dev"), ("/", "proc")) and where[:3] != ("/", "dev", "shm"):
+            return True
+        if not path.is_symlink():
+            return path.exists() and not path.is_file() and not path.is_dir()
+        path = path.parent / path.readlink()
+    raise OSError("too many links")
+
+
+def is_stdout(path: Path) -> bool:
+    """Return whether a path is a link to the standard output of this process."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return _is_stream(path) and os.path.samestat(os.fstat(sys.stdout.fileno()), path.stat())
+    return False
+
+
+def _write_to_stream(source: Path, path: Path) -> None:
+    """Write the content of a file to what a link names, or to stdout or stderr if these are the same."""
+    try:
+        there = path.stat()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                if os.path.samestat(os.fstat(stream.fileno()), there):
+                    stream.flush()
+                    with source.open("rb") as content, os.fdopen(os.dup(stream.fileno()), "wb") as target:
+                        shutil.copyfileobj(content, target)
+                    return
+        with source.open("rb") as content, path.open("ab") as target:
+            shutil.copyfileobj(content, target)
+    except OSError as error:
+        raise unwritable(path, error) from error

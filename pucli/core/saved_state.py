@@ -264,10 +264,10 @@ class Plain:
 
 
 class Unsaved:
-    """What is never written to a file, so that nothing in a file can set it."""
+    """What `__getstate__` leaves out, and `__setstate__` does not take."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Accept any value."""
+        """Accept every value."""
 
 
 class Optional:

@@ -96,9 +96,7 @@ def command(
         return
     chosen = cut.chosen or ("f1", None)
     opt.choice("labelling", labelling, LABELLINGS)
-    opt.output_file("--model", model, *where.files, where.split)
-    opt.output_file("--report", report, *where.files, where.split)
-    opt.output_file("--scored", scored, *where.files, where.split)
+    opt.output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
     if safe and scored is None:
         raise UsageError("--spreadsheet-safe is for the file of --scored; give both.")
     if scored is not None:

@@ -87,8 +87,7 @@ def command(
     from pucli.runner.run import number_of_jobs
 
     opt.choice("value of --labels", labels, ("pu", "true"))
-    for option, path in (("--out", page), ("--tex", tex)):
-        opt.output_file(option, path, *(data or ()))
+    opt.output_files({"--out": page, "--tex": tex}, *(data or ()))
     choice = opt.column_choice(kinds, drop, only, ids)
     how = reading.reading(data or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"

@@ -85,12 +85,14 @@ def command(
     The file is read with the options with which the training file was read (--sep, --missing ...) unless they are given
     here. CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
     """
+    from pucli.core.atomic_files import is_stdout
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
     from pucli.models.prediction import cut_at_share
     from pucli.models.saved import load_model
 
-    destination = None if destination == Path("-") else destination
+    if destination is not None and (destination == Path("-") or is_stdout(destination)):
+        destination = None
     output_file("--out", destination, *data, model)
     if destination is not None:
         check_writable_format(destination)

@@ -77,7 +77,9 @@ def command(
     warn_of_scenario(out, method, where)
     warn_of_unused(out, method, given, {**entry.params, **given})
     params = seeded(method, {**entry.params, **given}, where.seed)
-    opt.output_file("--model", model, *where.files, where.split)
+    checkpoint = params.get("checkpoint")
+    files = {"--model": model, "--param checkpoint": None if checkpoint is None else Path(str(checkpoint))}
+    opt.output_files(files, *where.files, where.split)
     if backend.in_blocks:
         how: dict[str, Any] = {"tune": tune, "folds": number, "standardise": standardise}
         train_in_blocks(out, entry, where, params, backend, model=model, **how)

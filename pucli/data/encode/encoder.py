@@ -275,8 +275,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state returned by `__getstate__`."""
-        state = {"decimal": "", **state}
-        state.pop("columns_", None)
+        state = {"decimal": "", **{name: value for name, value in state.items() if name != "columns_"}}
         if "encoders_" in state:
             state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
         super().__setstate__(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _SPECIAL = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
             "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
+PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 # relation of the obtained figure to the published one
 _MARKS = {
     "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
@@ -22,7 +24,8 @@ _MARKS = {
 
 def latex(report: Report) -> str:
     r"""Return table.tex, to be included with \input; it needs the packages booktabs and longtable."""
-    parts = ["% Needs \\usepackage{booktabs,longtable}.", f"% {report.name}, profile {report.profile}"]
+    made = " ".join(f"{report.name}, profile {report.profile}".split())  # a line end would end the comment
+    parts = ["% Needs \\usepackage{booktabs,longtable}.", f"% {made}"]
     for metric in dict.fromkeys(row.metric for row in report.rows):
         parts.append(_table(report, metric))
     return "\n".join(parts) + "\n"
@@ -36,13 +39,14 @@ def _table(report: Report, metric: str) -> str:
     unit = f"{metric} in per cent" if get_metric(metric).unit == "%" else metric
     reductions = "; ".join(report.reductions) or "the whole experiment"
     caption = (
-        f"{report.title}: {unit}, obtained mean $\\pm$ standard deviation, published below it. "
+        f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it. "
         f"Profile {report.profile}: {reductions}; {report.counts['done']} of {report.counts['total']} cells. "
         "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced."
         + "".join(f" {remark}" for remark in report.remarks)
     )
     head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])
-    shown, label = escape(caption, keep="$\\"), f"tab:{report.name}-{metric}"
+    shown = escape(caption).replace(PLUS_MINUS, "$\\pm$")
+    label = re.sub("[^A-Za-z0-9.-]", "-", f"tab:{report.name}-{metric}").replace("tab-", "tab:", 1)
     lines = [
         f"\\begin{{longtable}}{{l{'l' if several else ''}{'r' * len(columns)}}}",
         f"\\caption{{{shown}}}\\label{{{label}}}\\\\",
@@ -78,6 +82,6 @@ def _pm(mean: float, sd: float) -> str:
     return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} $\\pm$ {sd:.2f}"
 
 
-def escape(text: str, *, keep: str = "") -> str:
-    """Return `text` with the special characters of LaTeX escaped, except those in `keep`."""
-    return "".join(c if c in keep else _SPECIAL.get(c, c) for c in text)
+def escape(text: str) -> str:
+    """Return `text` as one line with the special characters of LaTeX escaped."""
+    return "".join(_SPECIAL.get(c, c) for c in " ".join(text.split()) if c.isprintable())
