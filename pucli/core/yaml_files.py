@@ -25,10 +25,30 @@ _Loader.add_implicit_resolver(
 )
 
 
+# YAML 1.1 takes 010 for 8 and 1:30 for 90, which no reader does. So whole numbers are written in decimal digits, as in
+# YAML 1.2, and what only looks like one is text.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:int"]
+    for first, found in _Loader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?(0|[1-9][0-9]*)$"), list("-+0123456789"))
+_PLAIN_FLOAT = re.compile(r"^([-+]?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$")
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, _PLAIN_FLOAT if tag == "tag:yaml.org,2002:float" and ":" in pattern.pattern else pattern)
+        for tag, pattern in found
+    ]
+    for first, found in _Loader.yaml_implicit_resolvers.items()
+}
+
+
 def _mapping_without_duplicates(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Any] = set()
     for key_node, _ in node.value:
         if key_node.tag == "tag:yaml.org,2002:merge":
+            if "<<" in seen:
+                raise yaml.constructor.ConstructorError(None, None, "the key '<<' is given twice", key_node.start_mark)
+            seen.add("<<")
             continue
         key = loader.construct_object(key_node, deep=True)
         if isinstance(key, (dict, list)):

@@ -24,6 +24,7 @@ from pucli.report.files import csv_text, read_provenance, write
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
 from pucli.runner.store import StoredRow, StoredRows
+from pucli.runner.stored_rows import check_row
 
 FILE, UNCOMPRESSED = "cells.csv.gz", "cells.csv"
 HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "params")
@@ -119,13 +120,20 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
             reader = csv.reader(handle)
             columns = next(reader, [])
             parts = _parts(columns, path)
-            place = columns.index("key")
+            place, status = columns.index("key"), columns.index("status")
             ways = read_provenance(folder).get("made_with", [])
-            return {
-                line[place]: _row(columns, parts, line, path, number, ways)
-                for number, line in enumerate(reader, start=2)
-                if line[columns.index("status")] != MISSING and (wanted is None or line[place] in wanted)
-            }
+            found = {}
+            for number, line in enumerate(reader, start=2):
+                if not line:  # a blank line
+                    continue
+                if len(line) != len(columns):
+                    raise UsageError(
+                        f"{path}: line {number} has {len(line)} values for {len(columns)} columns; the file is cut "
+                        "short, or was edited. Take it from the repository, or remove it and run the experiment."
+                    )
+                if line[status] != MISSING and (wanted is None or line[place] in wanted):
+                    found[line[place]] = _row(columns, parts, line, path, number, ways)
+            return found
     except FileNotFoundError:
         return {}
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
@@ -175,11 +183,9 @@ def _row(
     number: int,
     ways: Sequence[Mapping[str, Any]],
 ) -> StoredRow:
-    if len(line) != len(columns):
-        raise UsageError(f"{path}: line {number} has {len(line)} values for {len(columns)} columns.")
     plain = dict(zip(columns, line, strict=True))
     try:
-        return StoredRow(
+        row = StoredRow(
             key=plain["key"],
             dataset=plain["dataset"],
             setting=json.loads(plain["setting"]),
@@ -199,6 +205,8 @@ def _row(
             provenance=_made(plain, ways),
             finished="",
         )
+        check_row(row)
+        return row
     except ValueError as error:
         raise UsageError(f"{path}: line {number}: {error}.") from None
 

@@ -62,7 +62,11 @@ def read_provenance(folder: Path) -> dict[str, Any]:
         found = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict) or not isinstance(found.get("profile", ""), str):
+        return {}
+    ways = found.get("made_with", [])
+    right = isinstance(ways, list) and all(isinstance(way, dict) for way in ways)
+    return found if right else {**found, "made_with": []}
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

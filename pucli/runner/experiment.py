@@ -269,6 +269,20 @@ class Experiment(Strict):
         """Return the declared file, or None for an experiment made in Python."""
         return self._path
 
+    @field_validator("title")
+    @classmethod
+    def _one_line(cls, value: str) -> str:
+        """Take line ends and control characters out of a title, which stands in pages, tables and on the terminal."""
+        return " ".join("".join(c if c.isprintable() else " " for c in value).split())
+
+    @field_validator("methods")
+    @classmethod
+    def _printable(cls, value: dict[str, MethodEntry]) -> dict[str, MethodEntry]:
+        for name in value:
+            if not name.isprintable() or not name.strip():
+                raise ValueError(f"the name of a column, {name!r}, has a line end or a control character")
+        return value
+
     @field_validator("published", mode="before")
     @classmethod
     def _published_as_list(cls, value: Any) -> Any:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pucli.core.declared_files import named_catalogues
-from pucli.core.errors import PucliError, UsageError
+from pucli.core.errors import PucliError, RunError, UsageError
 from pucli.runner.cells import Cell, Context
 from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import describe, part_of, plan, results_folder
 from pucli.runner.store import STORE, Store, StoredRows, read_rows
+from pucli.runner.stored_rows import differing
 
 
 class Interrupted(PucliError):
@@ -195,6 +197,13 @@ def run(
                 f"interrupted: {progress.done} of {len(by_key)} cells are done and kept in {folder}. "
                 "Run the same command again to continue."
             ) from None
+        store.check_place()
+        kept = sum(row["status"] == "done" for row in store.rows(by_key).values())
+        if kept < progress.done:
+            raise RunError(
+                f"only {kept} of the {progress.done} finished cells are in {folder}; something else wrote to the "
+                "store. Run the same command again to compute the others."
+            )
         progress.tell("end")
         with contextlib.suppress(OSError):  # some cell was interrupted, or none is kept
             unfinished.rmdir()
@@ -244,12 +253,23 @@ def merge_stores(
     """
     sources = _stores(experiment, folders)
     cells = plan(experiment, profile)
-    taken = 0
+    taken, unequal = 0, []
     with Store(results_folder(experiment, results_dir)) as store:
         for source in sources:
             known = store.rows()
+            for key, row in read_rows(source, [cell.key for cell in cells]).items():
+                same = known.get(key)
+                if same and same["status"] == row["status"] == "done" and (names := differing(same, row)):
+                    where = f"{row['dataset']}, repeat {row['repeat']}, {row['method']} of {source}"
+                    unequal.append(f"{where}: {', '.join(names)}")
             missing = [cell for cell in cells if cell.key not in known or known[cell.key]["status"] != "done"]
             taken += store.adopt(source, missing)
+    if unequal:
+        warnings.warn(
+            f"{len(unequal)} cells have another result in a later folder, and the first is kept: {unequal[0]}"
+            + (", ..." if len(unequal) > 1 else ""),
+            stacklevel=2,
+        )
     return taken
 
 

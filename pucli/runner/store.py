@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sqlite3
+import stat
+import tempfile
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,11 +22,13 @@ from typing import Any, TypeAlias, TypedDict, cast
 
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
-from pucli.runner.cells import Cell, CellResult
+from pucli.runner.cells import Cell, CellResult, json_values
+from pucli.runner.stored_rows import DamagedRowError, check_row, checksum
 
 STORE = "store.sqlite"
 LOCK = "store.lock"
 SCHEMA = 1
+MOST_TRIALS = 2**28  # bytes to which the trials of a cell may unpack
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS provenance (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
@@ -36,9 +42,16 @@ CREATE TABLE IF NOT EXISTS cells (
     error TEXT NOT NULL, notes TEXT NOT NULL, flags TEXT NOT NULL, details TEXT NOT NULL,
     trials BLOB NOT NULL,           -- zlib of JSON: column -> values
     provenance INTEGER NOT NULL REFERENCES provenance(id),
-    finished TEXT NOT NULL          -- UTC
+    finished TEXT NOT NULL,         -- UTC
+    checksum TEXT NOT NULL DEFAULT ''  -- `checksum` of the row; '' in rows of earlier versions
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);
 """
+_OWN_TABLES = {"cells", "provenance", "damaged"}
+_ADDED = (
+    "ALTER TABLE cells ADD COLUMN checksum TEXT NOT NULL DEFAULT '';",
+    "CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);",
+)
 _JSON = ("setting", "settings", "params", "metrics", "certificate", "seconds", "notes", "flags", "details")
 _COLUMNS = (
     "key dataset setting repeat method settings status params metrics certificate seconds n_fits error notes flags "
@@ -90,13 +103,22 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         existed = self.path.exists()
+        if existed and _foreign_log(self.path, writer=True):
+            kept = _free_name(self.path.with_name(f"{STORE}-wal"))
+            self.path.with_name(f"{STORE}-wal").rename(kept)
+            what = f"{STORE}-wal in {self.folder} is the log of another store; it was renamed to {kept.name}."
+            warnings.warn(what, stacklevel=3)
         db = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+        db.text_factory = _text
         try:
             complete = existed and _check(db, self.path)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             if not complete:
                 db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+            elif not _has_checksums(db):
+                db.executescript(f"BEGIN; {' '.join(_ADDED)} COMMIT;")
+            self._file = _identity(self.path)
         except BaseException as error:
             db.close()
             if not (isinstance(error, sqlite3.DatabaseError) and _means_damage(error)):
@@ -121,9 +143,27 @@ class Store:
         self._db.close()
         self._lock.close()
 
+    def check_place(self) -> None:
+        """Raise RunError if the store was removed or replaced; what this run has finished is written beside it.
+
+        SQLite would go on with the file that no longer has a name, and lose everything at the end.
+        """
+        if _identity(self.path) == self._file:
+            return
+        with _file_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            kept = _free_name(self.folder / "store.rescued.sqlite")
+            with contextlib.closing(sqlite3.connect(kept)) as copy:
+                self._db.backup(copy)
+        raise RunError(
+            f"the store {self.path} was removed or replaced during the run. All finished cells are kept in {kept.name} "
+            f"there; rename it to {STORE} and run the same command again to continue."
+        )
+
     def provenance_id(self, content: Mapping[str, Any]) -> int:
         """Store a provenance once and return its number."""
         text = json.dumps(content, sort_keys=True)
+        self.check_place()
         with _file_errors(self.folder):
             self._db.execute("INSERT OR IGNORE INTO provenance(content) VALUES (?)", (text,))
             return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
@@ -151,10 +191,19 @@ class Store:
             "provenance": provenance,
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        names = ", ".join(values)
-        marks = ", ".join("?" * len(values))
+        self._insert(values)
+
+    def _insert(self, values: dict[str, Any]) -> None:
+        """Write a row, with its checksum, in one transaction."""
+        self.check_place()
         with _file_errors(self.folder):
+            (made_by,) = self._db.execute(
+                "SELECT content FROM provenance WHERE id = ?", (values["provenance"],)
+            ).fetchone()
+            values = {**values, "checksum": checksum(values, made_by)}
+            names, marks = ", ".join(values), ", ".join("?" * len(values))
             self._db.execute(f"INSERT OR REPLACE INTO cells ({names}) VALUES ({marks})", tuple(values.values()))
+        self.check_place()
 
     def adopt(self, folder: Path, cells: Iterable[Cell]) -> int:
         """Copy those of `cells` that are finished in the store of another experiment; return their number.
@@ -163,9 +212,8 @@ class Store:
         Trials, seconds and provenance are copied as well; the column is that of this experiment.
         """
         names = [*_COLUMNS.split(), "trials"]
-        marks = ", ".join("?" * len(names))
         taken = 0
-        with _reader(folder) as db, _file_errors(self.folder):
+        with _reader(folder) as db:
             for cell in cells:
                 if db is None:
                     break
@@ -174,20 +222,39 @@ class Store:
                 ).fetchone()
                 if found is None:
                     continue
+                _, damaged = _rows(db, {cell.key})
+                if damaged:
+                    raise _damaged_rows(folder / STORE, damaged)
                 values = dict(zip(names, found, strict=True))
                 made_by = db.execute("SELECT content FROM provenance WHERE id = ?", (values["provenance"],)).fetchone()
                 values["provenance"] = self.provenance_id(json.loads(made_by[0]))
                 values["method"] = cell.method
-                self._db.execute(
-                    f"INSERT OR REPLACE INTO cells ({', '.join(names)}) VALUES ({marks})", tuple(values.values())
-                )
+                self._insert(values)
                 taken += 1
         return taken
 
     def rows(self, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
-        """Return the stored cells by key, without their trials."""
+        """Return the stored cells by key, without their trials; rows that are damaged are set aside, with a warning."""
         with _file_errors(self.folder):
-            return _rows(self._db, keys)
+            found, damaged = _rows(self._db, keys)
+            if damaged:
+                self._set_rows_aside(damaged)
+        return found
+
+    def _set_rows_aside(self, damaged: Mapping[str, str]) -> None:
+        """Move rows to the table `damaged`, so that their cells are run again."""
+        self._db.execute("BEGIN")
+        for key, why in damaged.items():
+            for row in self._db.execute("SELECT * FROM cells WHERE key = ?", (key,)).fetchall():
+                self._db.execute("INSERT INTO damaged VALUES (?, ?, ?)", (key, why, repr(row)))
+            self._db.execute("DELETE FROM cells WHERE key = ?", (key,))
+        self._db.execute("COMMIT")
+        key, why = next(iter(damaged.items()))
+        warnings.warn(
+            f"{len(damaged)} of the cells in {self.path} are damaged (the first is {key[:16]}: {why}); they were set "
+            "aside and are run again.",
+            stacklevel=4,
+        )
 
 
 def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
@@ -199,7 +266,19 @@ def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Stor
         The store is damaged. It is not moved.
     """
     with _reader(folder) as db:
-        return _rows(db, keys) if db else {}
+        found, damaged = _rows(db, keys) if db else ({}, {})
+    if damaged:
+        raise _damaged_rows(folder / STORE, damaged)
+    return found
+
+
+def _damaged_rows(path: Path, damaged: Mapping[str, str]) -> UsageError:
+    key, why = next(iter(damaged.items()))
+    return UsageError(
+        f"the store {path} is damaged: {len(damaged)} of its cells are not as they were written (the first is "
+        f"{key[:16]}: {why}). Run the experiment with that folder again, which sets these cells aside and computes "
+        "them anew."
+    )
 
 
 def read_trials(folder: Path, key: str) -> dict[str, list[Any]]:
@@ -216,16 +295,33 @@ def encode_trials(trials: Mapping[str, list[Any]]) -> bytes:
 
 def decode_trials(blob: bytes) -> dict[str, list[Any]]:
     """Return the trials in `blob`, see `encode_trials`; NaN becomes None."""
-    trials: dict[str, list[Any]] = json.loads(zlib.decompress(blob)) if blob else {}
+    if not blob:
+        return {}
+    try:
+        text = zlib.decompressobj().decompress(blob, MOST_TRIALS)
+        trials: dict[str, list[Any]] = json.loads(text)
+    except (zlib.error, ValueError, TypeError, RecursionError) as error:
+        raise UsageError("the trials of a cell are damaged; run the experiment again to compute them anew.") from error
     return trials
 
 
 @contextlib.contextmanager
 def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
     path = folder / STORE
-    if not path.exists():
+    try:
+        there = path.stat()
+    except FileNotFoundError:
         yield None
         return
+    except OSError as error:
+        raise UsageError(f"the store {path} cannot be read ({error.strerror}); check the links to it.") from error
+    if not stat.S_ISREG(there.st_mode):
+        raise UsageError(f"{path} is not a file; remove it, or give another folder with --results.")
+    if _foreign_log(path):
+        raise UsageError(
+            f"{path}-wal is the log of another store, which would hide finished cells; remove it, or run the "
+            "experiment, which renames it."
+        )
     db = None
     try:
         db = _connect_read_only(path)
@@ -246,6 +342,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection | None:
     """Return a connection, or None if a run has created the file but not yet its tables."""
     uri = path.resolve().as_uri()
     db = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=30)
+    db.text_factory = _text
     try:
         complete = _check(db, path)
     except sqlite3.OperationalError:
@@ -254,6 +351,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection | None:
         if path.with_name(f"{STORE}-wal").exists():
             raise
         db = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
+        db.text_factory = _text
         complete = _check(db, path)
     except BaseException:
         db.close()
@@ -264,19 +362,101 @@ def _connect_read_only(path: Path) -> sqlite3.Connection | None:
     return db
 
 
-def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> dict[str, StoredRow]:
+def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> tuple[dict[str, StoredRow], dict[str, str]]:
+    """Return the rows by key, and what is wrong with those that are not as they were written."""
     wanted = None if keys is None else set(keys)
-    made_by = {number: json.loads(text) for number, text in db.execute("SELECT id, content FROM provenance")}
-    names = _COLUMNS.split()
+    made_by = dict(db.execute("SELECT id, content FROM provenance"))
+    summed = _has_checksums(db)
+    names = [*_COLUMNS.split(), "trials", *(["checksum"] if summed else [])]
     found: dict[str, StoredRow] = {}
+    damaged: dict[str, str] = {}
     for values in db.execute(f"SELECT {', '.join(names)} FROM cells"):
         row = dict(zip(names, values, strict=True))
-        if wanted is None or row["key"] in wanted:
-            row.update({name: json.loads(row[name]) for name in _JSON})
-            row["provenance"] = made_by.get(row["provenance"], {})
-            row["declared"] = row.pop("settings")
-            found[row["key"]] = cast(StoredRow, row)
+        if wanted is not None and row["key"] not in wanted:
+            continue
+        try:
+            found[row["key"]] = _checked(row, made_by)
+        except Exception as error:  # anything may stand in a row
+            why = str(error) if isinstance(error, DamagedRowError) else "it cannot be read"
+            damaged[str(row["key"])] = why
+    return found, damaged
+
+
+def _checked(row: dict[str, Any], made_by: Mapping[int, str]) -> StoredRow:
+    """Return a row of the table as a `StoredRow`; raise any error if it is not as it was written."""
+    content = made_by.get(row["provenance"], "{}")
+    known = row.pop("checksum", "")
+    if known and known != checksum(row, content):
+        raise DamagedRowError("its checksum is another one")
+    del row["trials"]
+    row.update({name: json.loads(row[name]) for name in _JSON})
+    row["provenance"] = json.loads(content)
+    row["declared"] = row.pop("settings")
+    if not isinstance(row["provenance"], dict):
+        raise DamagedRowError("its provenance is not a mapping")
+    check_row(row)
+    return cast(StoredRow, row)
+
+
+def _has_checksums(db: sqlite3.Connection) -> bool:
+    return any(name == "checksum" for _, name, *_ in db.execute("PRAGMA table_info(cells)"))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of the same name, None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _free_name(path: Path) -> Path:
+    """Return a path that is not taken: `path`, or with the first free number."""
+    number, found = 1, path
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return found
+
+
+def _text(content: bytes) -> str:
+    """Return the text of a cell; a byte that is no text is replaced, which the checksum of the row notices."""
+    return content.decode("utf-8", errors="replace")
+
+
+def _foreign_log(path: Path, *, writer: bool = False) -> bool:
+    """Return whether the write-ahead log beside a store belongs to another one: with it, finished cells are missing.
+
+    SQLite does not notice, and would write the pages of the log into the store. `writer` says that no other process
+    writes, so that a store that cannot be read with its log was not copied in the middle of a transaction.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    try:
+        if log.stat().st_size == 0:
+            return False
+        with tempfile.TemporaryDirectory() as folder:
+            alone, both = Path(folder) / "alone", Path(folder) / "both"
+            shutil.copyfile(path, alone)
+            shutil.copyfile(path, both)
+            shutil.copyfile(log, both.with_name("both-wal"))
+            before = _keys(alone)
+            after = _keys(both)
+    except OSError:
+        return False
+    if not before:
+        return False
+    return writer if after is None else not before <= after
+
+
+def _keys(path: Path) -> set[str] | None:
+    """Return the keys of the finished cells of a store, None if it cannot be read."""
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA journal_mode")
+            return {key for (key,) in db.execute("SELECT key FROM cells WHERE status = 'done'")}
+    except sqlite3.DatabaseError:
+        return None
 
 
 def _take_lock(folder: Path) -> sqlite3.Connection:
@@ -305,8 +485,21 @@ def _check(db: sqlite3.Connection, path: Path) -> bool:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
-        raise sqlite3.DatabaseError(f"malformed: {verdict}")
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        raise sqlite3.DatabaseError(f"malformed: {' '.join(str(verdict).split())}")
+    parts = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    tables = {name for kind, name, _ in parts if kind == "table"}
+    others = [
+        f"{kind} {name!r:.60}"
+        for kind, name, sql in parts
+        if (sql is not None and kind != "table")
+        or (kind == "table" and name not in _OWN_TABLES)
+        or (kind == "table" and not str(sql).upper().lstrip().startswith("CREATE TABLE"))
+    ]
+    if others:
+        raise UsageError(
+            f"{path} has the {others[0]}, which pucli does not write and which could change results; move the store "
+            "aside, or give another folder with --results."
+        )
     if version == 0 and not tables:
         return False  # created, but killed before the first transaction
     if version != SCHEMA:

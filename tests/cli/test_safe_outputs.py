@@ -61,8 +61,8 @@ def test_names_of_columns_and_labels_with_escapes(pucli, tmp_path):
     word = "y\x1b[2J"
     rows = "".join(f"{i % 7},{i * i % 11},{word if i % 3 == 0 else ''}\n" for i in range(60))
     (tmp_path / "rows.csv").write_text("\x1b[31ma\x1b]0;owned\x07,b,y\n" + rows)
-    for words in (("--label", "nope"), ("--label", "y", "--columns"), ("--label", "y", "--model", "m.model")):
-        done = pucli("train", "--method", "blssvm", "--data", "rows.csv", *words)
+    for words in (("nope",), ("y", "--columns"), ("y", "--positive", word, "--model", "m.model")):
+        done = pucli("train", "--method", "blssvm", "--data", "rows.csv", "--label", *words)
         assert not set("\x1b\x07") & set(done.out + done.err)
     done = pucli("predict", "--model", "m.model", "--data", "rows.csv")
     assert done.code == 0 and "y\\x1b[2J" in done.out and "\x1b" not in done.out + done.err

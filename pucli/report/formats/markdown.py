@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -250,7 +251,8 @@ def _width(text: str) -> int:
 
 
 def _escape(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    # backslashes before a bar would escape the backslash that escapes it
+    return re.sub(r"(\\*)\|", lambda found: f"{2 * found[1]}\\|", " ".join(text.split()))
 
 
 def _interval(row: TableRow) -> str:

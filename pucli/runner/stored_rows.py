@@ -1,0 +1,81 @@
+"""Checks of the rows of a store, which anyone may have written: checksum, types and ranges."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pucli.metrics.registry import METRICS
+
+STATUS = ("done", "failed")
+ROUNDED = 1e-9
+_TEXTS = ("key", "dataset", "method", "status", "error", "finished")
+_DICTS = ("setting", "declared", "params", "metrics", "certificate", "seconds", "details")
+
+
+class DamagedRowError(ValueError):
+    """A row of a store is not as it was written."""
+
+
+def checksum(values: Mapping[str, Any], provenance: str) -> str:
+    """Return the SHA-256 of a row with its column names, and of the provenance that it names."""
+    plain = {
+        name: hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else value
+        for name, value in values.items()
+        if name not in ("checksum", "provenance")
+    }
+    return hashlib.sha256(json.dumps([plain, provenance], sort_keys=True).encode()).hexdigest()
+
+
+def check_row(row: Mapping[str, Any]) -> None:
+    """Raise DamagedRowError unless a row has the types of `StoredRow`, finite metrics and those in their range."""
+    for name in _TEXTS:
+        if not isinstance(row[name], str):
+            raise DamagedRowError(f"{name} is not text")
+    for name in _DICTS:
+        if not isinstance(row[name], dict):
+            raise DamagedRowError(f"{name} is not a mapping")
+    for name in ("repeat", "n_fits"):
+        if isinstance(row[name], bool) or not isinstance(row[name], int) or row[name] < 0:
+            raise DamagedRowError(f"{name} is not a whole number")
+    for name in ("notes", "flags"):
+        if not isinstance(row[name], list) or not all(isinstance(text, str) for text in row[name]):
+            raise DamagedRowError(f"{name} is not a list of texts")
+    if row["status"] not in STATUS:
+        raise DamagedRowError(f"the status is {row['status']!r:.40}")
+    for name, value in row["metrics"].items():
+        _check_number(name, value)
+        low, high = limits(name)
+        if value is not None and not low - ROUNDED <= value <= high + ROUNDED:
+            raise DamagedRowError(f"{name} is {value:g}, which is out of its range")
+    for name, value in row["seconds"].items():
+        _check_number(name, value)
+        if value is not None and value < 0.0:
+            raise DamagedRowError(f"the seconds of {name} are {value:g}")
+    for name, value in row["certificate"].items():
+        if not isinstance(value, (bool, int, float, str, type(None))):
+            raise DamagedRowError(f"{name} of the certificate is not a number")
+
+
+def _check_number(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise DamagedRowError(f"{name} is not a number")
+
+
+def limits(metric: str) -> tuple[float, float]:
+    """Return the least and the largest value of a metric: fractions lie between 0 and 1, per cent up to 100."""
+    found = METRICS.get(metric)
+    if found is None or found.unit != "%":
+        return -math.inf, math.inf
+    return 0.0, 100.0 / found.scale
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of the metrics that differ between two results of one cell."""
+    names = {*one["metrics"], *other["metrics"]}
+    return sorted(name for name in names if one["metrics"].get(name) != other["metrics"].get(name))

@@ -1,0 +1,277 @@
+"""The store: what anyone changed in it is named, set aside and computed again, and no finished cell is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+
+import pytest
+
+from pucli.core.errors import RunError, UsageError
+from pucli.core.yaml_files import read_yaml
+from pucli.report.cells_csv import FILE, cells_csv, read_cells_csv
+from pucli.report.formats.markdown import grid
+from pucli.runner.cells import Cell, CellResult
+from pucli.runner.store import STORE, Store, decode_trials, encode_trials, read_rows, read_trials
+from pucli.runner.stored_rows import limits
+
+CELLS = [Cell("wine", {"label_frequency": 0.5}, repeat, "glpual", {"repeat": repeat}, "wine") for repeat in range(6)]
+
+
+def result(repeat, f1=0.75):
+    return CellResult({"f1": f1, "puf": 1.5}, {"lam": repeat}, {"lam": [1.0, 2.0]}, {"n_iter": 3}, {"fit": 0.5})
+
+
+def filled(folder, cells=CELLS):
+    """Write finished cells, and return the folder."""
+    with Store(folder) as store:
+        made_by = store.provenance_id({"commit": "abc", "seed": 1})
+        for cell in cells:
+            one = result(cell.repeat)
+            store.save(cell, one, encode_trials(one.trials), made_by)
+    return folder
+
+
+def edit(folder, *statements):
+    with contextlib.closing(sqlite3.connect(folder / STORE)) as db, db:
+        for statement in statements:
+            db.execute(statement)
+    return folder
+
+
+def test_what_was_written_is_read(tmp_path):
+    rows = read_rows(filled(tmp_path))
+    assert len(rows) == 6 and {row["metrics"]["f1"] for row in rows.values()} == {0.75}
+    assert read_trials(tmp_path, CELLS[0].key) == {"lam": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "metrics = 'x'",
+        """metrics = '{"f1":"a"}'""",
+        """metrics = '{"f1":0.76,"puf":1.5}'""",
+        """metrics = '{"f1":7.0}', checksum = ''""",
+        """metrics = '{"f1":1e999}', checksum = ''""",
+        "metrics = '[]', checksum = ''",
+        "status = 'fine', checksum = ''",
+        "n_fits = 'many', checksum = ''",
+        "notes = '[1]', checksum = ''",
+        "trials = x'00'",
+        "error = CAST(x'ff00' AS TEXT)",
+        "method = 'other'",
+    ],
+)
+def test_a_row_that_was_changed_is_named_set_aside_and_run_again(tmp_path, change):
+    edit(filled(tmp_path), f"UPDATE cells SET {change} WHERE repeat = 2")
+    with pytest.raises(UsageError, match="1 of its cells") as caught:
+        read_rows(tmp_path)
+    assert CELLS[2].key[:16] in str(caught.value) and "\n" not in str(caught.value)
+    with Store(tmp_path) as store, pytest.warns(UserWarning, match="set aside"):
+        assert set(store.rows()) == {cell.key for cell in CELLS} - {CELLS[2].key}
+    assert len(read_rows(tmp_path)) == 5
+    filled(tmp_path, [CELLS[2]])
+    assert len(read_rows(tmp_path)) == 6
+    with contextlib.closing(sqlite3.connect(tmp_path / STORE)) as db:
+        assert db.execute("SELECT key FROM damaged").fetchall() == [(CELLS[2].key,)]
+
+
+def test_a_changed_provenance_is_noticed(tmp_path):
+    edit(filled(tmp_path), """UPDATE provenance SET content = '{"commit":"xyz"}'""")
+    with pytest.raises(UsageError, match="6 of its cells"):
+        read_rows(tmp_path)
+
+
+def test_a_store_of_an_earlier_version_has_no_checksums(tmp_path):
+    edit(filled(tmp_path), "ALTER TABLE cells DROP COLUMN checksum", "DROP TABLE damaged")
+    assert len(read_rows(tmp_path)) == 6
+    filled(tmp_path, CELLS[:1])
+    assert len(read_rows(tmp_path)) == 6
+    edit(tmp_path, """UPDATE cells SET metrics = '{"f1":7.0}' WHERE repeat = 3""")
+    with pytest.raises(UsageError, match="f1 is 7"):
+        read_rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER better AFTER INSERT ON cells BEGIN UPDATE cells SET metrics = '{}' WHERE key = NEW.key; END",
+        "CREATE VIEW other AS SELECT * FROM cells",
+        "CREATE TABLE more (a)",
+        "CREATE INDEX by_method ON cells (method)",
+    ],
+)
+def test_what_pucli_does_not_write_is_refused(tmp_path, statement):
+    edit(filled(tmp_path), statement)
+    for act in (read_rows, Store):
+        with pytest.raises(UsageError, match="does not write"):
+            act(tmp_path)
+    assert (tmp_path / STORE).exists()
+
+
+@pytest.mark.parametrize("change", ["removed", "replaced", "folder", "moved"])
+def test_a_store_that_goes_away_during_a_run(tmp_path, change):
+    folder = tmp_path / "run"
+    filled(tmp_path / "other", CELLS[:1])
+
+    def go_away():
+        if change == "folder":
+            shutil.rmtree(folder)
+        elif change == "moved":
+            (folder / STORE).rename(folder / "away.sqlite")
+        else:
+            for path in folder.glob(f"{STORE}*"):
+                path.unlink()
+        if change == "replaced":
+            shutil.copyfile(tmp_path / "other" / STORE, folder / STORE)
+
+    with Store(folder) as store:
+        made_by = store.provenance_id({"commit": "abc"})
+        for cell in CELLS[:4]:
+            store.save(cell, result(cell.repeat), b"", made_by)
+        go_away()
+        with pytest.raises(RunError, match="was removed or replaced") as caught:
+            store.save(CELLS[4], result(4), b"", made_by)
+    (rescued,) = folder.glob("store.rescued*.sqlite")
+    assert rescued.name in str(caught.value)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    rescued.rename(kept / STORE)
+    assert set(read_rows(kept)) == {cell.key for cell in CELLS[:4]}
+
+
+def test_the_log_of_another_store_is_not_adopted(tmp_path):
+    other = Store(tmp_path / "other")
+    made_by = other.provenance_id({"commit": "other"})
+    other.save(CELLS[0], result(0), b"", made_by)
+    folder = filled(tmp_path / "own")
+    shutil.copyfile(tmp_path / "other" / f"{STORE}-wal", folder / f"{STORE}-wal")
+    other.close()
+    with pytest.warns(UserWarning, match="log of another store"):
+        store = Store(folder)
+    with store:
+        assert len(store.rows()) == 6
+    assert len(read_rows(folder)) == 6
+
+
+def test_the_own_log_after_a_crash_is_read(tmp_path):
+    store = Store(tmp_path / "run")
+    made_by = store.provenance_id({"commit": "abc"})
+    for cell in CELLS:
+        store.save(cell, result(cell.repeat), b"", made_by)
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    for name in (STORE, f"{STORE}-wal"):
+        shutil.copyfile(tmp_path / "run" / name, crashed / name)
+    store.close()
+    assert (crashed / f"{STORE}-wal").stat().st_size > 0
+    with Store(crashed) as again:
+        assert len(again.rows()) == 6
+
+
+def test_merging_checks_what_it_copies(tmp_path):
+    source = edit(filled(tmp_path / "source"), "UPDATE cells SET params = '{}' WHERE repeat = 1")
+    with Store(tmp_path / "all") as store:
+        assert store.adopt(source, CELLS[:1]) == 1
+        with pytest.raises(UsageError, match="1 of its cells"):
+            store.adopt(source, CELLS[1:2])
+    assert set(read_rows(tmp_path / "all")) == {CELLS[0].key}
+
+
+def test_flipped_bits_and_zeroed_pages_end_in_one_line(tmp_path):
+    whole = (filled(tmp_path / "whole") / STORE).read_bytes()
+    folder, noticed = tmp_path / "bad", 0
+    folder.mkdir()
+    pages = [(start, b"\0" * 4096) for start in range(0, len(whole), 4096)]
+    bits = [(place, bytes([whole[place] ^ 4])) for place in range(97, len(whole), 397)]
+    for place, content in pages + bits:
+        (folder / STORE).write_bytes(whole[:place] + content + whole[place + len(content) :])
+        try:
+            rows = read_rows(folder)
+        except (UsageError, RunError) as error:
+            assert "\n" not in str(error)
+            noticed += 1
+        else:
+            assert all(row["metrics"] == {"f1": 0.75, "puf": 1.5} for row in rows.values())
+    assert noticed > len(pages)
+
+
+def test_a_loop_of_links_and_a_folder_in_place_of_the_store(tmp_path):
+    (tmp_path / STORE).symlink_to(STORE)
+    with pytest.raises(UsageError, match="links"):
+        read_rows(tmp_path)
+    (tmp_path / STORE).unlink()
+    (tmp_path / STORE).mkdir()
+    with pytest.raises(UsageError, match="not a file"):
+        read_rows(tmp_path)
+
+
+@pytest.mark.parametrize("blob", [b"x", b"\x78\x9c", "text", encode_trials({"a": [1]})[:-8]])
+def test_damaged_trials(blob):
+    with pytest.raises(UsageError, match="trials"):
+        decode_trials(blob)
+
+
+def test_cells_csv_with_a_blank_or_cut_last_line(tmp_path):
+    text = cells_csv(CELLS, read_rows(filled(tmp_path)))
+    path = tmp_path / FILE
+    if FILE.endswith(".gz"):
+        pytest.skip("the file is packed")
+    path.write_text(text + "\n\n")
+    assert len(read_cells_csv(tmp_path)) == 6
+    for cut in (text + '"', text[:-20], text + "abc,d\n"):
+        path.write_text(cut)
+        with pytest.raises(UsageError, match=f"{FILE}: line"):
+            read_cells_csv(tmp_path)
+    path.write_text(text.replace("0.75", "7.5", 1))
+    with pytest.raises(UsageError, match=r"line 2: f1 is 7\.5"):
+        read_cells_csv(tmp_path)
+    for wrong in ("[]", '{"made_with": 3}', '{"made_with": [1]}', "{", '{"profile": 3}'):
+        path.write_text(text)
+        (tmp_path / "provenance.json").write_text(wrong)
+        assert len(read_cells_csv(tmp_path)) == 6
+
+
+def test_limits_of_metrics():
+    assert limits("f1") == (0.0, 1.0) and limits("f_published") == (0.0, 100.0)
+    assert limits("puf")[1] == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("010", "010"),
+        ("1:30", "1:30"),
+        ("1:30.5", "1:30.5"),
+        ("10", 10),
+        ("-3", -3),
+        ("0", 0),
+        ("1e-4", 1e-4),
+        ("1.5", 1.5),
+        ("0x10", "0x10"),
+        ("1_000", "1_000"),
+        (".inf", float("inf")),
+        ("true", True),
+        ("null", None),
+    ],
+)
+def test_yaml_is_read_as_a_reader_would(tmp_path, text, value):
+    path = tmp_path / "a.yaml"
+    path.write_text(f"a: {text}\n")
+    assert read_yaml(path) == {"a": value}
+
+
+def test_a_merge_key_twice(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("x: &x {a: 1}\ny: &y {a: 2}\nz: {<<: *x}\n")
+    assert read_yaml(path)["z"] == {"a": 1}
+    path.write_text("x: &x {a: 1}\ny: &y {a: 2}\nz:\n  <<: *x\n  <<: *y\n")
+    with pytest.raises(UsageError, match=r"line 5.*'<<' is given twice"):
+        read_yaml(path)
+
+
+def test_a_cell_of_a_markdown_table_stays_one():
+    table = grid(["a"], [["x\\|y"], ["u\nv"], ["p|q"]], "l")
+    assert "x\\\\\\|y" in table and "u v" in table and "p\\|q" in table
+    assert len(table.splitlines()) == 5
