@@ -12,6 +12,10 @@ from pucli.metrics.registry import METRICS
 
 STATUS = ("done", "failed")
 ROUNDED = 1e-9
+# Results of one cell that differ by less are the same.
+SAME = 1e-6
+# Metrics that differ from run to run.
+MEASURED = frozenset({"seconds", "peak_mb", "exponent", "iterations_per_second"})
 _TEXTS = ("key", "dataset", "method", "status", "error", "finished")
 _DICTS = ("setting", "declared", "params", "metrics", "certificate", "seconds", "details")
 
@@ -76,6 +80,14 @@ def limits(metric: str) -> tuple[float, float]:
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of the metrics that differ between two results of one cell."""
-    names = {*one["metrics"], *other["metrics"]}
-    return sorted(name for name in names if one["metrics"].get(name) != other["metrics"].get(name))
+    """Return the names of the metrics, but those of time and memory, that differ between two results of one cell.
+
+    Two kinds of processors may differ in the last bits, which does not count.
+    """
+    names = {*one["metrics"], *other["metrics"]} - MEASURED
+    found = []
+    for name in names:
+        a, b = one["metrics"].get(name), other["metrics"].get(name)
+        if a != b and (a is None or b is None or not math.isclose(a, b, rel_tol=SAME, abs_tol=SAME)):
+            found.append(name)
+    return sorted(found)

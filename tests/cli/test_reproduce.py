@@ -310,3 +310,23 @@ def test_python_in_the_readme_runs(data_cache):
     assert (done.returncode, done.stderr) == (0, "")
     objective, gap = map(float, done.stdout.split("\n")[0].split())
     assert 0 <= gap <= 1e-6 * objective
+
+
+@pytest.mark.slow
+def test_an_empty_store_beside_finished_cells_is_told(pucli, tmp_path):
+    from pucli.runner.store import Store
+
+    (tmp_path / "small.yaml").write_text(
+        "title: Small\ndata: {generate: wang-two-gaussians, parameters: {mean_p2: [50]}}\n"
+        "split: {scenario: single-training-set, label_frequencies: [0.25], repeats: 3, seed: 1}\n"
+        "methods: {gllc: {method: gllc, grid: {}}}\n"
+    )
+    words = ("reproduce", "small.yaml", "--results", "r", "-q")
+    assert pucli(*words, "--max-cells", "2").code == 0
+    for path in (tmp_path / "r" / "small").glob("store.*"):
+        path.unlink()
+    with Store(tmp_path / "r" / "small"):
+        pass
+    done = pucli(*words, "--max-cells", "1")
+    assert done.code == 0 and "is empty, but the cells beside it list 2 finished ones" in done.err
+    assert "is empty" not in pucli(*words).err

@@ -1,15 +1,20 @@
 """Parts of a run: shards and their merging, limits, failed cells alone, and the time that is left."""
 
+import contextlib
+import shutil
+import sqlite3
+
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pucli.core.errors import UsageError
+from pucli.core.errors import RunError, UsageError
 from pucli.runner import load_experiment, merge_stores, plan, read_rows, run
 from pucli.runner.cells import Cell
 from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.plan import part_of
+from pucli.runner.store import STORE
 
 SMALL = {
     "title": "Small",
@@ -42,6 +47,30 @@ def test_shards_together_are_the_whole_run(experiment, tmp_path):
         k: (r["metrics"], r["params"]) for k, r in rows[1].items()
     }
     assert run(experiment, results_dir=tmp_path / "all").ran == 0
+
+
+def test_merging_says_where_results_differ(experiment, tmp_path):
+    run(experiment, results_dir=tmp_path / "one", max_cells=2)
+    shutil.copytree(tmp_path / "one", tmp_path / "other")
+    with contextlib.closing(sqlite3.connect(tmp_path / "other" / "small" / STORE)) as db, db:
+        db.execute("""UPDATE cells SET metrics = json_set(metrics, '$.f1', 0.123), checksum = ''""")
+    with pytest.warns(UserWarning, match="2 cells have another result in a later folder, and the first is kept: .*f1"):
+        taken = merge_stores(experiment, [tmp_path / "one", tmp_path / "other"], results_dir=tmp_path / "all")
+    assert taken == 2
+    assert 0.123 not in [row["metrics"]["f1"] for row in read_rows(tmp_path / "all" / "small").values()]
+
+
+def test_a_store_that_is_removed_during_a_run(experiment, tmp_path):
+    folder = tmp_path / "run" / "small"
+
+    def remove(event):
+        if event.kind == "cell" and event.done == 3:
+            shutil.rmtree(folder)
+
+    with pytest.raises(RunError, match=r"removed or replaced during the run.*store\.rescued\.sqlite"):
+        run(experiment, results_dir=tmp_path / "run", on_event=remove)
+    (folder / "store.rescued.sqlite").rename(folder / STORE)
+    assert run(experiment, results_dir=tmp_path / "run").already_done == 3
 
 
 def test_merging_names_a_folder_without_a_store(experiment, tmp_path):

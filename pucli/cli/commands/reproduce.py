@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, duration
-from pucli.core.errors import UsageError
+from pucli.core.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     from pucli.cli.output import Progress
@@ -96,7 +97,9 @@ def command(
         f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
+    finished = 0
     if not only_collect:
+        _warn_of_empty_store(out, results_folder(declared, results))
         with out.progress(declared.name, lines=True) as bar:
             summary = run(
                 declared,
@@ -111,6 +114,7 @@ def command(
                 on_event=lambda event: _show(bar, event),
                 **which,
             )
+        finished = summary.total - summary.left
         out.document({"run": summary.to_json()})
         out.remark(
             f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} already done"
@@ -119,9 +123,30 @@ def command(
     from pucli.cli.text.report import print_report
 
     report = collect(declared, **which)
+    if report.counts["done"] < finished:
+        raise RunError(
+            f"the run finished {finished} cells, but {report.folder} has {report.counts['done']} of them: something "
+            "else changed the folder. Put the store back in its place, or run the same command again."
+        )
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
     return 1 if report.counts["failed"] else 0
+
+
+def _warn_of_empty_store(out: Output, folder: Path) -> None:
+    """Warn if the store has no cell, although cells.csv beside it lists finished ones."""
+    from pucli.report.cells_csv import read_cells_csv
+    from pucli.runner import read_rows
+    from pucli.runner.store import STORE
+
+    with contextlib.suppress(UsageError):  # told by the run
+        if (folder / STORE).exists() and not read_rows(folder):
+            known = sum(row["status"] == "done" for row in read_cells_csv(folder).values())
+            if known:
+                out.warn(
+                    f"{folder / STORE} is empty, but the cells beside it list {known} finished ones, which are run "
+                    "again; stop, and put the store back in its place, to keep them."
+                )
 
 
 def _refuse_together(without_run: dict[str, Any], of_a_run: dict[str, Any]) -> None:

@@ -78,7 +78,8 @@ def _dense(path: Path, name: str, value: Any) -> np.ndarray:
             f"{path} is damaged: the sparse matrix {name!r} has values outside of its {value.shape[0]} rows and "
             f"{value.shape[1]} columns; save it again"
         ) from error
-    check_filled(path, *value.shape, value.nnz, _SPARSE)
+    rows, columns = value.shape
+    check_filled(path, rows, columns, value.nnz, _SPARSE)
     check_fits(path, math.prod(value.shape))
     found: np.ndarray = value.toarray()
     return found
