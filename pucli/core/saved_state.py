@@ -284,7 +284,9 @@ class Optional:
 
 # Statements about a solution, which nothing depends on, may be NaN or infinite.
 STATEMENT = Scalar(-math.inf, math.inf, finite=False)
-PORTION = Scalar(0.0, 1.0)
+# A share, also one that rounding puts a little beyond its ends, or that is not known.
+PORTION = Scalar(-1e-9, 1.0 + 1e-9)
+ANY_PORTION = Scalar(-1e-9, 1.0 + 1e-9, finite=False)
 AT_LEAST_ZERO = Scalar(0.0)
 ABOVE_ZERO = Scalar(1.0 / LARGEST)
 # What scikit-learn sets on every estimator.
@@ -336,7 +338,7 @@ _OF_SKLEARN: Mapping[str, State] = {
     "sklearn.mixture._gaussian_mixture.GaussianMixture": {
         "covariance_type": Word("full", "tied", "diag", "spherical"),
         "converged_": Flag(),
-        "weights_": Array("S", low=0.0, high=1.0),
+        "weights_": Array("S", low=0.0, high=1.0 + 1e-9),
         "means_": Array("S", "m"),
         "covariances_": Plain(),
         "precisions_": Plain(),
@@ -362,7 +364,7 @@ def declared_state(kind: type) -> dict[str, Any] | None:
 def check_state(value: Any, where: str, sizes: Mapping[str, int] | None = None) -> None:
     """Raise StateError unless the attributes of an object are as its class declares them.
 
-    A class of another package may have attributes of plain values that it does not declare.
+    A class of another package may have attributes of plain values that are not declared.
 
     Parameters
     ----------
@@ -383,7 +385,7 @@ def check_state(value: Any, where: str, sizes: Mapping[str, int] | None = None) 
     first = [name for name in ("n_features_in_", "classes_") if name in state]
     for name in [*first, *(name for name in state if name not in first)]:
         field = (declared or {}).get(name)
-        if field is None and name not in parameters and own:
+        if field is None and name not in parameters and kind.__module__.startswith("pucli."):
             raise StateError(f"{where}.{name} is not declared in `saved_state` of {kind.__name__}")
         (field or Plain()).check(state[name], f"{where}.{name}", here)
     _check_parameters(value, where, {name: state[name] for name in parameters if name in state})

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.saved_state import AT_LEAST_ZERO, PORTION, Scalar, State
+from pucli.core.saved_state import ANY_PORTION, AT_LEAST_ZERO, Scalar, State
 from pucli.solvers.kernels.quadratic_surface import surface_features
 from pucli.solvers.surface.problem import shared
 
@@ -45,7 +45,7 @@ class Scaled:
         "lam2_": AT_LEAST_ZERO,
         "c_u_": AT_LEAST_ZERO,
         "width_": Scalar(0.0, finite=False),  # NaN with the linear kernel
-        "graph_recall_": PORTION,
+        "graph_recall_": ANY_PORTION,
     }
 
     def _set_scales(self, X: Floats, labelled: Bools) -> None:

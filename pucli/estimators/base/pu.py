@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
-from pucli.core.saved_state import PORTION, Labels, Optional, State
+from pucli.core.saved_state import PORTION, Labels, Optional, State, ANY_PORTION
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
@@ -65,8 +65,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     saved_state: ClassVar[State] = {
         "classes_": Labels(2),
-        "positive_share_": PORTION,
-        "labelled_recall_": PORTION,
+        "positive_share_": ANY_PORTION,
+        "labelled_recall_": ANY_PORTION,
         "prior_": Optional(PORTION),
     }
 

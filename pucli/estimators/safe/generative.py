@@ -76,7 +76,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         "jitter_": Array("m", "m"),
         "theta_": Array("K", "t"),
         "precision_": Array("p", "p"),
-        "priors_": Array("K", low=0.0, high=1.0),
+        "priors_": Array("K", low=0.0, high=1.0 + 1e-9),
         "means_": Array("K", "m"),
         "covariance_": Plain(),
         "pseudo_mean_": Array("m"),

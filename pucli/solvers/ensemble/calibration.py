@@ -27,7 +27,7 @@ class Calibration:
     probabilities: np.ndarray
     saved_state: ClassVar[State] = {
         "scores": Array("knots"),
-        "probabilities": Array("knots", low=0.0, high=1.0),
+        "probabilities": Array("knots", low=0.0, high=1.0 + 1e-9),
     }
 
     def of(self, scores: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from pucli.core.saved_state import PORTION, Each, Held, Plain, Scalar, State, Word
+from pucli.core.saved_state import ANY_PORTION, Each, Held, Plain, Scalar, State, Word
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.members import Member, Model, TrainingRows, Views
 from pucli.solvers.ensemble.ranking import pu_auc
@@ -36,7 +36,7 @@ class FittedMember:
         "view": Word("raw", "ranks", "bins"),
         "model": Held(),
         "parameters": Plain(),
-        "pu_auc": PORTION,
+        "pu_auc": ANY_PORTION,
         "centre": Scalar(),
         "scale": Scalar(0.0),
     }

@@ -79,7 +79,7 @@ class PriorEstimate:
         "value": PORTION,
         "low": PORTION,
         "high": PORTION,
-        "draws": Array("draws", low=0.0, high=1.0),
+        "draws": Array("draws", low=0.0, high=1.0 + 1e-9),
         "labelled": PORTION,
     }
 
