@@ -7,7 +7,10 @@ compiled code then trusts. So only matrices of numbers and text are read, and sp
 from __future__ import annotations
 
 import math
+import struct
 import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
     """
     from scipy.io import loadmat, whosmat
 
+    _check_elements(path)
     try:
         there = whosmat(path)
     except NotImplementedError as error:
@@ -59,6 +63,101 @@ def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
         raise UsageError(f"{path} declares {total / 1e9:.3g} GB of numbers, which it cannot hold; save it again")
     content = loadmat(path, variable_names=wanted) if wanted else {}
     return {name: _dense(path, name, content[name]) for name in wanted if name in content}
+
+
+# Types of data elements of the format (MAT-File Format, table 1-1), with the bytes of a number.
+_NUMBERS = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
+_TEXT = {16, 17, 18}
+_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
+_CELL_TO_OBJECT, _CHAR, _SPARSE_CLASS, _NUMERIC = range(1, 4), 4, 5, range(6, 16)
+_FUNCTION, _OPAQUE, _HEADER = 16, 17, 128
+
+
+def _check_elements(path: Path) -> None:
+    """Raise UsageError unless the types and sizes of the data elements are right: SciPy's compiled reader trusts them.
+
+    Files of MATLAB 4 and of 7.3, which are of other formats, are left to SciPy.
+    """
+    content = path.read_bytes()
+    if len(content) < _HEADER or 0 in content[:4] or content[126:128] not in (b"IM", b"MI"):
+        return
+    if content[125 if content[126:128] == b"IM" else 124] != 1:
+        return
+    order, position = "<" if content[126:128] == b"IM" else ">", _HEADER
+    most = max(RATIO * len(content), FREE)
+    try:
+        while position + 8 <= len(content):
+            kind, size = struct.unpack_from(f"{order}II", content, position)
+            data = memoryview(content)[position + 8 : position + 8 + size]
+            _require(len(data) == size, "a variable is cut short")
+            if kind == _COMPRESSED:
+                unpacked = zlib.decompressobj().decompress(data, most + 1)
+                _require(8 <= len(unpacked) <= most, "a variable unpacks to more than it can have")
+                kind, size = struct.unpack_from(f"{order}II", unpacked)
+                data = memoryview(unpacked)[8 : 8 + size]
+                _require(len(data) == size, "a variable is cut short")
+            _require(kind == _MATRIX, f"a variable is of the type {kind}")
+            _check_matrix(data, order)
+            position += 8 + struct.unpack_from(f"{order}II", content, position)[1]
+    except (ValueError, struct.error, zlib.error) as error:
+        detail = str(error) if type(error) is ValueError else "a variable is cut short"
+        raise UsageError(f"{path} is damaged ({detail}); save it again") from error
+
+
+def _require(right: bool, what: str) -> None:
+    if not right:
+        raise ValueError(what)
+
+
+def _check_matrix(data: memoryview, order: str) -> None:
+    """Raise ValueError unless the parts of a matrix have the types and sizes that its class and dimensions need."""
+    parts = _parts(data, order)
+    kind, flags = next(parts, (0, memoryview(b"")))
+    _require(kind == _UINT32 and len(flags) == 8, "a variable has no flags")
+    (word,) = struct.unpack_from(f"{order}I", flags)
+    what, has_imaginary = word & 0xFF, bool(word & 0x800)
+    if what == _OPAQUE:  # an object of MATLAB, which has neither dimensions nor a name, and is not read
+        return
+    kind, sizes = next(parts, (0, memoryview(b"")))
+    _require(kind == _INT32 and len(sizes) >= 8 and len(sizes) % 4 == 0, "a variable has no dimensions")
+    shape = struct.unpack(f"{order}{len(sizes) // 4}i", sizes)
+    _require(min(shape) >= 0, f"a variable has the shape {shape}")
+    kind, _ = next(parts, (0, memoryview(b"")))
+    _require(kind == _INT8, "a variable has no name")
+    if what in _NUMERIC:
+        for _ in range(1 + has_imaginary):
+            kind, numbers = next(parts, (0, memoryview(b"")))
+            right = kind in _NUMBERS and len(numbers) == math.prod(shape) * _NUMBERS[kind]
+            _require(right, f"a variable of the shape {shape} has other numbers")
+    elif what == _SPARSE_CLASS:
+        _require(len(shape) == 2, "a sparse matrix has not two dimensions")
+        (kind, rows), (starts_kind, starts) = next(parts, (0, memoryview(b""))), next(parts, (0, memoryview(b"")))
+        right = kind == starts_kind == _INT32 and len(starts) == 4 * (shape[1] + 1) and len(rows) % 4 == 0
+        _require(right, "a sparse matrix has other positions than its columns need")
+        for _ in range(1 + has_imaginary):
+            kind, numbers = next(parts, (0, memoryview(b"")))
+            _require(kind in _NUMBERS and len(numbers) % _NUMBERS[kind] == 0, "a sparse matrix has no numbers")
+    elif what == _CHAR:
+        kind, _ = next(parts, (0, memoryview(b"")))
+        _require(kind in _NUMBERS or kind in _TEXT, "a text is of another type")
+    else:  # not read; SciPy reads the parts above of every variable
+        _require(what in _CELL_TO_OBJECT or what == _FUNCTION, f"a variable is of the class {what}")
+
+
+def _parts(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
+    """Yield the type and the bytes of each part of a matrix."""
+    position = 0
+    while position + 8 <= len(data):
+        word, size = struct.unpack_from(f"{order}II", data, position)
+        if word >> 16:  # a small element: type and size share four bytes
+            kind, size, begin, step = word & 0xFFFF, word >> 16, position + 4, 8
+            _require(size <= 4, "a part is longer than its place")
+        else:
+            kind, begin, step = word, position + 8, 8 + -(-size // 8) * 8
+        found = data[begin : begin + size]
+        _require(len(found) == size, "a part is cut short")
+        yield kind, found
+        position += step
 
 
 def _dense(path: Path, name: str, value: Any) -> np.ndarray:
