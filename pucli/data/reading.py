@@ -6,7 +6,7 @@ import codecs
 import shlex
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from pucli.core.errors import UsageError
@@ -14,6 +14,8 @@ from pucli.core.errors import UsageError
 SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 """Names of separators that are hard to type."""
 
+_NO_FILES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "unicode-escape",
+                       "raw-unicode-escape", "undefined"})  # fmt: skip
 _OPTIONS = {
     "encoding": "encoding",
     "separator": "sep",
@@ -44,6 +46,9 @@ class Reading:
         Further texts that mean an empty cell, besides `pucli.data.frames.EMPTY`.
     first_feature : int or None
         Number of the first feature of a LIBSVM file, 0 or 1; None to infer it.
+    formed : tuple of str
+        Columns of the numbers whose form a model knows: text files give their cells as text. It is no option and not
+        kept here.
 
     Raises
     ------
@@ -58,6 +63,7 @@ class Reading:
     decimal: str = ""
     missing: tuple[str, ...] = ()
     first_feature: int | None = None
+    formed: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "separator", SEPARATORS.get(self.separator.lower(), self.separator))
@@ -67,7 +73,7 @@ class Reading:
                 f"--encoding {self.encoding}: unknown encoding; usual ones are utf-8, utf-16, cp1252 (Windows), "
                 "latin-1, cp1251 and shift_jis"
             )
-        if self.separator and (len(self.separator) != 1 or self.separator in '"\r\n'):
+        if self.separator and (len(self.separator) != 1 or self.separator in '"\r\n\0' or not self.separator.isascii()):
             raise UsageError(f"--sep {self.separator}: give one character, such as ';', '|' or '\\t' for a tab")
         if self.decimal not in ("", ".", ","):
             raise UsageError(f"--decimal {self.decimal}: the decimal sign is . or ,")
@@ -82,15 +88,15 @@ class Reading:
 
     def record(self) -> dict[str, Any]:
         """Return the options that are not the defaults, as JSON values."""
-        found = {
-            part.name: getattr(self, part.name) for part in fields(self) if getattr(self, part.name) != part.default
-        }
+        values = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
+        found = {name: value for name, value in values.items() if value != getattr(type(self), name)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Reading:
         """Return the options of a `record`; raise ValueError for anything else."""
         types = {name: type(value) for name, value in asdict(cls()).items()} | {"missing": list, "first_feature": int}
+        del types["formed"]
         for name, value in record.items():
             if name not in types or type(value) is not types[name]:
                 raise ValueError(name)
@@ -159,6 +165,7 @@ def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:
 
 def _is_text_encoding(name: str) -> bool:
     try:
-        return bool(getattr(codecs.lookup(name), "_is_text_encoding", True)) and "\0" not in name
+        found = codecs.lookup(name)
+        return bool(getattr(found, "_is_text_encoding", True)) and found.name not in _NO_FILES
     except (LookupError, ValueError):
         return False

@@ -82,6 +82,7 @@ def predicted_blocks(
     check_ids(ids)
     how = saved.reading if how is None else how
     encoder = saved.table_encoder.written_with(how.decimal)
+    how = replace(how, formed=encoder.formed)
     counted = Tally() if tally is None else tally
     if encoder.sparse_:
         yield from _sparse_blocks(saved, files_of(path), how, ids, trained, rows)

@@ -101,6 +101,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("predict", "top"): Effect(
         "predict --model own.model --data new.csv", "predict --model own.model --data new.csv --top 3"
     ),
+    ("auto", "safe"): Effect(AUTO, f"{AUTO} --spreadsheet-safe", refused="is for the file of --scored"),
     ("evaluate", "model"): Effect(EVALUATE, EVALUATE.replace("own", "other")),
     ("evaluate", "data"): Effect(EVALUATE, EVALUATE.replace("true.csv", "few.csv")),
     ("evaluate", "label"): Effect(EVALUATE, EVALUATE.replace("really", "reversed")),
@@ -197,6 +198,7 @@ SHOWN = {
     },
     ("compare", "sheet"): "test_reading.py::test_compare_reads_with_the_options",
     ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
+    ("predict", "safe"): "test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",
     ("predict", "destination"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
     ("predict", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
     ("predict", "goal"): "test_every_option.py::test_where_the_scores_are_cut",

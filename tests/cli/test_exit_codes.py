@@ -29,16 +29,18 @@ ARGUMENTS = {
 
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
-    "backend", "confidence", "cv_repeats", "estimator", "folds", "formats", "goal", "greedy", "label_frequency",
+    "backend", "confidence", "cv_repeats", "decimal", "encoding", "estimator", "folds", "formats", "goal", "greedy",
+    "label_frequency",
     "labelling", "max_cells", "method", "metric", "n_jobs", "param", "positive", "precision", "prior",
-    "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "shard", "share",
-    "top",
+    "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
+    "shard", "share", "skip_rows", "top",
 }  # fmt: skip
 ANY = {
     "allow_changes", "boosting", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",
-    "experiment", "folder", "grid", "ids", "json_document", "kinds", "label", "labels", "mirror", "model",
+    "experiment", "folder", "grid", "ids", "json_document", "kinds", "label", "labels", "mirror", "missing",
+    "model",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
-    "results", "scheduler", "scored", "split", "standardise", "tex", "trials", "tune", "watch",
+    "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune", "watch",
 }  # fmt: skip
 OPTIONS = [entry for entry in all_options() if any(word.startswith("--") for word in entry[2])]
 

@@ -186,9 +186,15 @@ def test_a_new_file_with_one_row_or_none(pucli, trained, tmp_path):
     new.iloc[:1].to_csv("one.csv", index=False)
     assert len(pucli("predict", "--model", "m.model", "--data", "one.csv").out.splitlines()) == 2
     new.iloc[:0].to_csv("none.csv", index=False)
-    refused(pucli("predict", "--model", "m.model", "--data", "none.csv"), "none.csv", "no data rows")
     new.iloc[:0].to_parquet("none.parquet")
-    refused(pucli("predict", "--model", "m.model", "--data", "none.parquet"), "none.parquet", "no data rows")
+    new.iloc[:0].to_excel("none.xlsx", index=False)
+    for name in ("none.csv", "none.parquet", "none.xlsx"):
+        done = pucli("predict", "--model", "m.model", "--data", name)
+        assert (done.code, done.out) == (0, "row,key,prediction,score,probability,probability_low,probability_high\n")
+        assert "trained on" not in done.err
+    refused(pucli("evaluate", "--model", "m.model", "--data", "none.csv", "--label", "bought"), "none.csv", "no data")
+    assert pucli("predict", "--model", "m.model", "--data", "none.csv", "--out", "none.out.parquet").code == 0
+    assert list(pd.read_parquet("none.out.parquet").columns)[:3] == ["row", "key", "prediction"]
 
 
 # --- tables as they come from their sources -------------------------------------------------------------------------
@@ -219,7 +225,10 @@ def test_from_a_source_to_scored_rows_in_two_commands(pucli, tmp_path, train, ne
     scored = pd.read_csv("scored.csv")
     assert np.isfinite(scored["score"]).all()
     lines = [line for line in (TABLES / new).read_text().splitlines() if line.strip()]
-    assert len(scored) == len(lines) - (label in lines[0].replace('"', "").split(";" if ";" in lines[0] else ","))
+    titles = lines[0].startswith("|")  # above the rows of adult.test
+    assert len(scored) == len(lines) - titles - (
+        label in lines[0].replace('"', "").split(";" if ";" in lines[0] else ",")
+    )
 
 
 # --- sparse and wide ------------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_a_sheet_can_be_named(tmp_path, suffix):
     if suffix == ".ods":
         pytest.importorskip("odf")
     path = tmp_path / f"book{suffix}"
-    with pd.ExcelWriter(path) as book:
+    with pd.ExcelWriter(path, engine="odf" if suffix == ".ods" else "openpyxl") as book:
         pd.DataFrame({"Read me": ["first"]}).to_excel(book, sheet_name="Cover", index=False)
         table().to_excel(book, sheet_name="rows", index=False)
     same_as_plain(path, Reading(sheet="rows"))
@@ -210,6 +210,9 @@ def test_feather_is_read(tmp_path, suffix):
         ),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n", "a Git LFS pointer.*`git lfs pull`"),
         (b"| a | b |\n|---|---|\n| 1 | 2 |\n", "a Markdown table"),
+        (b"| a | b |\r\n| :-- | --: |\r\n| 1 | 2 |\r\n", "a Markdown table"),
+        (b'<table border="1">\n<tr><td>1</td></tr></table>', "an HTML page"),
+        (gzip.compress(gzip.compress(b"a,b\n1,2\n")), "packed twice; unpack it once"),
         (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
         (b"https://example.org/rows.csv\n", "a link, not the file itself"),
         (b"\x89PNG\r\n\x1a\n0000", "a picture"),
@@ -227,6 +230,27 @@ def test_what_is_no_table_is_named(tmp_path, raw, words):
         open_table(path, None)
     with pytest.raises(UsageError, match=f"is {words}"):
         list(read_blocks(path, ["a"]))
+
+
+@pytest.mark.parametrize("name", ["rows.xlsx.zip", "rows.zip", "rows.parquet.gz"])
+def test_a_packed_file_that_is_no_text_is_named(tmp_path, name):
+    path = tmp_path / name
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(b"PAR"))
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("rows.xlsx", b"PK")
+    with pytest.raises(UsageError, match=r"is a packed \.(xlsx|parquet) file, and only text is read packed; unpack it"):
+        open_table(path, None)
+
+
+def test_a_wrong_byte_is_named_by_its_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"age,city\n31,Ulm\n47,K\xf6ln\n")
+    with pytest.raises(
+        UsageError, match=r"not UTF-8 text \(line 3, byte 21\); give its encoding, e\.g\. --encoding cp1252"
+    ):
+        open_table(path, None)
 
 
 def test_an_address_is_named():
@@ -300,6 +324,8 @@ def test_options_are_kept_as_a_record():
     [
         ({"encoding": "klingon"}, "--encoding klingon: unknown encoding"),
         ({"encoding": "base64"}, "unknown encoding"),
+        ({"encoding": "punycode"}, "unknown encoding"),
+        ({"separator": "¦"}, "give one character"),
         ({"separator": ";;"}, "--sep ;;: give one character"),
         ({"decimal": "'"}, "--decimal ': the decimal sign is . or ,"),
         ({"decimal": ",", "separator": ","}, "both ','"),
@@ -316,3 +342,16 @@ def test_the_list_of_formats_names_the_extras(tmp_path):
     with pytest.raises(UsageError, match=words):
         open_table(tmp_path / "rows.xyz", None)
     assert {".csv", ".jsonl", ".feather", ".ods"} <= set(KNOWN)
+
+
+def test_numbers_of_a_workbook_are_no_texts_of_a_form(tmp_path):
+    """A model that was trained on 1.234,5 reads the number 1234.5 of a sheet as it is."""
+    frame = table().assign(income=[1.5, 1234.5, 51.25] * 20)
+    text = frame.assign(income=["1,5", "1.234,5", "51,25"] * 20)
+    text.to_csv(tmp_path / "text.csv", index=False, sep=";")
+    frame.to_excel(tmp_path / "sheet.xlsx", index=False)
+    text.to_excel(tmp_path / "texts.xlsx", index=False)
+    file = fit_file(tmp_path / "text.csv", "bought")
+    assert file.encoder.formed == ("income",)
+    for name in ("sheet.xlsx", "texts.xlsx"):
+        np.testing.assert_array_equal(apply_file(tmp_path / name, file.encoder).X, file.X)

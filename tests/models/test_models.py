@@ -102,14 +102,14 @@ def test_rows_come_from_one_source(tmp_path):
 
 
 def test_a_file_is_read_once(tmp_path, monkeypatch):
-    from pucli.data.rows import user_file as own_file
+    from pucli.data.files import several_files
     from pucli.data.rows import tables
 
     path = tmp_path / "rows.csv"
     path.write_text("a,label\n" + "".join(f"{i},{'yes' if i % 3 else ''}\n" for i in range(12)))
     opened = []
-    open_table = own_file.open_table
-    monkeypatch.setattr(own_file, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
+    open_table = several_files.open_table
+    monkeypatch.setattr(several_files, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
     rows = training_rows("pu", RowSource(data=path, label="label", positive="yes"))
     assert len(opened) == 1
     assert rows.words == {"1": "yes", "0": "not yes"}

@@ -54,6 +54,7 @@ class Number:
     rows: int = 0
     decimal: str = ""
     unit: str = ""
+    reads_text: ClassVar[bool] = False
     saved_state: ClassVar[State] = {
         "name": Word(),
         "kind": Word(),
@@ -71,11 +72,6 @@ class Number:
             raise ValueError("decimal")
 
     @property
-    def reads_text(self) -> bool:
-        """Return whether the cells must be read as text, since 1.234 may be 1234."""
-        return bool(self.decimal)
-
-    @property
     def features(self) -> list[str]:
         """Return the names of the features."""
         return [self.name] + [f"{self.name} {IS_EMPTY}"] * self.indicator
@@ -89,7 +85,10 @@ class Number:
         """Write the features of n cells into `out` (n, len(features))."""
         values, wrong = formed(cells, self.decimal, self.unit)
         if wrong.any():
-            tally.add(self.name, "not a number, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())]))
+            written = f" with the decimal sign {self.decimal} of the training rows" if self.decimal else ""
+            tally.add(
+                self.name, f"not a number{written}, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())])
+            )
         self._refuse_large(values, tally)
         if self.rows:
             tally.add_range(self.name, values, Range(self.low, self.high, self.rows))

@@ -15,6 +15,8 @@ MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a colu
 LOOKED_AT = 200  # texts by which the date format of a column is guessed
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)  # numbers that often mean "empty"
 MIN_CODES = 3  # cells with such a number
+ENOUGH = 20  # other cells by which such a number is judged, or as many as it has itself
+NO_DAYS = (0.0, 99999999.0, 99991231.0, 19000100.0)  # among dates written as 20241231
 MIN_DOTTED = 5  # cells with and without a dot for thousands
 
 # words for an empty cell, in lower case, besides `pucli.data.frames.EMPTY`
@@ -122,6 +124,13 @@ def ambiguous(texts: Sequence[str], written: str) -> str:
 def doubtful_numbers(filled: np.ndarray) -> str:
     """Return a warning if numbers (n,) may be dates such as 20241231, or hold a code for "empty", otherwise ""."""
     low, high = float(filled.min()), float(filled.max())
+    dated = filled[~np.isin(filled, NO_DAYS)]
+    if 0 < len(dated) < len(filled) and 1900_01_01 <= dated.min() < dated.max() <= 2100_12_31 and _are_days(dated):
+        none = filled[np.isin(filled, NO_DAYS)][0]
+        return (
+            f"holds numbers like {dated.min():.0f}, which look like dates, and some like {none:.0f}, which mean none; "
+            "--as COLUMN=date reads them as such"
+        )
     if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
     if _have_dots_for_thousands(filled):
@@ -129,7 +138,11 @@ def doubtful_numbers(filled: np.ndarray) -> str:
     for code in {low, high} & set(CODES):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
-        if n >= MIN_CODES and len(rest) > n and min(abs(code - rest.min()), abs(code - rest.max())) > np.ptp(rest) > 0:
+        if (
+            n >= MIN_CODES
+            and len(rest) >= min(n, ENOUGH)
+            and min(abs(code - rest.min()), abs(code - rest.max())) > np.ptp(rest) > 0
+        ):
             return (
                 f"is {code:.0f} in {n} cells, far from all others: if that means that the value is not known, "
                 f"--missing {code:.0f} empties these cells"

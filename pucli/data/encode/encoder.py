@@ -221,6 +221,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return the names of the columns whose cells should be read as text ("007" is not 7)."""
         return [encoder.name for encoder in self.encoders_ if encoder.reads_text]
 
+    @property
+    def formed(self) -> tuple[str, ...]:
+        """Return the names of the columns of numbers in a form of their own: in text files, 1.234 may be 1234."""
+        return tuple(one.name for one in self.encoders_ if isinstance(one, Number) and one.decimal)
+
     def written_with(self, decimal: str) -> TableEncoder:
         """Return the encoder for new rows whose text cells have this decimal sign; "" is that of the training rows."""
         if not decimal or self.sparse_:

@@ -16,6 +16,8 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from pucli.data.files.packing import packing
+
 SIZE_LIMIT = 4 * 2**30  # bytes
 # A file may unpack to so many times its size, or to so many bytes. Zeros alone reach a ratio of a thousand; data of
 # measurements stay below twenty.
@@ -90,7 +92,7 @@ def _check_size(size: int, limit: int) -> None:
 
 def _is_gzip(path: Path) -> bool:
     with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
+        return packing(stream.read(8)) == "gzip"
 
 
 def _find(names: list[str], member: str) -> str:

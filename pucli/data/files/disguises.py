@@ -58,10 +58,12 @@ _BINARY = (
     (b"\x80\x04\x95", Disguise("a pickle, which can run any code when it is opened", "", _SAVE)),
     (b"\x80\x05\x95", Disguise("a pickle, which can run any code when it is opened", "", _SAVE)),
     (b"MATLAB 5.0", Disguise("a MATLAB file", ".mat")),
+    (b"HEADER RECORD*******LIB", Disguise("a SAS transport file", "", _SAVE)),
+    (bytes(12) + b"\xc2\xea\x81\x60", Disguise("a SAS file", "", _SAVE)),
 )
 _TEXT = (
     (
-        re.compile(rb"\s*(<!doctype html|<html|<head|<body)", re.IGNORECASE),
+        re.compile(rb"\s*(<!doctype html|<html|<head|<body|<table|<!--)", re.IGNORECASE),
         Disguise("an HTML page", "", "the server may have sent an error or a login page; download the file again"),
     ),
     (re.compile(rb"\s*<\?xml"), Disguise("an XML document", "", _SAVE)),
@@ -76,7 +78,7 @@ _TEXT = (
     (re.compile(rb"\s*@relation\s", re.IGNORECASE), Disguise("an ARFF file", ".arff")),
     (re.compile(rb"\s*https?://\S+\s*\Z"), Disguise("a link, not the file itself", "", "download the file first")),
     (
-        re.compile(rb"(.*\n)?\s*\|?[ \t]*:?-{3,}:?[ \t]*(\|[ \t]*:?-{3,}:?[ \t]*)+\|?[ \t]*\r?\n"),
+        re.compile(rb"(.*\n)?\s*\|?[ \t]*:?-{2,}:?[ \t]*(\|[ \t]*:?-{2,}:?[ \t]*)+\|?[ \t]*\r?\n"),
         Disguise("a Markdown table", "", _SAVE),
     ),
 )
@@ -97,6 +99,8 @@ def recognised(head: bytes, path: Path | None = None) -> Disguise | None:
             return found
     if head.startswith(b"PK\x03\x04") and path is not None:
         return _in_zip(path)
+    if head[257:262] == b"ustar":
+        return Disguise("a tar archive", "", "unpack it and give the file inside")
     text = head.removeprefix(b"\xef\xbb\xbf")
     for pattern, found in _TEXT:
         if pattern.match(text):
@@ -116,7 +120,8 @@ def check_is_text(head: bytes, path: Path) -> None:
 def check_not_address(path: Path) -> None:
     """Raise UsageError for the address of a page instead of a file."""
     if NO_SEPARATOR_IN_PATH.match(str(path)):
-        raise UsageError(f"{path} is an address, not a file; download the file first and give its name")
+        address = re.sub(":/+", "://", str(path), count=1)
+        raise UsageError(f"{address} is an address, not a file; download the file first and give its name")
 
 
 def _in_zip(path: Path) -> Disguise | None:

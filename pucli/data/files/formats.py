@@ -19,6 +19,7 @@ import numpy as np
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
+from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet
 from pucli.data.files.spool import is_stream, reread
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_parquet, cells_of_text, check_filled, check_fits
@@ -35,7 +36,7 @@ from pucli.data.files.text.text_files import (
     text_layout,
     zero_padded,
 )
-from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, packing, plain_text
+from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, plain_text
 from pucli.data.files.workbooks import read_sheet
 from pucli.data.frames import TableError
 from pucli.data.ids import with_ids
@@ -160,7 +161,7 @@ def _table(
         head = text_head(path, how)
         layout = text_layout(path, head, known, how)
         check_fits(path, cells_of_text(path, head, layout.separator))
-        as_text = {*as_text, label} if label is not None else as_text
+        as_text = {*as_text, *how.formed, *([] if label is None else [label])}
         [frame] = read_text(path, layout, as_text=as_text, ids=ids)
         unnamed = [name for name in frame.columns if name.startswith(UNNAMED) and name not in known]
         frame = frame.drop(columns=[name for name in unnamed if frame[name].isna().all()])
@@ -208,11 +209,14 @@ def check_content(path: Path, kind: str) -> None:
         with opened(path) as stream:
             found = recognised(stream.read(4096))
     alike = {".xls": SHEETS, ".xlsx": SHEETS, ".ods": SHEETS, ".json": JSON, ".jsonl": JSON, ".feather": FEATHER}
+    if found is None and packed and kind not in _PACKABLE and path.suffix.lower() in PACKED_SUFFIXES:
+        raise UsageError(f"{path} is a packed {kind} file, and only text is read packed; unpack it")
     if found is None or kind in alike.get(found.suffix, (found.suffix,)):
         return
     stem = path.name if path.suffix.lower() not in KNOWN else path.stem
     way_out = found.advice or f"name it {stem}{found.suffix}"
-    raise UsageError(f"{path} is {found.name}, not {kind.lstrip('.').upper()}; {way_out}")
+    expected = "" if kind in JSON and "JSON" in found.name else f", not {kind.lstrip('.').upper()}"
+    raise UsageError(f"{path} is {found.name}{expected}; {way_out}")
 
 
 @contextmanager
@@ -226,9 +230,10 @@ def reading(path: Path) -> Iterator[None]:
             raise UsageError(f"{path} is empty")
         yield
     except UnicodeDecodeError as error:
-        place = _not_utf8(path) if path.is_file() else error.start
+        place, line = _not_utf8(path) if path.is_file() else (error.start, 0)
+        where = f"line {line}, byte {place + 1}" if line else f"byte {place + 1}"
         raise UsageError(
-            f"{path} is not UTF-8 text (byte {place + 1}); give its encoding, e.g. --encoding cp1252 for a file from "
+            f"{path} is not UTF-8 text ({where}); give its encoding, e.g. --encoding cp1252 for a file from "
             "Windows, or save it as UTF-8"
         ) from error
     except FileNotFoundError as error:
@@ -260,20 +265,20 @@ def _needed(path: Path, error: ImportError) -> str:
     return "reading Parquet needs pyarrow: pip install 'pucli[parquet]'"
 
 
-def _not_utf8(path: Path) -> int:
-    """Return the position of the first byte that is not valid UTF-8."""
+def _not_utf8(path: Path) -> tuple[int, int]:
+    """Return the position of the first byte that is not valid UTF-8, and its line from 1."""
     import codecs
 
-    decoder, place = codecs.getincrementaldecoder("utf-8")(), 0
+    decoder, place, line = codecs.getincrementaldecoder("utf-8")(), 0, 1
     with opened(path) as stream:
         while raw := stream.read(2**20):
             kept = len(decoder.getstate()[0])
             try:
                 decoder.decode(raw)
             except UnicodeDecodeError as error:
-                return place - kept + error.start
-            place += len(raw)
-    return place
+                return place - kept + error.start, line + raw[: max(error.start - kept, 0)].count(b"\n")
+            place, line = place + len(raw), line + raw.count(b"\n")
+    return place, line
 
 
 def _missing(path: Path) -> UsageError:

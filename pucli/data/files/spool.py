@@ -99,3 +99,5 @@ def _write(stream: IO[bytes], target: Path, most: float, path: Path) -> None:
                     "fit; write it to a file and take fewer rows"
                 )
             output.write(chunk)
+    if not size:
+        raise UsageError(f"{shown(path)} is empty")

@@ -1,7 +1,7 @@
 """Text files of any packing and encoding as a stream of plain UTF-8.
 
-This is the one place that recognises packed files. gzip, bzip2, xz, zip and Zstandard are recognised by their first
-bytes, not by their names, and unpacked as they are read, up to a multiple of the packed size.
+gzip, bzip2, xz, zip and Zstandard are recognised by their first bytes, not by their names, and unpacked as they are
+read, up to a multiple of the packed size.
 """
 
 from __future__ import annotations
@@ -20,16 +20,10 @@ from typing import IO, Any
 
 from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
+from pucli.data.files.packing import packing
 from pucli.data.reading import Reading
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
-_MAGIC = (
-    (b"\x1f\x8b", "gzip"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"PK\x03\x04", "zip"),
-)
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -39,11 +33,6 @@ _MARKS = (
 _PEEK = 4096
 _CHUNK = 2**18
 _AS_IT_IS = Reading()
-
-
-def packing(head: bytes) -> str:
-    """Return how a file is packed, by its first bytes: gzip, bzip2, xz, zstd or zip, "" if it is not."""
-    return next((name for magic, name in _MAGIC if head.startswith(magic)), "")
 
 
 def is_packed(path: Path) -> bool:
@@ -100,11 +89,14 @@ def buffered(raw: IO[bytes]) -> io.BufferedReader:
 def as_plain(stream: IO[bytes], path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
     """Return unpacked text as UTF-8, without the lines that are to be skipped."""
     text = buffered(stream)
+    if packing(text.peek(8)[:8]) and not reading.encoding:
+        raise UsageError(f"{path} is packed twice; unpack it once")
     encoding = reading.encoding or _encoding_of(text.peek(_PEEK)[:_PEEK], path)
     if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
         text = io.BufferedReader(_Recoded(text, encoding, path), _CHUNK)
     for _ in range(reading.skip_rows):
-        text.readline()
+        if not text.readline():
+            break
     yield text
 
 

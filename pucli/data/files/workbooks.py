@@ -99,7 +99,7 @@ def read_sheet(
 
 
 def _engine(path: Path) -> Any:
-    return "odf" if path.suffix.lower() == ".ods" else excel_engine(path)
+    return excel_engine(path)
 
 
 def _visible(book: Any, engine: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
+from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet_blocks
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.text.decimal_comma import with_decimal_points
@@ -29,7 +30,7 @@ from pucli.data.files.text.text_files import (
     text_head,
     text_layout,
 )
-from pucli.data.files.unpacking import buffered, packing, plain_stream
+from pucli.data.files.unpacking import buffered, plain_stream
 from pucli.data.ids import with_ids
 from pucli.data.reading import Reading, without_missing
 from pucli.data.rows.tables import existing_column
@@ -147,6 +148,8 @@ def _text_blocks(
     rows: int,
 ) -> Iterator[Table]:
     import pandas as pd
+
+    as_text = {*as_text, *layout.reading.formed}
 
     def place(row: int) -> str:
         return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"

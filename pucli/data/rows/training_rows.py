@@ -371,7 +371,7 @@ def _spool_notes(source: RowSource) -> tuple[str, ...]:
     """Return which files were streams that had to be copied."""
     sizes = {title_of([file]): spooled_size(file) for file in source.files}
     return tuple(
-        f"{name} is read only once: {size / 1e6:.3g} MB were copied to a temporary file"
+        f"{name} is read only once: {size:,} bytes were copied to a temporary file"
         for name, size in sizes.items()
         if size is not None
     )

@@ -172,6 +172,7 @@ def apply_file(
     files = files_of(path)
     path = Path(title_of(files))
     encoder = encoder.written_with(how.decimal)
+    how = replace(how, formed=encoder.formed)
     if encoder.sparse_:
         if len(files) > 1:
             raise UsageError("the model was trained on sparse rows; give one LIBSVM file")

@@ -102,7 +102,7 @@ def test_a_line_with_too_many_fields_is_named_when_it_comes(tmp_path):
 def test_bytes_that_are_not_utf_8_are_placed(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n" + b"1,x\n" * 50_000 + b"1,caf\xe9\n")
-    with pytest.raises(UsageError, match=r"is not UTF-8 text \(byte 200010\)"):
+    with pytest.raises(UsageError, match=r"is not UTF-8 text \(line 50002, byte 200010\)"):
         list(read_blocks(path, ["a", "b"]))
 
 

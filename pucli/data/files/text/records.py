@@ -23,8 +23,9 @@ from pucli.core.errors import UsageError
 FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 """Longest field for `csv`, which is a C long: 32 bits under Windows."""
 
-_CHUNK = 2**20
+_CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+_MARK = b"\xef\xbb\xbf"  # byte-order mark
 _NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB = b'\n\r" \t'
 
 
@@ -36,8 +37,8 @@ class Record(NamedTuple):
 
     @property
     def blank(self) -> bool:
-        """Return whether the line is empty."""
-        return not self.fields or (len(self.fields) == 1 and not self.fields[0].strip())
+        """Return whether the line is empty, or ends a file as DOS does."""
+        return not self.fields or (len(self.fields) == 1 and not self.fields[0].strip(" \t\r\n\x1a"))
 
 
 class Shape(NamedTuple):
@@ -56,6 +57,8 @@ class Shape(NamedTuple):
         Whether lines end with a carriage return alone.
     header : bool
         Whether the columns are named by a header.
+    header_line : bytes
+        The header, which lines of joined files repeat; b"" if it cannot be told from data.
     """
 
     separator: str
@@ -65,6 +68,7 @@ class Shape(NamedTuple):
     row_names: bool = False
     returns: bool = False
     header: bool = True
+    header_line: bytes = b""
 
 
 def split_records(
@@ -151,19 +155,15 @@ def header_place(records: Sequence[Record], known: Iterable[str]) -> int:
     return 0
 
 
-def has_row_names(width: int, records: Sequence[Record], first_character: str) -> bool:
+def has_row_names(width: int, records: Sequence[Record], first_characters: str) -> bool:
     """Return whether each record begins with a row name for which the header of `width` names has none (R).
 
-    Row names differ. They are quoted, texts, or the numbers of the rows; a number of another kind would rather be
-    a field that an unquoted separator has split.
+    R quotes the names in the header and the row names, which differ. A field more without quotes would rather be a
+    cell that an unquoted separator has split; `first_characters` are those of the header and of the first record.
     """
-    if not records or any(len(record.fields) != width + 1 for record in records):
+    if first_characters != '""' or not records or any(len(record.fields) != width + 1 for record in records):
         return False
-    names = [record.fields[0].strip() for record in records]
-    if len(set(names)) < len(names) or all(not record.fields[-1].strip() for record in records):
-        return False
-    counted = names == [str(place) for place in range(1, len(names) + 1)]
-    return counted or first_character == '"' or not any(name.replace(".", "", 1).isdecimal() for name in names)
+    return len({record.fields[0] for record in records}) == len(records)
 
 
 def note(text: str) -> None:
@@ -198,7 +198,7 @@ class CheckedRecords(io.RawIOBase):
         self._last_line = 0  # of the last record
         self._each: Iterator[bytes] | None = None  # the rest of the file, record by record
         self._blank_lines = self._blanks = self._first_blank = 0  # lines between records, lines since the last record
-        self._n_short = self._last_short = 0
+        self._n_short = self._last_short = self._n_headers = self._first_header = 0
         self._first_short = (0, 0)  # line and number of fields
 
     def readable(self) -> bool:
@@ -227,10 +227,14 @@ class CheckedRecords(io.RawIOBase):
             lines = "blank line is" if self._blank_lines == 1 else "blank lines are"
             first = "" if self._blank_lines == 1 else "the first is "
             found.append(f"{self._path}: {self._blank_lines} {lines} skipped ({first}line {self._first_blank})")
+        if self._n_headers:
+            times = "" if self._n_headers == 1 else f", as do {self._n_headers - 1} more"
+            found.append(f"{self._path}: line {self._first_header} repeats the header{times}; skipped")
         if self._n_short:
             line, width = self._first_short
             fields = f"{width} field{'s' * (width > 1)} for {self._shape.n_fields} columns"
-            more = f", and {self._n_short - 1} more lines are short" if self._n_short > 1 else ""
+            others = "1 more line is" if self._n_short == 2 else f"{self._n_short - 1} more lines are"
+            more = f", and {others} short" if self._n_short > 1 else ""
             cut = "; the file may be cut short" if self._last_short == self._last_line else ""
             found.append(
                 f"{self._path}: line {line} has {fields}{more}; the cells missing at the end are read as empty{cut}"
@@ -244,7 +248,7 @@ class CheckedRecords(io.RawIOBase):
     def _begin(self) -> bytes:
         """Return the first bytes of the data records."""
         data = self._read()
-        data = data.removeprefix(b"\xef\xbb\xbf")
+        data = data.removeprefix(_MARK)
         place = 0
         for _ in range(self._shape.first_line - 1):
             while (found := data.find(b"\n", place)) < 0:
@@ -283,45 +287,43 @@ class CheckedRecords(io.RawIOBase):
         """Check a block of whole lines; its quotes may be irregular."""
         if not block:
             return block
+        if _MARK in block:  # files were joined
+            block = block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
         if self._shape.escape or b"\0" in block or _has_bare_return(block):
             return self._one_by_one(block)
         cells = np.frombuffer(block, dtype=np.uint8)
         newlines = cells == _NEWLINE
-        n_lines = n_records = int(np.count_nonzero(newlines))
-        inside = None
+        ends, marks = np.flatnonzero(newlines), self._marks(cells, newlines)
+        n_lines = len(ends)
         if b'"' in block:
-            quotes = cells == _QUOTE
-            inside = (np.cumsum(quotes, dtype=np.uint8) & 1).view(bool)
-            if self._shape.separator == " " or not _regular(cells, quotes, inside, ord(self._shape.separator)):
+            quotes = np.flatnonzero(cells == _QUOTE)
+            if self._shape.separator == " " or not _regular(cells, quotes, ord(self._shape.separator)):
                 return self._one_by_one(block)
-            newlines &= ~inside
-            n_records = int(np.count_nonzero(newlines))
-        if not self._is_even(cells, newlines, inside):
+            ends, marks = _outside(ends, quotes), _outside(marks, quotes)
+        repeated = self._shape.header_line and self._shape.header_line in block
+        if repeated or not self._is_even(ends, marks):
             return b"".join(self._records(iter(io.BytesIO(block))))
         self._blank_lines += self._blanks
         self._blanks = 0
         self._line += n_lines
         self._last_line = self._line - 1
-        return block if n_records else b""
+        return block
 
-    def _is_even(self, cells: np.ndarray, newlines: np.ndarray, inside: np.ndarray | None) -> bool:
-        """Return whether every line outside of quotes has the fields of the shape."""
-        separator = self._shape.separator
-        if separator == " ":
-            blank = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN)
-            gap = blank | newlines
-            marks = ~gap
-            marks[1:] &= gap[:-1]
-            each = self._shape.n_fields
-        else:
-            marks = cells == ord(separator)
-            if inside is not None:
-                marks &= ~inside
-            each = self._shape.n_fields - 1
-        ends, places = np.flatnonzero(newlines), np.flatnonzero(marks)
-        if len(places) != each * len(ends):
+    def _marks(self, cells: np.ndarray, newlines: np.ndarray) -> np.ndarray:
+        """Return the places of the separators or, between blanks, of the beginnings of the cells."""
+        if self._shape.separator != " ":
+            return np.flatnonzero(cells == ord(self._shape.separator))
+        gaps = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN) | newlines
+        marks = ~gaps
+        marks[1:] &= gaps[:-1]
+        return np.flatnonzero(marks)
+
+    def _is_even(self, ends: np.ndarray, marks: np.ndarray) -> bool:
+        """Return whether every line has the fields of the shape."""
+        each = self._shape.n_fields - (self._shape.separator != " ")
+        if len(marks) != each * len(ends):
             return False
-        return not each or bool((places[each - 1 :: each] < ends).all() and (places[each::each] > ends[:-1]).all())
+        return not each or bool((marks[each - 1 :: each] < ends).all() and (marks[each::each] > ends[:-1]).all())
 
     def _one_by_one(self, begun: bytes) -> bytes:
         """Read the rest of the file, of which `begun` comes first, record by record."""
@@ -372,7 +374,11 @@ class CheckedRecords(io.RawIOBase):
     def _record(self, fields: list[str], raw: bytes, n_lines: int) -> bytes:
         """Check one record and return it as the parser should see it."""
         shape, line = self._shape, self._line
-        if Record(line, fields).blank and shape.n_fields > 1 and not raw.strip(b" \t\r\n"):
+        if shape.header_line and raw.strip() == shape.header_line:
+            self._n_headers += 1
+            self._first_header = self._first_header or line
+            return b""
+        if Record(line, fields).blank and shape.n_fields > 1 and not raw.strip(b" \t\r\n\x1a"):
             if not self._blanks and not self._blank_lines:
                 self._first_blank = line
             self._blanks += 1
@@ -430,12 +436,20 @@ class CheckedRecords(io.RawIOBase):
 def _end_of_records(data: bytes) -> int:
     """Return the end of the last line of `data` before which all quotes are closed."""
     end = data.rfind(b"\n") + 1
-    if b'"' not in data[:end]:
+    if not data.count(b'"', 0, end) % 2:
         return end
     cells = np.frombuffer(data, dtype=np.uint8)[:end]
-    inside = (np.cumsum(cells == _QUOTE, dtype=np.uint8) & 1).view(bool)
-    ends = np.flatnonzero((cells == _NEWLINE) & ~inside)
+    ends = _outside(np.flatnonzero(cells == _NEWLINE), np.flatnonzero(cells == _QUOTE))
     return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _outside(places: np.ndarray, quotes: np.ndarray) -> np.ndarray:
+    """Return those places before which all quotes are closed."""
+    n_pairs = len(quotes) // 2
+    before = np.searchsorted(places, quotes)
+    if len(quotes) % 2 == 0 and np.array_equal(before[0::2][:n_pairs], before[1::2]):
+        return places  # none lies within quotes
+    return places[np.searchsorted(quotes, places) % 2 == 0]
 
 
 def _has_bare_return(block: bytes) -> bool:
@@ -443,16 +457,14 @@ def _has_bare_return(block: bytes) -> bool:
     return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
 
 
-def _regular(cells: np.ndarray, quotes: np.ndarray, inside: np.ndarray, separator: int) -> bool:
+def _regular(cells: np.ndarray, quotes: np.ndarray, separator: int) -> bool:
     """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it."""
-    places = np.flatnonzero(quotes)
-    opening = places[inside[places]]
-    closing = places[~inside[places]]
+    opening, closing = quotes[0::2], quotes[1::2]
     before = cells[np.maximum(opening - 1, 0)]
     after = cells[np.minimum(closing + 1, len(cells) - 1)]
     opens = (opening == 0) | (before == separator) | (before == _NEWLINE) | (before == _QUOTE)
     closes = (after == separator) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE)
-    return bool(opens.all() and closes.all())
+    return bool(len(opening) == len(closing) and opens.all() and closes.all())
 
 
 def _reason(error: csv.Error) -> str:

@@ -136,7 +136,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         reading = replace(reading, separator=said[1])
     returns = "\n" not in head and "\r" in head
     head, above = _lines_below(head, said, returns)
-    separator = reading.separator or _separator(path, head)
+    separator = reading.separator or _separator(path, head, known)
     escape = quote_escape(head, separator)
     records = text_records(head, separator, escape=escape, count=_RECORDS)
     if not records:
@@ -150,7 +150,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         body = body[:-1]
     second = body[0].fields if body else []
     header = _has_header(_points(first, separator), _points(second, separator), known)
-    row_names = header and has_row_names(len(first), body, _first_character(head, body))
+    row_names = header and has_row_names(len(first), body, _first_characters(head, records[place], body))
     if row_names:  # R's write.table: no header for the row names
         first = ["row", *first]
     if header:
@@ -160,7 +160,8 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     else:
         names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
     check_names(path, names)
-    if header and body and all(len(row.fields) < len(names) for row in body):
+    whole = not any("\n" in field for row in body for field in row.fields)  # else a quote may not be closed
+    if header and body and whole and all(len(row.fields) < len(names) for row in body):
         raise UsageError(
             f"{path}: the header has {len(names)} fields, but line {above + body[0].line + reading.skip_rows} and all "
             f"lines after it have fewer ({len(second)}); quote a name that has {separator!r} in it, or "
@@ -170,7 +171,8 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         begin = _line_after(head, separator, escape, records[place].line)
     else:
         begin = records[place].line if len(names) > 1 or place else 1
-    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header)
+    line = head.split("\n")[records[place].line - 1].strip() if header and len(names) > 1 else ""
+    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, line.encode())
     return TextLayout(separator, header, names, reading, shape)
 
 
@@ -191,8 +193,10 @@ def _line_after(head: str, separator: str, escape: str, line: int) -> int:
         return line + 1
 
 
-def _first_character(head: str, body: Sequence[Record]) -> str:
-    return head.split("\n")[body[0].line - 1].lstrip()[:1] if body else ""
+def _first_characters(head: str, header: Record, body: Sequence[Record]) -> str:
+    """Return the first characters of the lines of the header and of the first row."""
+    lines = head.split("\n")
+    return "".join(lines[record.line - 1].lstrip()[:1] for record in [header, *body[:1]])
 
 
 def read_text(
@@ -294,18 +298,23 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
         return next(islice(found, row, None), row + shape.first_line) + layout.reading.skip_rows
 
 
-def _separator(path: Path, text: str) -> str:
-    """Return the separator: a tab for .tsv, otherwise the one that splits most of the first lines evenly."""
+def _separator(path: Path, text: str, known: Collection[str] = ()) -> str:
+    """Return the separator: a tab for .tsv, otherwise the one that splits most of the first lines evenly.
+
+    It splits the first line, too, unless that is a title: then it is none of the `known` names.
+    """
     name = member_name(path).lower()
     if name.endswith(".tsv"):
         return "\t"
     records = {separator: text_records(text, separator, count=20) for separator in ",;\t|"}
-    best, share = ",", 0.0
-    width = 1
+    best, share, width = ",", 0.0, 1
+    first = text.partition("\n")[0].strip(' \t\r"')
+    title = first not in known and all(len(found[0].fields) == 1 for found in records.values() if found)
     for separator, found in records.items():
         widths = Counter(len(record.fields) for record in found)
         usual, times = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
-        if usual > 1 and (times / len(found), usual) > (share, width):
+        header = len(found[0].fields) > 1 if found else False
+        if usual > 1 and (header or title) and (times / len(found), usual) > (share, width):
             best, share, width = separator, times / len(found), usual
     if best == "," and (other := _around_decimal_commas(records)):
         return other

@@ -1,0 +1,116 @@
+"""Identifiers leave a file as they came, in every format."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.files.formats import open_table
+from pucli.data.files.writers import open_writer
+from pucli.data.ids import exact
+from pucli.data.rows.blocks import read_blocks
+
+BIG = 2**53 + 1
+
+
+def copied(path, out, rows=4, name="id"):
+    """Write the identifiers of a file in blocks, and return the lines of the CSV."""
+    with open_writer(out) as writer:
+        for table in read_blocks(path, ["a", name], keep=[name], rows=rows):
+            writer.write(pd.DataFrame({"row": np.ones(len(table.frame), dtype=int), name: table.frame[name].array}))
+    return [line.partition(",")[2] for line in out.read_text().splitlines()[1:]] if out.suffix == ".csv" else out
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "xlsx", "jsonl", "feather"])
+@pytest.mark.parametrize("place", [0, 5, 9])
+def test_integers_beside_an_empty_cell_stay_exact(kind, place, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    ids = [(10**14 if kind == "xlsx" else BIG) + i for i in range(10)]  # a sheet has 15 digits
+    ids[place] = None
+    frame = pd.DataFrame({"id": pd.array(ids, dtype="Int64"), "a": np.arange(10.0)})
+    if kind == "jsonl":
+        lines = [{"id": one, "a": float(row)} for row, one in enumerate(ids)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    elif kind == "xlsx":
+        frame.astype({"id": object}).where(frame.notna(), None).to_excel(path, index=False)
+    else:
+        {"parquet": frame.to_parquet, "csv": lambda p: frame.to_csv(p, index=False), "feather": frame.to_feather}[kind](
+            path
+        )
+    wanted = ["" if one is None else str(one) for one in ids]
+    assert copied(path, tmp_path / "o.csv") == wanted
+    back = pd.read_parquet(copied(path, tmp_path / "o.parquet"))["id"]
+    assert ["" if pd.isna(one) else str(one) for one in back.astype(object)] == wanted
+
+
+@pytest.mark.parametrize("out", ["o.csv", "o.parquet"])
+def test_identifiers_that_are_first_all_empty(out, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,a\n" + ",1\n" * 8 + "007,2\n" * 4)
+    copied(path, tmp_path / out)
+    read = pd.read_csv(tmp_path / out, dtype=str) if out.endswith("csv") else pd.read_parquet(tmp_path / out)
+    assert read["id"].isna().sum() == 8
+    assert read["id"].tolist()[8:] == ["007"] * 4
+
+
+def test_words_and_codes_stay(tmp_path):
+    ids = ["TRUE", "01", "1e5", "+49", "=x", "NA", "null", "1.0", "да", "8192"]
+    pd.DataFrame({"id": ids, "a": 1.0}).to_csv(tmp_path / "t.csv", index=False)
+    assert copied(tmp_path / "t.csv", tmp_path / "o.csv") == ids
+    pd.DataFrame({"id": pd.Categorical(ids), "a": 1.0}).to_parquet(tmp_path / "t.parquet")
+    assert copied(tmp_path / "t.parquet", tmp_path / "o.csv") == ids
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"),
+    [
+        (pd.Series([8192.0, np.nan, 0.5]), ["8192", None, "0.5"]),
+        (pd.Series(pd.Categorical([3, 1, None])), ["3", "1", None]),
+        (pd.Series([True, None], dtype=object), ["True", None]),
+        (pd.Series(pd.to_datetime(["2024-01-01", None])), ["2024-01-01 00:00:00", None]),
+        (pd.Series([b"x", "", None]), ["x", None, None]),
+        (pd.Series([None, None], dtype=object), [None, None]),
+        (pd.Series([2**70, 1], dtype=object), [str(2**70), "1"]),
+    ],
+)
+def test_every_kind_of_cell_is_exact(column, texts):
+    found = exact(column)
+    assert [None if pd.isna(one) else str(one) for one in found] == texts
+
+
+def test_nested_cells_are_refused(tmp_path):
+    pd.DataFrame({"id": [{"a": 1}, {"a": 2}], "a": [1, 2]}).to_parquet(tmp_path / "t.parquet")
+    for read in (lambda p: open_table(p, None, keep=["id"]), lambda p: list(read_blocks(p, ["id"], keep=["id"]))):
+        with pytest.raises(UsageError, match=r"t.parquet: column 'id' holds lists or structs"):
+            read(tmp_path / "t.parquet")
+
+
+def test_an_index_in_parquet_is_a_column(tmp_path):
+    frame = pd.DataFrame({"id": ["x", "y", "z"], "part": [1, 2, 3], "a": [1.0, 2.0, 3.0]})
+    path = tmp_path / "t.parquet"
+    frame.set_index("id").to_parquet(path)
+    assert set(open_table(path, None).frame.columns) == {"id", "part", "a"}
+    assert copied(path, tmp_path / "o.csv") == ["x", "y", "z"]
+    frame.set_index(["id", "part"]).to_parquet(path)
+    assert copied(path, tmp_path / "o.csv", rows=2, name="part") == ["1", "2", "3"]
+    frame.set_index(pd.RangeIndex(10, 40, 10, name="step")).to_parquet(path)
+    assert copied(path, tmp_path / "o.csv", rows=2, name="step") == ["10", "20", "30"]
+    frame[["a"]].set_index(pd.Index([5, 9, 7])).to_parquet(path)
+    with pytest.warns(UserWarning, match="the index without a name is left out; --id __index_level_0__ copies it"):
+        assert list(open_table(path, None).frame.columns) == ["a"]
+    assert copied(path, tmp_path / "o.csv", name="__index_level_0__") == ["5", "9", "7"]
+
+
+def test_two_columns_of_one_name_in_parquet_are_named(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    table = pa.table([pa.array([1]), pa.array([2])], names=["age", "age"])
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    for read in (lambda p: open_table(p, None), lambda p: list(read_blocks(p, ["age"]))):
+        with pytest.raises(UsageError, match="two columns are named 'age'"):
+            read(tmp_path / "t.parquet")

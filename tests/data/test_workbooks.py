@@ -1,0 +1,113 @@
+"""Sheets of workbooks: no row, column or cell is lost without a word."""
+
+from __future__ import annotations
+
+import datetime
+
+import openpyxl
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.files.formats import open_table
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    """Return a function that writes rows to a workbook, after `change(book)`, and reads its table."""
+
+    def read(rows, label="y", change=None, **options):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        if change is not None:
+            change(book)
+        book.save(tmp_path / "t.xlsx")
+        return open_table(tmp_path / "t.xlsx", label, **options)
+
+    return read
+
+
+def test_empty_columns_and_header_cells_are_kept(sheet):
+    with pytest.warns(UserWarning, match="column C has cells but no name in the header; it is called 'Unnamed: 2'"):
+        frame = sheet([["a", "none", None, "y", None], [1, None, 5, 0, None], [2, None, 6, 1, None]]).frame
+    assert list(frame.columns) == ["a", "none", "Unnamed: 2", "y"]
+    assert frame["none"].isna().all()
+
+
+def test_columns_of_one_name_are_refused(sheet):
+    with pytest.raises(UsageError, match="two columns are named 'a'"):
+        sheet([["a", "a", "y"], [1, 2, 0]])
+
+
+def test_blank_rows_and_rows_above_the_header_are_said_and_counted(sheet):
+    with pytest.warns(UserWarning) as said:
+        table = sheet([["Report"], [], ["a", "y"], [1, 0], [], [2, 1]])
+    assert [str(one.message).partition(": ")[2] for one in said] == [
+        "sheet 'Sheet': the header is row 3; what stands above it is skipped",
+        "sheet 'Sheet': 1 blank row is skipped (row 5)",
+    ]
+    assert (table.frame["a"].tolist(), table.place(1)) == ([1, 2], "row 6 of sheet 'Sheet'")
+
+
+def test_formulas_without_results_and_merged_cells_are_said(sheet):
+    def merge(book):
+        book.active.merge_cells("A2:A3")
+
+    with pytest.warns(UserWarning) as said:
+        frame = sheet([["a", "ratio", "y"], [1, "=A2/2", 0], [None, "=A3/2", 1]], change=merge).frame
+    texts = " ".join(str(one.message) for one in said)
+    assert "2 cells have formulas without a stored result, the first in B2, read as empty" in texts
+    assert "a range is merged (A2:A3); the value stands in the first cell alone" in texts
+    assert list(frame.columns) == ["a", "ratio", "y"]
+
+
+def test_errors_are_empty_and_said(sheet):
+    with pytest.warns(UserWarning, match=r"1 cell holds an error, read as empty \(#DIV/0! in column 'a'\)"):
+        frame = sheet([["a", "y"], ["#DIV/0!", 0], [2, 1]]).frame
+    assert frame["a"].isna().tolist() == [True, False]
+
+
+def test_a_hidden_sheet_is_not_read_and_others_are_named(sheet):
+    def hide(book):
+        shown = book.create_sheet("shown")
+        shown.append(["a", "y"])
+        shown.append([5, 1])
+        book.create_sheet("last").append(["x"])
+        book.active.sheet_state = "hidden"
+
+    with pytest.warns(UserWarning, match="sheet 'Sheet' is hidden; sheet 'shown' is read instead"):
+        table = sheet([["b", "y"], [1, 0]], change=hide)
+    assert table.frame["a"].tolist() == [5]
+    assert "sheet 'shown' was read, the others are 'last' (--sheet NAME)" in table.naming
+    assert sheet([["b", "y"], [1, 0]], "y", hide, sheet="Sheet").frame["b"].tolist() == [1]
+
+
+def test_cells_are_kept_as_the_sheet_shows_them(sheet):
+    def codes(book):
+        for row in (2, 3):
+            book.active.cell(row, 1).number_format = "00000"
+
+    rows = [["code", "key", "y"], [123, 900719925474099, True], [456, None, False], [None, 8192.0, None]]
+    frame = sheet(rows, change=codes, keep=["code", "key"]).frame
+    assert frame["code"].tolist()[:2] == ["00123", "00456"]
+    assert frame["key"].tolist()[::2] == ["900719925474099", "8192"]
+    assert frame["y"].tolist()[:2] == ["TRUE", "FALSE"]
+    assert frame.isna().sum().tolist() == [1, 1, 1]
+
+
+def test_kinds_of_cells(sheet):
+    day = datetime.datetime(2024, 5, 6)
+    frame = sheet([["n", "f", "d", "t", "y"], [1, 1.5, day, "x", 0], [2, 2, day, "007", 1]]).frame
+    assert [frame[name].dtype.kind for name in "nfd"] == ["i", "f", "M"]
+    assert frame["t"].tolist() == ["x", "007"]
+
+
+def test_a_far_cell_costs_nothing_and_a_header_alone_has_no_rows(sheet):
+    def far(book):
+        book.active.cell(1_000_000, 16_384, 7)
+
+    with pytest.warns(UserWarning, match="called 'Unnamed: 16383'"):
+        frame = sheet([["a", "y"], [1, 0]], change=far).frame
+    assert frame.shape == (2, 3)
+    frame = sheet([["a", "y"]]).frame
+    assert (list(frame.columns), len(frame)) == (["a", "y"], 0)
