@@ -73,7 +73,7 @@ def test_the_line_is_told_from_a_pipe_and_far_from_the_beginning(tmp_path):
 def test_separators_at_the_end_of_lines_are_no_columns(tmp_path, text):
     frame = read(tmp_path, text)
     assert list(frame.columns) == ["y", "a"]
-    assert cells(frame) == [["0", 1], ["1", 2]]
+    assert cells(frame) == [[0, 1], [1, 2]]
 
 
 def test_short_lines_are_filled_and_said(tmp_path):
@@ -81,7 +81,7 @@ def test_short_lines_are_filled_and_said(tmp_path):
         UserWarning, match="line 3 has 1 field for 2 columns, and 1 more line is short.*may be cut short"
     ):
         frame = read(tmp_path, "y,a\n0,1\n1\n0,5\n1")
-    assert cells(frame) == [["0", 1], ["1", None], ["0", 5], ["1", None]]
+    assert cells(frame) == [[0, 1], [1, None], [0, 5], [1, None]]
     with pytest.warns(UserWarning, match=r"line 4 has 1 field for 3 columns; the cells .* empty$"):
         frame = read(tmp_path, "id;y;a\n1;0;1\n2;1;2\n--- page 2 ---\n3;0;1\n4;0;2\n5;1;1\n")
     assert len(frame) == 6
@@ -133,7 +133,7 @@ def test_what_stands_above_the_header_is_skipped_and_said(tmp_path, above):
     text = above + "id,a,y\n07,5,0\n08,6,1\n"
     with pytest.warns(UserWarning, match=f"the table begins in line {above.count(chr(10)) + 1}"):
         frame = read(tmp_path, text, keep=["id"])
-    assert cells(frame) == [["07", 5, "0"], ["08", 6, "1"]]
+    assert cells(frame) == [["07", 5, 0], ["08", 6, 1]]
     with pytest.warns(UserWarning, match="the table begins in line"):
         [table] = read_blocks(tmp_path / "rows.csv", ["a", "id"], keep=["id"])
     assert table.frame["id"].tolist() == ["07", "08"]
@@ -181,7 +181,7 @@ def test_cells_over_several_lines_do_not_hide_the_separator(tmp_path):
 
 def test_quoted_names_in_a_file_separated_by_blanks(tmp_path):
     frame = read(tmp_path, '"two words"  a y\n"x y" 1 0\nz   2\t1  \n', name="rows.txt")
-    assert cells(frame) == [["x y", 1, "0"], ["z", 2, "1"]]
+    assert cells(frame) == [["x y", 1, 0], ["z", 2, 1]]
 
 
 def test_columns_without_a_name_are_numbered(tmp_path):

@@ -29,6 +29,7 @@ from pucli.data.files.text.text_files import (
     SUFFIXES,
     UNNAMED,
     check_names,
+    is_plain,
     is_text_table,
     line_of,
     read_text,
@@ -161,7 +162,8 @@ def _table(
         head = text_head(path, how)
         layout = text_layout(path, head, known, how)
         check_fits(path, cells_of_text(path, head, layout.separator))
-        as_text = {*as_text, *how.formed, *([] if label is None else [label])}
+        written = label is not None and not is_plain(head, layout, label)  # numbers are read in less time
+        as_text = {*as_text, *how.formed, *([str(label)] if written else [])}
         [frame] = read_text(path, layout, as_text=as_text, ids=ids)
         unnamed = [name for name in frame.columns if name.startswith(UNNAMED) and name not in known]
         frame = frame.drop(columns=[name for name in unnamed if frame[name].isna().all()])

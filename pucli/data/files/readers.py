@@ -21,6 +21,8 @@ from pucli.data.schema import Column, Reader
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pucli.data.files.text.records import CheckedRecords
+
 _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 
 
@@ -67,11 +69,12 @@ def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
     )
 
 
-def read_csv(path: Path | IO[bytes], **options: Any) -> pd.DataFrame:
+def read_csv(path: Path | IO[bytes] | CheckedRecords, **options: Any) -> pd.DataFrame:
     """Read a text table with every number rounded to the nearest double, as pandas does from 3.1."""
     import pandas as pd
 
-    frame: pd.DataFrame = pd.read_csv(path, low_memory=False, index_col=False, skipinitialspace=True, **options)
+    source: Any = path
+    frame: pd.DataFrame = pd.read_csv(source, low_memory=False, index_col=False, skipinitialspace=True, **options)
     return frame
 
 

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -171,7 +171,7 @@ def note(text: str) -> None:
     warnings.warn(text, stacklevel=2)
 
 
-class CheckedRecords(io.RawIOBase):
+class CheckedRecords:
     """Data records of a text file as a stream for a parser, each with as many fields as the `shape` says.
 
     Parameters
@@ -192,7 +192,7 @@ class CheckedRecords(io.RawIOBase):
 
     def __init__(self, source: IO[bytes], path: Path, shape: Shape, before: int = 0) -> None:
         self._source, self._path, self._shape = source, path, shape
-        self._ready: memoryview | bytes = b""
+        self._ready = b""
         self._rest, self._begun, self._ended = b"", False, False
         self._line = before + shape.first_line
         self._last_line = 0  # of the last record
@@ -201,24 +201,21 @@ class CheckedRecords(io.RawIOBase):
         self._n_short = self._last_short = self._n_headers = self._first_header = 0
         self._first_short = (0, 0)  # line and number of fields
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with checked records."""
+    def read(self, size: int) -> bytes:
+        """Return at most `size` bytes of checked records; pandas takes them as UTF-8 without decoding them first."""
         while not self._ready:
             if self._ended:
-                return 0
-            self._ready = memoryview(self._next())
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
+                return b""
+            self._ready = self._next()
+        if len(self._ready) <= size:
+            found, self._ready = self._ready, b""
+        else:
+            found, self._ready = self._ready[:size], self._ready[size:]
+        return found
 
-    def tell(self) -> int:  # type: ignore[override]
-        """Refuse to tell a position."""
-        raise io.UnsupportedOperation("tell")
+    def __iter__(self) -> Iterator[bytes]:
+        """Refuse to be read by lines; pandas asks for the method alone."""
+        raise io.UnsupportedOperation("lines")
 
     def notes(self) -> list[str]:
         """Return which lines were skipped or filled, once all records are read."""
@@ -287,7 +284,7 @@ class CheckedRecords(io.RawIOBase):
         """Check a block of whole lines; its quotes may be irregular."""
         if not block:
             return block
-        if _MARK in block:  # files were joined
+        if _MARK[:1] in block and _MARK in block:  # files were joined
             block = block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
         if self._shape.escape or b"\0" in block or _has_bare_return(block):
             return self._one_by_one(block)
@@ -300,7 +297,8 @@ class CheckedRecords(io.RawIOBase):
             if self._shape.separator == " " or not _regular(cells, quotes, ord(self._shape.separator)):
                 return self._one_by_one(block)
             ends, marks = _outside(ends, quotes), _outside(marks, quotes)
-        repeated = self._shape.header_line and self._shape.header_line in block
+        header = self._shape.header_line
+        repeated = header and (b"\n" + header in block or block.startswith(header))
         if repeated or not self._is_even(ends, marks):
             return b"".join(self._records(iter(io.BytesIO(block))))
         self._blank_lines += self._blanks
@@ -436,7 +434,7 @@ class CheckedRecords(io.RawIOBase):
 def _end_of_records(data: bytes) -> int:
     """Return the end of the last line of `data` before which all quotes are closed."""
     end = data.rfind(b"\n") + 1
-    if not data.count(b'"', 0, end) % 2:
+    if b'"' not in data or not data.count(b'"', 0, end) % 2:
         return end
     cells = np.frombuffer(data, dtype=np.uint8)[:end]
     ends = _outside(np.flatnonzero(cells == _NEWLINE), np.flatnonzero(cells == _QUOTE))
@@ -449,7 +447,8 @@ def _outside(places: np.ndarray, quotes: np.ndarray) -> np.ndarray:
     before = np.searchsorted(places, quotes)
     if len(quotes) % 2 == 0 and np.array_equal(before[0::2][:n_pairs], before[1::2]):
         return places  # none lies within quotes
-    return places[np.searchsorted(quotes, places) % 2 == 0]
+    kept: np.ndarray = places[np.searchsorted(quotes, places) % 2 == 0]
+    return kept
 
 
 def _has_bare_return(block: bytes) -> bool:

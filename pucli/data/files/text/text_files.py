@@ -46,6 +46,7 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
 UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
 _RECORDS = 2000  # from which the layout is inferred
 _AS_IT_IS = Reading()
 _NA = [
@@ -164,8 +165,8 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     if header and body and whole and all(len(row.fields) < len(names) for row in body):
         raise UsageError(
             f"{path}: the header has {len(names)} fields, but line {above + body[0].line + reading.skip_rows} and all "
-            f"lines after it have fewer ({len(second)}); quote a name that has {separator!r} in it, or "
-            "name each column once"
+            f"lines after it have fewer ({len(second)}); quote a name that has {separator!r} in it, or correct the "
+            "header"
         )
     if header:
         begin = _line_after(head, separator, escape, records[place].line)
@@ -245,7 +246,7 @@ def read_text(
     records = CheckedRecords(source, path, layout.shape, before=layout.reading.skip_rows)
     try:
         found: Any = read_csv(
-            io.BufferedReader(records, 2**18),
+            records,
             sep=r"\s+" if layout.separator == " " else layout.separator,
             header=None,
             names=layout.names,
@@ -262,6 +263,21 @@ def read_text(
         yield pd.DataFrame(columns=names, dtype=object)
     for skipped in records.notes():
         note(skipped)
+
+
+def is_plain(head: str, layout: TextLayout, name: str) -> bool:
+    """Return whether the first cells of a column are whole numbers as pandas writes them, or empty."""
+    if name not in layout.names:
+        return False
+    position, shape = layout.names.index(name), layout.shape
+    head = head.replace("\r", "\n") if shape.returns else head
+    records = text_records(head, shape.separator, escape=shape.escape, count=_RECORDS)
+    cells = {
+        record.fields[position].strip()
+        for record in records
+        if record.line >= shape.first_line and len(record.fields) > position
+    }
+    return all(cell in _NA or _WHOLE.fullmatch(cell) for cell in cells)
 
 
 def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
