@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.errors import UsageError
-from pucli.data.labels import positive_of_two
 from pucli.metrics.pu import Denominator, pu_counts, puf
 
 __all__ = ["pu_auc_scorer", "puf_scorer"]
@@ -116,14 +115,9 @@ def _pu_auc_of_labels(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def _positive_of_labels(y_true: ArrayLike, y_pred: ArrayLike) -> Any:
-    """Return the positive one of the labels; 1 of 0 and 1 even if only one of them occurs."""
+    """Return the last of the labels in sorted order, as scikit-learn does; 1 of 0 and 1 even if only one occurs."""
     labels = np.unique(np.concatenate([np.asarray(y_true), np.asarray(y_pred)])).tolist()
-    if len(labels) == 1:
-        return 1 if labels[0] in (0, -1) else labels[0]
-    found = positive_of_two(*labels) if isinstance(labels[0], str) else labels[-1]
-    if found is None:
-        raise UsageError(f"the labels are {labels[0]!r} and {labels[1]!r}; give y as 1 and 0 (pos_label is not known)")
-    return found
+    return 1 if labels in ([0], [-1]) else labels[-1]
 
 
 def _as_scorer(function: Any, of_labels: Callable[..., float]) -> None:
