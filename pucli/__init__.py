@@ -19,17 +19,29 @@ from typing import TYPE_CHECKING, Any
 
 from pucli.core.version import __version__
 
-__all__ = ["AutoPU", "__version__", "load_dataset", "load_model", "save_model", "show_versions", "split", "tune"]
+__all__ = [
+    "AutoPU",
+    "CalibratedPU",
+    "__version__",
+    "load_dataset",
+    "load_model",
+    "save_model",
+    "show_versions",
+    "split",
+    "tune",
+]
 
 if TYPE_CHECKING:
     from pucli.data.catalogue.datasets import load_dataset
     from pucli.data.splits.scenarios import make_split as split
     from pucli.estimators.auto.auto_pu import AutoPU
+    from pucli.models.calibrated import CalibratedPU
     from pucli.models.saved import load_model, save_model
     from pucli.runner.versions import show_versions
     from pucli.tuning.search import tune
 
 _HOME = {
+    "CalibratedPU": "pucli.models.calibrated:CalibratedPU",
     "AutoPU": "pucli.estimators.auto.auto_pu:AutoPU",
     "load_dataset": "pucli.data:load_dataset",
     "load_model": "pucli.models.saved:load_model",

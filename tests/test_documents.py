@@ -99,7 +99,7 @@ def commands(block: str):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_the_code_of_a_page_runs(page, pucli, monkeypatch):
+def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
     mirror = ROOT.parent / "shared" / "data" / "uci"
     if mirror.is_dir():
         monkeypatch.setenv("PUCLI_MIRROR", str(mirror))

@@ -111,7 +111,7 @@ class Backend:
         return runner.each(write, list(of_file.items()))
 
 
-def train_in_blocks(
+def train_in_blocks(  # noqa: PLR0913
     out: Output,
     entry: Method,
     where: Rows,

@@ -301,7 +301,7 @@ def _fit_all(
     return fitted, by_fold
 
 
-def _boosted(
+def _boosted(  # noqa: PLR0913
     runner: Runner, client: Any, blocks: Sequence[Block], columns: Columns, views: Views, n_p: int, n: int, whole: bool,
     seed: int,
 ) -> tuple[FittedMember, list[TreeSum]]:  # fmt: skip

@@ -101,7 +101,7 @@ class RunSummary:
         return {**asdict(self), "folder": str(self.folder)}
 
 
-def run(
+def run(  # noqa: PLR0913
     experiment: Experiment,
     *,
     profile: str = "full",

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, TypedDict, cast
 
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
-from pucli.runner.cells import Cell, CellResult, json_values
+from pucli.runner.cells import Cell, CellResult
 from pucli.runner.stored_rows import DamagedRowError, check_row, checksum
 
 STORE = "store.sqlite"

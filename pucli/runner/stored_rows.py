@@ -34,7 +34,7 @@ def checksum(values: Mapping[str, Any], provenance: str) -> str:
     return hashlib.sha256(json.dumps([plain, provenance], sort_keys=True).encode()).hexdigest()
 
 
-def check_row(row: Mapping[str, Any]) -> None:
+def check_row(row: Mapping[str, Any]) -> None:  # noqa: C901
     """Raise DamagedRowError unless a row has the types of `StoredRow`, finite metrics and those in their range."""
     for name in _TEXTS:
         if not isinstance(row[name], str):

@@ -197,7 +197,7 @@ class _Search:
         )
 
 
-def tune(
+def tune(  # noqa: PLR0913
     method: str,
     X: Floats,
     s: AnyArray,

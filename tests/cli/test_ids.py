@@ -61,5 +61,5 @@ def test_characters_that_stdout_lacks_do_not_become_escapes(monkeypatch):
         assert any("written as UTF-8" in text for text in out.warnings)
     assert raw.getvalue() == "id\nä\n".encode("cp1252") + "да\n".encode()
     monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO(), encoding="cp1252", errors="backslashreplace"))
-    with pytest.raises(RunError, match="the terminal has the encoding cp1252.*--out"):
+    with pytest.raises(RunError, match=r"the terminal has the encoding cp1252.*--out"):
         Output(as_json=False, quiet=False).data("да")

@@ -101,7 +101,7 @@ def _within(node: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, ast.AST]
                     yield from _within(child, node)
 
 
-def _changes(node: ast.expr, parent: ast.AST) -> Iterator[tuple[str, str]]:
+def _changes(node: ast.expr, parent: ast.AST) -> Iterator[tuple[str, str]]:  # noqa: C901
     """Yield (kind, new text) for an expression."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])

@@ -36,7 +36,7 @@ pucli auto --data customers.csv --label bought --positive yes --labelling sar
 """
 
 
-def command(
+def command(  # noqa: C901, PLR0913, PLR0915
     out: Output,
     where: opt.Rows,
     cut: CutOptions,

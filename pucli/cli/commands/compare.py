@@ -22,7 +22,7 @@ pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metri
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     reading: opt.ReadingOptions,
     methods: Annotated[

@@ -30,7 +30,7 @@ pucli evaluate --model wifi.model --dataset wifi
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
     reading: opt.ReadingOptions,

@@ -20,7 +20,7 @@ pucli new experiment my-table --dataset breast-cancer --method gllc --method svc
 KINDS = ("method", "dataset", "experiment")
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     kind: Annotated[
         str,

@@ -36,7 +36,7 @@ zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parq
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
     data: Annotated[
@@ -239,7 +239,7 @@ def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[
     """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
     from pucli.data.rows.tables import NoRows
-    from pucli.models.fitting import imputed, log_density, takes_missing, checked_scores
+    from pucli.models.fitting import checked_scores, imputed, log_density, takes_missing
 
     fills = takes_missing(saved.method)
     columns = ["row", "log_likelihood", *(saved.feature_names if fills else [])]

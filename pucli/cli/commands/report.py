@@ -20,7 +20,7 @@ pucli report --all
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     experiment: Annotated[
         str | None,

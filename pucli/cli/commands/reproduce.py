@@ -27,7 +27,7 @@ pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     experiment: opt.ExperimentName,
     profile: opt.Profile = "full",

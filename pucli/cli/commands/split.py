@@ -18,7 +18,7 @@ pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     name: Annotated[
         str,

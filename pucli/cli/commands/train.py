@@ -32,7 +32,7 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
     where: opt.Rows,

@@ -28,7 +28,7 @@ pucli tune --method gllc --data customers.csv --label bought --positive yes --cv
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
     where: opt.Rows,

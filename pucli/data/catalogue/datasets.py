@@ -79,7 +79,7 @@ def content_hash(X: AnyArray, y: AnyArray) -> str:
     return digest.hexdigest()
 
 
-def load_dataset(
+def load_dataset(  # noqa: PLR0913
     name: str,
     *,
     rng: np.random.Generator | None = None,

@@ -236,7 +236,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
-def _texts(column: pd.Series, decimal: str = "") -> Column:
+def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
     """Describe a column that does not have a numeric type."""
     name = str(column.name)
     codes, texts = coded(column)

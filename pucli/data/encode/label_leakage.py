@@ -24,7 +24,7 @@ JUDGED = 20_000  # maximum number of labelled and of other rows used to look for
 LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
 
 
-def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column], hidden: bool = False) -> dict[str, str]:
+def leaks(frame: pd.DataFrame, labelled: np.ndarray, columns: Sequence[Column], hidden: bool = False) -> dict[str, str]:  # noqa: C901
     """Find columns that probably leak the label.
 
     Parameters

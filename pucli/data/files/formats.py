@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -384,7 +384,9 @@ def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
 
     X, y, first = _svmlight(path, how)
     width = max([X.shape[1], *(int(name) for name in known if name.isdecimal() and int(name) <= MOST_FEATURES)])
-    check_filled(path, X.shape[0], width, X.nnz, "a method that keeps rows sparse reads it (`pucli train --method blssvm`)")
+    check_filled(
+        path, X.shape[0], width, X.nnz, "a method that keeps rows sparse reads it (`pucli train --method blssvm`)"
+    )
     check_fits(path, float(X.shape[0]) * width)
     X.resize(X.shape[0], width)  # a feature that no row has is zero
     frame = label_frame(X.toarray(), y, [str(i) for i in range(1, width + 1)])

@@ -22,7 +22,6 @@ from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.text_files import (
     SUFFIXES,
     TextLayout,
-    check_names,
     head_text,
     line_of,
     read_head,

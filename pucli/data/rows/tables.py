@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LARGEST = 1e150
 
 
-def read_table(
+def read_table(  # noqa: PLR0913
     path: str | Path | Sequence[Path],
     *,
     label: str | None = None,

@@ -43,7 +43,6 @@ from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.gaussians import GAUSSIAN_ERROR, gaussian_share
 from pucli.solvers.ensemble.hidden_share import estimate_prior
 from pucli.solvers.ensemble.members import Member
 from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
@@ -51,6 +50,7 @@ from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
 from pucli.solvers.ensemble.threshold import GOALS, SHARES, Cut, check_wanted, expected_f1, make_cut, recall_curve
+from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
 LABELLINGS = ("scar", "sar")
@@ -181,7 +181,7 @@ class AutoPU(PUClassifier):
         "propensity_": Array("n", low=0.0, high=1.0 + 1e-9),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         *,
         scenario: str = "case-control",
@@ -344,7 +344,7 @@ class AutoPU(PUClassifier):
         found = replace(found, labelled=share)
         if self.labelling == "scar":  # if clear positives are labelled first, the estimate is not too high
             found = found.less_overlap(float(auc(self._positive, self._population)))
-            hidden = vars(self).pop("_gaussian_share", None)
+            hidden = self.__dict__.pop("_gaussian_share", None)
             if hidden is not None:
                 found = found.at(hidden, GAUSSIAN_ERROR)
         self.prior_estimate_, self.prior_ = found, found.value

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pucli.core.saved_state import STATEMENT, Flag, State, Whole
 from pucli.core.memory import check_fit
+from pucli.core.saved_state import STATEMENT, Flag, State, Whole
 
 # Rounding that costs more than this share of the objective is added to the gap.
 ROUNDING = 1e-11

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
-from pucli.core.saved_state import PORTION, Labels, Optional, State, ANY_PORTION
+from pucli.core.saved_state import ANY_PORTION, PORTION, Labels, Optional, State
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified

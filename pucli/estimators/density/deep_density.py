@@ -121,7 +121,7 @@ class DeepDensity(Certified, BaseEstimator):
         "_validation": Array("n", "m"),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         latent_dim: int = 2,
         *,

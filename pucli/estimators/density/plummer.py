@@ -102,7 +102,7 @@ class PlummerAutoencoder(AutoEncoder):
         "eps": [POSITIVE],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         latent_dim: int = 2,
         *,

@@ -132,7 +132,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         "random_state": ["random_state"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         prior: float | None = None,
         lam: float | str = "scale",

@@ -145,7 +145,7 @@ class ElasticGLPUAL(PUClassifier):
         "intercept_": Scalar(),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         lam1: float | str = "scale",
         lam2: float | str = "scale",
@@ -299,7 +299,7 @@ class EKFGLPUAL(PUClassifier):
         "selected_": Array("m", dtype="?"),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         lam1: float | str = "scale",
         lam2: float | str = "scale",

@@ -109,7 +109,7 @@ class FeatureModel(PUClassifier):
     def _keep_coef(self, coef: Floats) -> None:
         """Keep coefficients, the last of which is the intercept."""
         self.coef_, self.intercept_ = coef[:-1], float(coef[-1])
-        basis = vars(self).pop("_basis", None)
+        basis = self.__dict__.pop("_basis", None)
         if basis is not None:
             self.coef_ = basis @ self.coef_
 

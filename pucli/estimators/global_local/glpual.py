@@ -210,7 +210,7 @@ class GLPUAL(_GlobalLocal):
         "max_iter": [FROM_ONE, None],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         lam: float | str = "scale",
         c_p: float = 1.0,
@@ -313,7 +313,7 @@ class GLLC(_GlobalLocal):
     _squared = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         lam: float | str = "scale",
         c_p: float = 1.0,

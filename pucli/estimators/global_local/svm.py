@@ -119,7 +119,7 @@ class BSVM(WeightedPU):
         "dual_coef_": Array("s"),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         lam: float | str = "scale",
         c_p: float = 1.0,

@@ -18,8 +18,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import Floats, Ints
-from pucli.core.saved_state import Array, State
 from pucli.core.memory import check_memory
+from pucli.core.saved_state import Array, State
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState

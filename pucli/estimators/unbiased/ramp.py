@@ -106,7 +106,7 @@ class RampPU(KernelPU):
         "objectives_": Array("rounds", finite=False),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         prior: float | None = None,
         lam: float | str = "scale",

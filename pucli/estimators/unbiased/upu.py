@@ -187,7 +187,7 @@ class NNPU(_NetworkPU):
         "gamma": [SHARE],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         prior: float | None = None,
         hidden: int = 100,
@@ -313,7 +313,7 @@ class UPU(_NetworkPU, FeatureModel):
         "max_iter": [FROM_ONE],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         prior: float | None = None,
         loss: str = "sigmoid",

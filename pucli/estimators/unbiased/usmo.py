@@ -143,7 +143,7 @@ class USMO(KernelPU):
         "trace_": Array("lines", 3, finite=False),
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         prior: float | None = None,
         lam: float | str = "scale",

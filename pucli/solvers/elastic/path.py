@@ -31,7 +31,7 @@ def _start(inverse: Floats, V: Floats, half_b: Floats, lower: Floats, upper: Flo
 
 
 @njit(cache=True)
-def elastic_path(
+def elastic_path(  # noqa: PLR0913
     Z: Floats,
     labelled: Bools,
     edge_i: Ints,

@@ -18,7 +18,6 @@ from pucli.core.arrays import AnyArray
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.gaussians import GAUSSIAN_ERROR, gaussian_share
 from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, resampled
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.ranking import auc
@@ -26,6 +25,7 @@ from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
+from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
 ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 
 # Labelled rows are copies if they are equal so many times as often as unlabeled ones, as positives alone hardly are, or
 # as rows with independent features.
@@ -73,7 +73,7 @@ def _equal_rows(X: Floats, labelled: Bools) -> Ints | None:
     return np.unique(found, return_inverse=True)[1]
 
 
-def _pairs(counts: Floats) -> float:
+def _pairs(counts: AnyArray) -> float:
     """Return the share of pairs of rows that are equal."""
     n = counts.sum()
     return float((counts * (counts - 1.0)).sum() / max(n * (n - 1.0), 1.0))

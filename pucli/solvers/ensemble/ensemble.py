@@ -66,7 +66,7 @@ class Ensemble:
         return total / len(self.members)
 
 
-def fit_members(
+def fit_members(  # noqa: PLR0913
     members: Sequence[Member],
     views: Views,
     X: np.ndarray,

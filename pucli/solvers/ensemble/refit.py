@@ -74,7 +74,7 @@ class Refitted:
         return self.scale.of(self.ensemble.score(X))
 
 
-def refit(
+def refit(  # noqa: PLR0913
     members: Sequence[Member],
     ensemble: Ensemble,
     X: np.ndarray,

@@ -76,7 +76,8 @@ def _grouped_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generator,
         there = filled @ (shares[group] > 0.0)  # the kinds of rows that the group has
         home[group] = np.argmin(there)
         filled[home[group]] += shares[group]
-    return home[groups]
+    found: np.ndarray = home[groups]
+    return found
 
 
 def number_of_folds(labelled: np.ndarray, groups: np.ndarray | None = None) -> int:

@@ -106,7 +106,7 @@ def expected_f1(
     return mean
 
 
-def make_cut(
+def make_cut(  # noqa: PLR0913
     goal: str,
     wanted: float | None,
     positive: np.ndarray,

@@ -234,7 +234,7 @@ def _best_of_histogram(
 
 
 @njit(cache=True, nogil=True)
-def _split(
+def _split(  # noqa: PLR0913
     bins: AnyArray,
     rows: Ints,
     gradient: Floats,
@@ -271,7 +271,7 @@ def _split(
 
 
 @njit(cache=True, nogil=True)
-def grow(
+def grow(  # noqa: PLR0913
     bins: AnyArray,
     rows: Ints,
     gradient: Floats,

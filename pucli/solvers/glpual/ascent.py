@@ -31,7 +31,7 @@ NEWTON_SCALE = 1.0
 
 
 @njit(cache=True)
-def box_ascent_weights(
+def box_ascent_weights(  # noqa: C901
     Y: Floats, v: Floats, a: Floats, upper: float, constant: float, half_b: Floats, tol: float, max_iter: int
 ) -> tuple[int, float, float]:
     """Ascend with the coefficients v = Y'a - 2 half_b kept up to date, for more labelled rows than features.

@@ -130,7 +130,7 @@ def _start(C: Floats, Zp: Floats, half_b: Floats, a: Floats, c_p: float, Y: Floa
 
 
 @njit(cache=True)
-def linear_path(
+def linear_path(  # noqa: PLR0913
     Z: Floats,
     labelled: Bools,
     edge_i: Ints,

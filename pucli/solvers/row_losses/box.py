@@ -56,7 +56,7 @@ def row_loss(t: float, lower: float, upper: float, kink: float) -> float:
 
 
 @njit(cache=True)
-def ascend(
+def ascend(  # noqa: PLR0913
     Z: Floats,
     V: Floats,
     w: Floats,

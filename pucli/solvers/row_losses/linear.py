@@ -97,7 +97,7 @@ class _Point(NamedTuple):
 
 
 @njit(cache=True)
-def smoothed(
+def smoothed(  # noqa: PLR0913
     f: Floats,
     sigma: Floats,
     mu: float,

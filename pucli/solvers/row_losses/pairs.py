@@ -36,7 +36,7 @@ def slope_left(sigma: float, lower: float, knot: float, left: float, right: floa
 
 
 @njit(cache=True)
-def pair_step(
+def pair_step(  # noqa: PLR0913
     slope: float,
     curvature: float,
     s_i: float,
@@ -145,7 +145,7 @@ def _second_row(K: Floats, G: Floats, down: Floats, i: int, best: float) -> tupl
 
 
 @njit(cache=True)
-def solve_block(
+def solve_block(  # noqa: PLR0913
     K: Floats,
     G: Floats,
     sigma: Floats,
@@ -227,7 +227,7 @@ def solve_block(
 
 
 @njit(cache=True)
-def critical_values(
+def critical_values(  # noqa: PLR0913
     G: Floats,
     sigma: Floats,
     lower: Floats,

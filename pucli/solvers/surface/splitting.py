@@ -35,7 +35,7 @@ INVERTED = 400
 
 
 @njit(cache=True)
-def _pull(
+def _pull(  # noqa: PLR0913
     b: Floats,
     Zp: Floats,
     groups: Ints,
@@ -56,7 +56,7 @@ def _pull(
 
 
 @njit(cache=True)
-def _split(
+def _split(  # noqa: PLR0913
     Zp: Floats,
     c_p: float,
     groups: Ints,
@@ -100,7 +100,7 @@ def _split(
 
 
 @njit(cache=True)
-def _iterate(
+def _iterate(  # noqa: PLR0913
     inverse: Floats,
     b: Floats,
     Zp: Floats,

@@ -18,7 +18,7 @@ score chosen for the prior at hand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -211,8 +211,8 @@ def train_network(
     n, step = len(X), 0
     for _ in range(epochs):
         order = rng.permutation(n) if batch_size < n else np.arange(n)
-        for start in range(0, n, batch_size):
-            rows = order[start : start + batch_size] if batch_size < n else slice(None)
+        for first_row in range(0, n, batch_size):
+            rows = order[first_row : first_row + batch_size] if batch_size < n else slice(None)
             gradient = network_gradient(network, X[rows], labelled[rows], prior, non_negative, beta, gamma)
             step += 1
             scale = learning_rate * np.sqrt(1.0 - BETA_2**step) / (1.0 - BETA_1**step)

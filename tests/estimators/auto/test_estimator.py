@@ -27,11 +27,11 @@ def fitted() -> tuple[AutoPU, np.ndarray, np.ndarray, np.ndarray]:
     return AutoPU().fit(X, s), X, s, truth
 
 
+EXPECTED = {"check_classifiers_classes": "its labels are 'one' and 'two', of which neither is plainly positive"}
+
+
 @pytest.mark.slow
-NEITHER_IS_POSITIVE = "its labels are 'one' and 'two', of which neither is plainly positive"
-
-
-@parametrize_with_checks([AutoPU()], expected_failed_checks=lambda _: {"check_classifiers_classes": NEITHER_IS_POSITIVE})
+@parametrize_with_checks([AutoPU()], expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_checks(estimator: AutoPU, check: Callable[[AutoPU], None]) -> None:
     check(estimator)
 

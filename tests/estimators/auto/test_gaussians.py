@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pucli import AutoPU
-from pucli.solvers.ensemble.gaussians import gaussian_share
+from pucli.solvers.prior.two_gaussians import gaussian_share
 
 
 def rows(prior: float, distance: float, m: int, seed: int = 0, draw: Any = None) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from tests.helpers import examples
 from tests.oracles import clarabel, problem
 
 
-def optimum(K_or_X, y, X, lam, c_p, c_u, sigma, squared, kernel):
+def optimum(K_or_X, y, X, lam, c_p, c_u, sigma, squared, kernel):  # noqa: PLR0913
     """Solve (3.2) or (2.5) as written; in the kernel case over all n coefficients of the RKHS expansion."""
     graph = mutual_knn(X, 5)
     weight = edge_weights(graph, sigma)

@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pucli.data.files.unpacking import plain_text
 from pucli.data.files.table_size import check_columns
+from pucli.data.files.unpacking import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"""\s*(?:('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*(?=,|$)|([
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s+(.+)""", re.IGNORECASE)
 
 
-def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:
+def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:  # noqa: C901
     """Return the table and, for each of its rows, the line of the file (from 1).
 
     Numeric attributes become float64 if every cell is a number; other attributes stay text; `?` is missing.

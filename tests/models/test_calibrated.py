@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL
-from pucli.calibrated import CalibratedPU
+from pucli.models.calibrated import CalibratedPU
 from pucli.data.encode.standardise import Standardiser
 
 RNG = np.random.default_rng(0)

@@ -43,7 +43,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.calibrated import CalibratedPU
+    >>> from pucli.models.calibrated import CalibratedPU
     >>> from pucli.estimators import BLSSVM
     >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 3.0 * (np.arange(300) < 120)[:, None]
     >>> model = CalibratedPU(BLSSVM()).fit(X, (np.arange(300) < 60).astype(int))
