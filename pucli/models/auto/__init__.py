@@ -1,0 +1,1 @@
+"""The summary and the page of a fitted AutoPU."""
