@@ -1,1 +1,1 @@
-"""What every room may use: errors, seeding, memory, processes, declared files, plug-ins."""
+"""Foundations that every room may import: errors, seeding, memory, processes, declared files, plug-ins."""

@@ -75,7 +75,19 @@ def check_output(path: Path, option: str = "") -> None:
 def check_folder(folder: Path, option: str = "", named: Path | None = None) -> None:
     """Raise UsageError if `folder` cannot be created or written; no files are left behind.
 
-    `option` and `named` are the option and the path to name in the message.
+    Parameters
+    ----------
+    folder : Path
+        Folder to write in; it need not exist.
+    option : str, default=""
+        Command-line option that gave the folder, for the message.
+    named : Path, optional
+        Path to name in the message; `folder` by default.
+
+    Raises
+    ------
+    UsageError
+        If a temporary file cannot be written in the folder or in its nearest existing parent.
     """
     there = folder
     while not there.exists() and there != there.parent:
@@ -105,7 +117,7 @@ def _check_kind(path: Path, option: str) -> None:
 def _is_stream(path: Path) -> bool:
     """Return whether a path is a link to a device, a pipe or a stream of this process: /dev/stdout may name a file.
 
-    Such a link is never replaced, which would take it from everyone; what it names is written to.
+    Such a link is never replaced, because every process would lose it; writing goes to its target.
     """
     if not path.is_symlink():
         return False
@@ -127,7 +139,7 @@ def is_stdout(path: Path) -> bool:
 
 
 def _write_to_stream(source: Path, path: Path) -> None:
-    """Write the content of a file to what a link names, or to stdout or stderr if these are the same."""
+    """Write the content of a file to the target of a link, through stdout or stderr if that is the same stream."""
     try:
         there = path.stat()
         for stream in (sys.stdout, sys.stderr):

@@ -57,9 +57,23 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
 
 
 def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") -> UsageError:
-    """Return the error for an unknown `name`, with the nearest valid names.
+    """Return the error for an unknown name, with the nearest valid names.
 
-    `kind` is the noun ("data set") and `listing` the command that shows all choices. Few choices are all named.
+    Parameters
+    ----------
+    kind : str
+        Noun for the named thing, such as "data set".
+    name : str
+        The name that is not among the choices.
+    choices : iterable of str
+        Valid names; the message lists them if they are few or if none is near.
+    listing : str, default=""
+        Command that prints all choices; the message refers to it.
+
+    Returns
+    -------
+    UsageError
+        The error, not raised.
     """
     choices = sorted(choices)
     folded = {c.lower(): c for c in choices}

@@ -1,4 +1,4 @@
-"""What was computed from rows, kept for further fits on the same rows, as in the search of a grid."""
+"""Thread-safe LRU cache, bounded by array size, for values that several fits compute from the same rows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOST_NUMBERS = 40_000_000  # 320 MB
 
 
 class Kept:
-    """Things made of rows, the least recently used ones given up when together they hold more than `most` numbers.
+    """Thread-safe LRU cache of values computed from rows, bounded by `most` numbers in all values together.
 
-    What alone holds more is not kept. Several threads can use it.
+    A value that exceeds the bound alone is not kept.
     """
 
     def __init__(self, most: int = MOST_NUMBERS) -> None:
@@ -29,23 +29,23 @@ class Kept:
         return len(self._things)
 
     def clear(self) -> None:
-        """Give everything up."""
+        """Remove all values."""
         with self._lock:
             self._things.clear()
 
     def get(self, what: tuple[Any, ...], X: Floats, numbers: int, make: Callable[[], Made]) -> Made:
-        """Return what was kept under a name and rows, or make it and keep it.
+        """Return the value stored under a name and rows; compute and store it if there is none.
 
         Parameters
         ----------
         what : tuple
-            Its name, with everything but the rows on which it depends.
+            Name of the value, with everything but the rows on which it depends.
         X : ndarray of shape (n, d)
-            The rows.
+            Rows.
         numbers : int
-            About how many numbers it holds.
+            Approximate size of the value, in numbers.
         make : callable
-            Makes it.
+            Computes the value.
         """
         key = (*what, X.shape, hashlib.sha256(X.tobytes()).digest())
         with self._lock:

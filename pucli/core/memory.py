@@ -16,7 +16,7 @@ CONTAINER = (
 def available_bytes() -> int | None:
     """Return the number of bytes that this process can still take, or None if the system does not report it.
 
-    It is the least of what the machine has left, the container's limit, and that of the process (`ulimit -v`).
+    It is the least of the free memory of the machine and the remaining limits of the container and the process.
     """
     found = [one for one in (_of_machine(), *map(_of_container, CONTAINER), _of_process()) if one is not None]
     return max(min(found), 0) if found else None
@@ -62,7 +62,7 @@ def check_memory(needed: float, what: str, way_out: str) -> None:
     Parameters
     ----------
     needed : float
-        Bytes.
+        Memory, in bytes.
     what, way_out : str
         Name of the work, and the remedy.
 
@@ -86,12 +86,13 @@ def check_fit(estimator: object, rows: int, columns: int, needed: float, instead
     Parameters
     ----------
     estimator : estimator
+        Estimator to fit, for the message.
     rows, columns : int
         Shape of the training rows.
     needed : float
-        Bytes.
+        Memory, in bytes.
     instead : str
-        What to do instead: another method, or fewer rows or columns.
+        Remedy: another method, or fewer rows or columns.
     """
     check_memory(needed, f"{type(estimator).__name__} on {rows:,} rows and {columns:,} columns", instead)
 

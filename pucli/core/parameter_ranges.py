@@ -1,4 +1,4 @@
-"""The values that a parameter may have, in words, from the constraints that an estimator declares for scikit-learn."""
+"""Descriptions in words of parameter ranges, from the constraints that an estimator declares for scikit-learn."""
 
 from __future__ import annotations
 

@@ -116,7 +116,22 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
 
 
 def modules(group: str, needs: Iterable[str], taken: Iterable[str]) -> dict[str, types.ModuleType]:
-    """Return the modules offered in `group` that have the functions `needs`, by name."""
+    """Return the modules offered in `group` that have the functions `needs`, by name.
+
+    Parameters
+    ----------
+    group : str
+        Entry-point group, such as ``pucli.protocols``.
+    needs : iterable of str
+        Functions that a module must have; the others are skipped with a warning.
+    taken : iterable of str
+        Names already in use by pucli; a plug-in cannot replace them.
+
+    Returns
+    -------
+    dict of {str: module}
+        Modules by the names of their entry points.
+    """
     return {offer.name: offer.found for offer in _modules(group, tuple(needs), frozenset(taken))}
 
 

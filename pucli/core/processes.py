@@ -23,25 +23,25 @@ def in_workers(
     ordered: bool = True,
     kept: str = "",
 ) -> Generator[Any, None, None]:
-    """Yield `work` of the arguments of each job, from processes with one BLAS thread; closing ends the processes.
+    """Yield the result of `work` for each job, from processes with one BLAS thread; closing ends the processes.
 
     Parameters
     ----------
     work : callable
-        A function of a module.
+        Module-level function.
     jobs : iterable of tuple
         Arguments of each call.
     n_jobs : int
         Number of processes.
     ordered : bool, default True
-        Whether the results come in the order of the jobs, or as they are done.
+        Whether results come in the order of the jobs, or in that of their completion.
     kept : str, default ""
-        For the error, what is kept of the work.
+        Sentence for the error on the results already saved.
 
     Raises
     ------
     RunError
-        A process was killed.
+        If a process was killed.
     """
     from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -61,7 +61,7 @@ def in_workers(
         ) from None
     finally:
         with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
-            results.close()  # which says that tasks are lost
+            results.close()  # joblib warns of lost tasks
 
 
 def _in_worker(work: Callable[..., Any], job: tuple[Any, ...], parent: int) -> Any:

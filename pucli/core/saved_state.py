@@ -1,12 +1,11 @@
-"""What a model file may hold of each class: the type, shape and range of every fitted attribute.
+"""Declarations of the type, shape and range of every fitted attribute, checked when model files are read or written.
 
-A class declares its attributes in ``saved_state``; those of its bases count too. `check_state` compares an object with
-the declaration, when a model is written and when one is read, before anything computes with it: compiled code reads
-outside of an array whose shape is not the one it expects, and does not end where a tree leads back to itself. What no
-shape and no range can say, a class checks in a method ``_check_saved``.
+A class declares its attributes in ``saved_state``, in addition to those of its bases. `check_state` compares an object
+with the declaration before any computation: compiled code reads outside an array whose shape is wrong, and does not
+stop where a tree leads back to itself. A class checks conditions beyond shapes and ranges in a method ``_check_saved``.
 
-A word in a shape is a size: "m" is the number of features and "K" that of classes in all parts of a model, any other
-word has one value in one object.
+A word in a shape is a size: "m" is the number of features and "K" that of classes in all parts of a model; any other
+word has one value per object.
 """
 
 from __future__ import annotations
@@ -40,7 +39,22 @@ class Scalar:
     none: bool = False
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+        """Raise StateError for another value.
+
+        Parameters
+        ----------
+        value : object
+            Attribute of a loaded or fitted object, or a part of one.
+        where : str
+            Name of the attribute, for the message.
+        sizes : dict of {str: int}
+            Sizes known so far by name; the check adds those that it meets first.
+
+        Raises
+        ------
+        StateError
+            If the value is not as declared.
+        """
         if value is None and self.none:
             return
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -247,7 +261,7 @@ class Held:
 
 
 class Plain:
-    """Anything of numbers, texts, lists, dicts and arrays: what no computation depends on."""
+    """Any value of numbers, texts, lists, dicts and arrays, on which no computation depends."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         """Raise StateError for an object of a class."""
@@ -264,7 +278,7 @@ class Plain:
 
 
 class Unsaved:
-    """What `__getstate__` leaves out, and `__setstate__` does not take."""
+    """An attribute that `__getstate__` leaves out and `__setstate__` ignores."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         """Accept every value."""
@@ -284,12 +298,12 @@ class Optional:
 
 # Statements about a solution, which nothing depends on, may be NaN or infinite.
 STATEMENT = Scalar(-math.inf, math.inf, finite=False)
-# A share, also one that rounding puts a little beyond its ends, or that is not known.
+# Shares, with a margin for rounding; the second may be unknown.
 PORTION = Scalar(-1e-9, 1.0 + 1e-9)
 ANY_PORTION = Scalar(-1e-9, 1.0 + 1e-9, finite=False)
 AT_LEAST_ZERO = Scalar(0.0)
 ABOVE_ZERO = Scalar(1.0 / LARGEST)
-# What scikit-learn sets on every estimator.
+# Attributes that scikit-learn sets on every estimator.
 COMMON = {
     "n_features_in_": Whole(1, size="m"),
     "feature_names_in_": Names("m"),
@@ -351,7 +365,7 @@ _OF_SKLEARN: Mapping[str, State] = {
 
 
 def declared_state(kind: type) -> dict[str, Any] | None:
-    """Return what a class and its bases declare, None if that is nothing."""
+    """Return the declarations of a class and its bases, or None if there are none."""
     own = _OF_SKLEARN.get(f"{kind.__module__}.{kind.__qualname__}")
     if own is not None:
         return {**COMMON, **own}
@@ -429,7 +443,7 @@ def _check_parameters(value: Any, where: str, given: dict[str, Any]) -> None:
 
 
 def _match(found: tuple[int, ...], shape: tuple[int | str, ...], where: str, sizes: Sizes) -> None:
-    """Raise StateError unless a shape is the declared one; sizes that were not known are from now on."""
+    """Raise StateError unless a shape is as declared; sizes not known before are recorded."""
     wanted = tuple(sizes.setdefault(size, length) if isinstance(size, str) else size
                    for size, length in zip(shape, found, strict=False))  # fmt: skip
     if len(found) != len(shape) or found != wanted:
@@ -437,7 +451,22 @@ def _match(found: tuple[int, ...], shape: tuple[int | str, ...], where: str, siz
 
 
 def check_ascending(values: Any, start: Any, where: str) -> None:
-    """Raise StateError unless the parts of an array that begin at `start` ascend."""
+    """Raise StateError unless the parts of an array that begin at `start` ascend.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Concatenated parts.
+    start : ndarray of int
+        Index of the first number of each part.
+    where : str
+        Name of the array, for the message.
+
+    Raises
+    ------
+    StateError
+        If a number is less than the one before it in the same part.
+    """
     steps = np.diff(values) < 0
     borders = np.zeros(len(steps), dtype=bool)
     inner = start[(start > 0) & (start < len(values))]
@@ -447,6 +476,21 @@ def check_ascending(values: Any, start: Any, where: str) -> None:
 
 
 def check_starts(start: Any, length: int, where: str) -> None:
-    """Raise StateError unless `start` has the ascending starts of the parts of an array of this length, and its end."""
+    """Raise StateError unless `start` divides an array of `length` numbers into parts, which may be empty.
+
+    Parameters
+    ----------
+    start : ndarray of int of shape (parts + 1,)
+        Index of the first number of each part, then `length`.
+    length : int
+        Length of the array that is divided.
+    where : str
+        Name of `start`, for the message.
+
+    Raises
+    ------
+    StateError
+        If `start` does not begin at 0, descends, or does not end at `length`.
+    """
     if len(start) < 1 or start[0] != 0 or start[-1] != length or (np.diff(start) < 0).any():
         raise StateError(f"{where} does not divide {length} numbers")

@@ -1,7 +1,7 @@
-"""The list of methods, each with one declaration: its entry here is all that the other rooms know of it.
+"""The list of methods; each entry is the only declaration of its method outside the estimator.
 
 An installed package adds entries by the entry-point group ``pucli.methods``; each entry point is a `Method` or a list
-of them. Where an experiment names ``module:Class``, that class is the method.
+of them. An experiment may also name a class as ``module:Class``.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def constructor_defaults(method: Method) -> dict[str, Any]:
 
 
 def identity(method: Method) -> dict[str, str]:
-    """Return what tells a method of another package apart in a cell's key; nothing for our own.
+    """Return the part of a cell's key that identifies a method of another package; empty for pucli's own.
 
-    The name of the package, whose author raises `Method.version`; of a ``module:Class`` the hash of its file.
+    It is the name of the package, whose author raises `Method.version`, or the hash of the file of a ``module:Class``.
     """
     if ":" in method.name:
         return {"source_sha256": method.package_version}
@@ -80,6 +80,20 @@ def check_value(name: str, parameter: str, value: Any) -> None:
     """Raise UsageError where the method's estimator declares a range for `parameter` that does not hold `value`.
 
     Estimators that declare none check when they are fitted.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method, or ``module:Class``.
+    parameter : str
+        Parameter of its estimator; one without declared constraints passes.
+    value : object
+        Value to check.
+
+    Raises
+    ------
+    UsageError
+        If the value is out of range; the message describes the range.
     """
     from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 

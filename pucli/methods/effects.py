@@ -9,7 +9,7 @@ from pucli.methods import constructor_defaults, get_method
 
 
 def without_effect(method: str, given: Collection[str], params: Mapping[str, Any]) -> list[str]:
-    """Say which given parameters of a method have no effect, and why.
+    """Return the given parameters of a method that have no effect, with the reason.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The declaration of a method: everything that is known of it outside its solver and its estimator."""
+"""The entry of a method: its declaration outside its solver and its estimator."""
 
 from __future__ import annotations
 
@@ -20,33 +20,56 @@ class Method:
 
     Parameters
     ----------
-    name : command-line name.
-    estimator : ``"module:Class"``, imported when first needed.
-    kind : "pu" (y marks labelled positives), "semi-supervised" (-1 marks unlabeled rows), "clustering" (predicts
-        clusters; optional labels mark rows of the same cluster) or "density" (needs no labels).
-    source : document and equations.
-    params : constructor parameters that this entry fixes.
-    grid : default tuning grid, parameter -> values or the name of a series (see `pucli.tuning.grids`).
-    regularisation : parameter -> -1 if larger values regularise more, +1 if smaller values do, in order of comparison;
-        ties of a tuning score go to the more regularised point.
-    ridge : the parameter meant by "the strongest ridge" of a tuning rule.
-    refine : parameters that the refinement after a grid may move.
-    path : ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`), or "".
-    prior : description of what a method that uses a class prior does without one; "" if it uses none.
-    extra : the optional dependency it needs ("deep"), or "".
-    tried : the most rows with a committed run, and where, for methods that benchmark `scale` does not train; or "".
-    version : increased when the results of the method change; part of the key of every cell.
-    needs : parameter -> the values of others with which alone it has an effect (`pucli.methods.effects`).
-    sparse : the parameters, as text, with which it computes on sparse rows; None if it never does.
-    kernel_copies : how many matrices of n x n numbers a fit to n rows holds at once, as measured; 0 without such.
-    on_features : whether its model with an RBF kernel is its linear model on features of that kernel, on which tuning
-        with many rows then works (`pucli.tuning.stages`).
-    features_path : the route on such features, if it is not `path`.
-    cubic : whether a step on such features costs the cube of their number.
-    colour : one of `COLOURS`, or "" for one that is derived from the name.
-    when, when_not : a sentence each on when to take it, and when not.
-    package, package_version : the installed package that provides it, "" for methods of pucli; for a ``module:Class``,
-        the module and the hash of its file.
+    name : str
+        Name on the command line.
+    estimator : str
+        ``"module:Class"``, imported when first needed.
+    kind : {"pu", "semi-supervised", "clustering", "density"}
+        "pu": y marks labelled positives. "semi-supervised": -1 marks unlabeled rows. "clustering": the method predicts
+        clusters, and optional labels mark rows of the same cluster. "density": it needs no labels.
+    source : str
+        Document and equations.
+    params : mapping, optional
+        Constructor parameters that this entry fixes.
+    grid : mapping, optional
+        Default tuning grid: parameter -> values or the name of a series (see `pucli.tuning.grids`).
+    regularisation : mapping of {str: int}, optional
+        Parameter -> -1 if larger values regularise more, +1 if smaller values do, in order of comparison; ties of a
+        tuning score go to the more regularised point.
+    ridge : str, default="lam"
+        Parameter meant by "the strongest ridge" of a tuning rule.
+    refine : sequence of str, optional
+        Parameters that the refinement after a grid may move.
+    path : str, default=""
+        ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`).
+    prior : str, default=""
+        Behaviour without a given class prior; "" for methods that use none.
+    extra : str, default=""
+        Optional dependency that the method needs, such as "deep".
+    tried : str, default=""
+        Largest number of rows with a committed run, and where, for methods that benchmark `scale` does not train.
+    version : int, default=1
+        Increased when the results of the method change; part of the key of every cell.
+    needs : mapping, optional
+        Parameter -> the values of other parameters without which it has no effect (`pucli.methods.effects`).
+    sparse : mapping or None, default=None
+        Parameters, as text, with which the method computes on sparse rows; None if it never does.
+    kernel_copies : int, default=0
+        Measured number of n x n matrices that a fit to n rows holds at once.
+    on_features : bool, default=False
+        Whether the model with an RBF kernel is the linear model on features of that kernel; tuning with many rows then
+        uses these features (`pucli.tuning.stages`).
+    features_path : str, default=""
+        Route on such features, if it is not `path`.
+    cubic : bool, default=False
+        Whether a step on such features costs the cube of their number.
+    colour : str, default=""
+        One of `COLOURS`; by default derived from the name.
+    when, when_not : str, default=""
+        A sentence each on when to use the method, and when not to.
+    package, package_version : str, default=""
+        Installed package that provides the method, "" for methods of pucli; for a ``module:Class``, the module and the
+        hash of its file.
     """
 
     name: str

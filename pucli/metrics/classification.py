@@ -37,11 +37,12 @@ def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Con
     Returns
     -------
     Confusion
+        Counts of true and false positives, false negatives and true negatives.
 
     Raises
     ------
     ValueError
-        When the inputs are empty or differ in length.
+        If the inputs are empty or differ in length.
     """
     y, y_hat = _pair(truth, predictions)
     is_positive, found = y == positive, y_hat == positive
@@ -54,40 +55,110 @@ def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Con
 
 
 def f1(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return 2 tp / (2 tp + fp + fn); NaN without a positive row in `truth`."""
+    """Return 2 tp / (2 tp + fp + fn); NaN without a positive row in `truth`.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     tp, fp, fn, _ = confusion(truth, predictions, positive)
     return 2 * tp / (2 * tp + fp + fn) if tp + fn else math.nan
 
 
 def precision(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return tp / (tp + fp); 0 where nothing is predicted positive."""
+    """Return tp / (tp + fp); 0 where nothing is predicted positive.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     tp, fp, _, _ = confusion(truth, predictions, positive)
     return tp / (tp + fp) if tp + fp else 0.0
 
 
 def recall(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return tp / (tp + fn); NaN without a positive row in `truth`."""
+    """Return tp / (tp + fn); NaN without a positive row in `truth`.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     tp, _, fn, _ = confusion(truth, predictions, positive)
     return tp / (tp + fn) if tp + fn else math.nan
 
 
 def true_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of positives that are predicted positive."""
+    """Return the number of positives that are predicted positive.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     return float(confusion(truth, predictions, positive).tp)
 
 
 def false_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of negatives that are predicted positive."""
+    """Return the number of negatives that are predicted positive.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     return float(confusion(truth, predictions, positive).fp)
 
 
 def false_negatives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of positives that are predicted negative."""
+    """Return the number of positives that are predicted negative.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     return float(confusion(truth, predictions, positive).fn)
 
 
 def true_negatives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of negatives that are predicted negative."""
+    """Return the number of negatives that are predicted negative.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    positive : object
+        The class that counts as positive; all others are negative.
+    """
     return float(confusion(truth, predictions, positive).tn)
 
 
@@ -125,7 +196,7 @@ def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
     Raises
     ------
     ValueError
-        When the inputs are empty or differ in length.
+        If the inputs are empty or differ in length.
     """
     y, values = _pair(truth, decision)
     is_positive: Bools = y == positive
@@ -156,6 +227,7 @@ def f_of_class(truth: ArrayLike, signs: ArrayLike, wanted: int) -> float:
     Returns
     -------
     float
+        F measure, from 0 to 1.
 
     Notes
     -----
@@ -193,6 +265,7 @@ def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
     Returns
     -------
     float
+        F measure, in per cent.
 
     Notes
     -----

@@ -89,7 +89,7 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> PairedTest:
     Raises
     ------
     ValueError
-        When the samples differ in length.
+        If the samples differ in length.
 
     Notes
     -----
@@ -148,6 +148,7 @@ def adjust_p_values(p: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of float, shape (n,)
+        Adjusted p-values, in the order of the given ones.
     """
     from scipy.stats import false_discovery_control
 

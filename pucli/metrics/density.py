@@ -19,7 +19,7 @@ def mean_log_likelihood(log_density: ArrayLike) -> float:
 
 
 def modes_found(mode_counts: ArrayLike) -> float:
-    """Return how many modes have at least a fifth of their fair part of the generated rows, and at least one.
+    """Return the number of modes that have at least a fifth of their fair part of the generated rows, and at least one.
 
     Parameters
     ----------
@@ -29,6 +29,7 @@ def modes_found(mode_counts: ArrayLike) -> float:
     Returns
     -------
     float
+        Number of modes.
     """
     counts = np.asarray(mode_counts)
     return float(np.sum(counts >= max(1.0, FAIR_SHARE * counts.sum() / len(counts))))
@@ -49,6 +50,7 @@ def share_near(generated: ArrayLike, centres: ArrayLike, sd: float) -> float:
     Returns
     -------
     float
+        Share, from 0 to 1.
     """
     _, distance = nearest_centres(generated, centres)
     dimensions = np.linalg.matrix_rank(np.asarray(centres))

@@ -22,7 +22,7 @@ def pu_counts(labelled: ArrayLike, predictions: ArrayLike, positive: object) -> 
     Parameters
     ----------
     labelled : array-like of bool, shape (n,)
-        Which rows are labelled positive; the others are unlabeled.
+        True for labelled positives; the other rows are unlabeled.
     predictions : array-like of shape (n,)
         Predicted classes.
     positive : object

@@ -1,4 +1,4 @@
-"""The one list of metrics.
+"""The list of metrics.
 
 An entry is all that a new metric needs: tables show it in its unit, verdicts and ranks use its better side and its
 margin, `compute` evaluates it when its inputs are available, and the command line lists it. An installed package adds
@@ -289,7 +289,7 @@ def classification_scores(
     Raises
     ------
     ValueError
-        When the inputs are empty or differ in length.
+        If the inputs are empty or differ in length.
 
     Examples
     --------

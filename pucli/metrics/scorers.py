@@ -27,6 +27,7 @@ def puf_scorer(estimator: Any, X: ArrayLike, y: ArrayLike, *, denominator: Denom
     estimator : fitted classifier
         With `classes_`, unlabeled and positive, and `predict`; it may be a Pipeline.
     X : array-like of shape (n, m)
+        Rows.
     y : array-like of shape (n,)
         Labels as in `fit`.
     denominator : {"unlabeled", "all"}, default="unlabeled"
@@ -66,6 +67,7 @@ def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     estimator : fitted classifier
         With `classes_`, unlabeled and positive, and `decision_function` or `predict_proba`.
     X : array-like of shape (n, m)
+        Rows.
     y : array-like of shape (n,)
         Labels as in `fit`.
 

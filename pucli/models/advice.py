@@ -51,10 +51,26 @@ AHEAD_OF_AUTO = {"glpual": (3, 2), "gllc": (3, 3), "e-glpual": (6, 3), "cpb-glpu
 class Advice(NamedTuple):
     """A recommended method, with its reasons.
 
-    trifurcated : whether the labelled rows form two parts with unlabeled rows between; silhouette of the two parts;
-    between : share of the unlabeled rows between the parts in excess of labelled ones; irrelevant : (m,) bool; method :
-    name on the command line; params : its parameters; grid : values to tune over, empty for the default grid; rows :
-    number of random rows to tune on, None for all; reasons : sentences.
+    Attributes
+    ----------
+    trifurcated : bool
+        Whether the labelled rows form two parts with unlabeled rows between them.
+    silhouette : float
+        Silhouette of the two parts.
+    between : float
+        Excess of unlabeled over labelled rows between the parts, as a share of the unlabeled rows there.
+    irrelevant : ndarray of bool of shape (m,)
+        Irrelevant features.
+    method : str
+        Name of the method on the command line.
+    params : dict
+        Parameters of the method.
+    grid : dict
+        Values to tune over; empty for the default grid.
+    rows : int or None
+        Number of random rows to tune on; None for all rows.
+    reasons : list of str
+        Reasons, as sentences.
     """
 
     trifurcated: bool
@@ -73,13 +89,19 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
 
     Parameters
     ----------
-    X : (n, m) rows; features are standardised first. labelled : (n,) bool, True for labelled positives.
-    prior : share of positives among the unlabeled rows if it is known, otherwise None.
-    random_state : int, seed of the clustering, the forest and the subsample of at most 2000 rows of each kind.
+    X : array-like of shape (n, m)
+        Rows. Features are standardised first.
+    labelled : array-like of bool of shape (n,)
+        True for labelled positives.
+    prior : float, optional
+        Share of positives among the unlabeled rows, if known.
+    random_state : int, default=0
+        Seed of the clustering, the forest and the subsample of at most 2000 rows of each kind.
 
     Raises
     ------
-    ValueError : there are no labelled or no unlabeled rows, or all features are constant.
+    ValueError
+        If labelled or unlabeled rows are missing, or all features are constant.
     """
     X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
     if not labelled.any() or labelled.all():
@@ -135,6 +157,23 @@ def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[f
 
     The region between the parts is the middle half of the line that joins their centres, within the median distance of
     the labelled rows from it. With fewer than ten labelled rows, or a part of less than a tenth, both values are 0.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p, m)
+        Labelled rows, standardised.
+    unlabeled : ndarray of shape (u, m)
+        Unlabeled rows, on the same scale.
+    random_state : int
+        Seed of the k-means clustering.
+
+    Returns
+    -------
+    silhouette : float
+        Mean silhouette of the labelled rows, from -1 to 1.
+    between : float
+        Share of unlabeled rows in the region minus that of labelled rows, relative to the first; 0 if the difference is
+        negative or at most 5 % of the unlabeled rows lie there.
     """
     if len(positive) < 10:
         return 0.0, 0.0
@@ -160,7 +199,17 @@ def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[f
 
 
 def irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
-    """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies."""
+    """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    random_state : int
+        Seed of the shuffling and of the forest, which separates labelled from unlabeled rows.
+    """
     rng = np.random.default_rng(random_state)
     shadow = rng.permuted(X, axis=0)
     forest = ExtraTreesClassifier(

@@ -1,11 +1,11 @@
 """Probabilities for methods that have scores alone, from held-out scores and the prior.
 
 As in `pucli auto`, the probability is the prior times the ratio of two densities, of the scores of labelled rows and of
-the population (`pucli.solvers.ensemble.calibration`). The scores are held out (`pucli.models.validation`); of many rows only some are, and
-these scores are moved to the scale of the model (`in_its_scale`). A prior that was given is taken; otherwise it is
-estimated from these scores, or from those of a kernel ridge regression on the same rows if that ranks labelled rows
-better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both classes are labelled, a
-logistic curve is fitted to their held-out scores.
+the population (`pucli.solvers.ensemble.calibration`). The scores are held out (`pucli.models.validation`). In large
+tables only a sample of rows is held out, and `in_its_scale` moves its scores to the scale of the model. A given prior
+is used; otherwise it is estimated from these scores, or from those of a kernel ridge regression on the same rows if
+that ranks labelled rows better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both
+classes are labelled, a logistic curve is fitted to their held-out scores.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 # More columns would take longer than the method itself, as would more rows of each kind.
 RIDGE_COLUMNS = 3000
 RIDGE_LABELLED, RIDGE_UNLABELED = 300, 900
-# Unlabeled rows that were not held out, whose scores tell how those of the model are distributed.
+# Unlabeled rows that were not held out, whose scores show the distribution of the model's scores.
 LEAST_OTHERS, MOST_OTHERS = 500, 10_000
-# Of the bootstrap samples between which the range of a probability lies, if the prior is known.
+# Quantiles of the bootstrap samples that bound a probability, if the prior is known.
 LEVELS = (0.05, 0.95)
-# How far a logistic curve reaches beyond the scores that it was fitted to, in standard deviations.
+# Reach of a logistic curve beyond the scores that it was fitted to, in standard deviations.
 MARGIN = 2.0
 
 
@@ -74,11 +74,12 @@ class ProbabilityCurve:
 def probability_curve(
     found: HeldOutScores, X: AnyArray, given: float | None, all_rows: tuple[int, int] | None, seed: int
 ) -> ProbabilityCurve:
-    """Return the probabilities that held-out scores give.
+    """Return the probability curve from held-out scores.
 
     Parameters
     ----------
     found : HeldOutScores
+        Held-out scores.
     X : ndarray of shape (n, m)
         The training rows.
     given : float or None
@@ -87,6 +88,7 @@ def probability_curve(
         Numbers of labelled and of unlabeled rows if all rows are one sample of the population; None if the unlabeled
         rows alone are.
     seed : int
+        Seed of the estimate and of the bootstrap samples.
     """
     s = found.labelled
     positive, population = found.scores[s], _population(found.scores, s, all_rows)
@@ -99,7 +101,19 @@ def probability_curve(
 
 
 def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 0) -> ProbabilityCurve:
-    """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior."""
+    """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of a sample of the population.
+    prior : Estimate
+        Class prior, with the interval that the band covers.
+    seed : int, default=0
+        Seed of the bootstrap samples.
+    """
     positive, population = np.sort(positive), np.sort(population)
     knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
     curve = Calibration(knots, curves.mean(axis=0))
@@ -113,20 +127,23 @@ def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 
 
 
 def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Bools, seed: int) -> HeldOutScores:
-    """Return held-out scores moved to where the model of all rows has its scores.
+    """Return held-out scores moved to the scale of the scores of the model of all rows.
 
-    Models of fewer rows, and of another share of labelled ones, can have scores of another size. The quantiles of the
-    unlabeled rows that were held out become those that the model gives to the unlabeled rows that were not.
+    Models of fewer rows, or of another share of labelled rows, can have scores of another size. The quantiles of the
+    held-out unlabeled rows are mapped to the quantiles that the model gives to the other unlabeled rows.
 
     Parameters
     ----------
     found : HeldOutScores
-        Of some of the rows; if it has nearly all, it is returned as it is.
+        Held-out scores of some rows; they are returned unchanged if nearly all rows have one.
     pipeline : fitted pipeline
-        The model of all rows.
+        Model of all rows.
     X : ndarray of shape (n, m)
+        Training rows.
     labelled : ndarray of shape (n,)
+        True for labelled positives.
     seed : int
+        Seed of the sample of other rows.
     """
     others = np.setdiff1d(np.flatnonzero(~labelled), found.rows)
     if len(others) < LEAST_OTHERS:
@@ -149,7 +166,7 @@ def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:
     scores : ndarray of shape (k,)
         Held-out scores of labelled rows.
     last : ndarray of shape (k,)
-        Which are of the last class.
+        True for rows of the last class.
     """
     from scipy.optimize import minimize
     from scipy.special import expit
@@ -201,8 +218,9 @@ def prior_of(positive: Floats, population: Floats, value: float | None, seed: in
     positive, population : ndarray of shape (p,) and (n,)
         Sorted scores of labelled rows and of the population.
     value : float or None
-        The estimate of the model, if it has one; if it is outside the interval, this is extended to as far beyond it.
+        Estimate of the model, if it has one. If it is outside the interval, the interval is extended as far beyond it.
     seed : int, default=0
+        Seed of the estimate and of its interval.
     """
     found = estimate_prior(positive, population, stream(seed, "prior"))
     prior = estimates(positive, population, 0.0, found, stream(seed, "estimates"))["prior"]

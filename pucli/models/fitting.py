@@ -45,10 +45,10 @@ STATEMENTS = (
 )
 
 
-# A fit makes about so many copies of its rows: the standardised ones, those of each kind, and what is computed with.
+# Approximate number of copies of the rows in a fit: standardised rows, rows of each kind, and working arrays.
 FIT_COPIES = 3
 
-# A probability may be so much above 1 by rounding.
+# Rounding may raise a probability above 1 by this much.
 ROUNDED = 1e-9
 
 # Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
@@ -72,7 +72,7 @@ class Fitted:
     seconds : float
         Time of the fit.
     doubt : str
-        Why the model may be useless, for those who apply it; "" if nothing speaks for it.
+        Reason why the model may be useless, for those who apply it; "" if there is none.
     probability : dict
         Probabilities by score for a method that has none of its own (`pucli.models.calibration`); empty if unknown.
     """
@@ -154,7 +154,17 @@ def estimator_of(method: str) -> type[Any]:
 
 
 def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return `params` with `seed` as `random_state`, if the method has this parameter and it is not given."""
+    """Return a copy of `params` with `random_state` set, if the method has this parameter and it is not given.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method, or ``module:Class``.
+    params : mapping
+        Given parameters of the method.
+    seed : int
+        Value for `random_state`.
+    """
     if "random_state" in params or "random_state" not in inspect.signature(estimator_of(method)).parameters:
         return dict(params)
     return {**params, "random_state": seed}
@@ -282,6 +292,20 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
 
     Methods of other packages are fitted to a few rows for this check, which is skipped if the fit fails. All methods of
     pucli can be saved.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method, or ``module:Class``; the latter cannot be saved.
+    params : mapping
+        Parameters of the method.
+    rows : TrainingRows
+        Training rows, of which a few are used for the check.
+
+    Raises
+    ------
+    UsageError
+        If the model cannot be saved; the message gives the reason.
     """
     if ":" in method:
         raise UsageError(
@@ -310,7 +334,7 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
 
 
 def checked_scores(values: Floats, what: str, start: int = 0, *, share: bool = False) -> Floats:
-    """Return what a model says of rows, after a check: whatever is written or scored passes here.
+    """Return the scores of a model after a check, which all scores pass before they are written or evaluated.
 
     Parameters
     ----------
@@ -357,9 +381,23 @@ def decision_values(pipeline: Any, X: Floats) -> Floats | None:
 
 
 def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]:
-    """Return the metrics for rows X (n, m) with true labels y (n,); the last class is positive.
+    """Return the metrics of a fitted pipeline on rows with true labels.
 
     For more than two classes, only metrics without a positive class are returned.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted pipeline.
+    X : ndarray of shape (n, m)
+        Rows.
+    y : ndarray of shape (n,)
+        True labels; the last class of the pipeline is positive.
+
+    Returns
+    -------
+    dict of {str: float}
+        Metrics by name.
     """
     predictions = pipeline.predict(X)
     given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
@@ -374,7 +412,21 @@ def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]
 def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: str) -> dict[str, float]:
     """Return the metrics that need only labelled and unlabeled rows, such as PUF.
 
-    `labelled` (n,) is the mask of the labelled positives; `denominator` is "unlabeled" (case-control) or "all".
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted pipeline.
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    denominator : {"unlabeled", "all"}
+        Rows in which P(predicted positive) is counted: "unlabeled" for case-control data.
+
+    Returns
+    -------
+    dict of {str: float}
+        Metrics by name.
     """
     counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
     return compute({"counts": counts, "denominator": denominator})

@@ -39,7 +39,7 @@ from pucli.core.saved_state import StateError, check_state
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT = "pucli model, version 1"
-# what a model file says the versions of; another name is that of the package of its method
+# Packages whose versions a model file records; any other name is the package of its method.
 OWN_VERSIONS = ("pucli", "scikit-learn", "numpy")
 ABOUT = "model.json"
 DIGEST = "sha256"  # entry of the description: the digest of everything else
@@ -91,7 +91,7 @@ class SavedModel:
 
     @property
     def reading(self) -> Reading:
-        """Return how the training file was read, and new files are."""
+        """Return the reading options of the training file, which apply to new files, too."""
         return Reading.of_record(self.metadata.get("reading", {}))
 
     @property
@@ -201,7 +201,7 @@ def load_model(path: str | Path) -> SavedModel:
     if not isinstance(method, str) or not isinstance(versions, dict):
         raise _damaged(path, "its description does not name the method and the versions")
     if method not in (methods := all_methods()):
-        if any(name not in OWN_VERSIONS for name in versions):  # a name out of the file is no advice to follow
+        if any(name not in OWN_VERSIONS for name in versions):  # a name from the file is no safe advice
             raise UsageError(
                 f"{path}: holds a model of {method!r}, a method of another package, which is not installed; ask who "
                 "gave you the file."

@@ -1,8 +1,8 @@
-"""How a PU method does on rows that it was not trained on, without true labels.
+"""Cross-validation of a PU method without true labels.
 
 Training rows flatter a flexible model: it may predict every labelled row positive and learn nothing. Cross-validation
-on at most some thousand rows shows that in little time, whatever the size of the table. Weights that were set for
-all rows need all rows.
+on at most some thousand rows reveals that in little time, whatever the size of the table. Weights that were set for all
+rows need all rows.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class HeldOut:
     recall_sd, share_sd, pu_auc_sd : float
         Standard deviations of the first three over the folds.
     prior : float or None
-        The class prior of the model, of which every fold makes use; None if the method has none.
+        Class prior of the model, which every fold uses; None if the method has none.
     """
 
     recall: float
@@ -65,12 +65,12 @@ class HeldOut:
 
     @property
     def ranks(self) -> bool:
-        """Whether labelled rows rank above unlabeled ones by more than chance."""
+        """Whether labelled rows rank above unlabeled rows by more than chance."""
         return self.pu_auc > chance_limit(self.labelled, self.unlabeled)
 
     @property
     def warning(self) -> str:
-        """Why the model may be useless, or "" if nothing speaks for it."""
+        """Reason why the model may be useless, or "" if there is none."""
         if not self.ranks:
             by_chance = chance_limit(self.labelled, self.unlabeled)
             return (
@@ -98,7 +98,7 @@ class HeldOutScores(NamedTuple):
         The fold in which a row was held out.
     scores : ndarray of shape (k,)
     prior : float or None
-        The class prior of the model, of which every fold makes use; None if the method has none.
+        Class prior of the model, which every fold uses; None if the method has none.
     """
 
     rows: Ints
@@ -113,8 +113,14 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
 
     Parameters
     ----------
-    pipeline, X, labelled, seed
-        As in `held_out_scores`.
+    pipeline : fitted pipeline
+        Only its parameters and its class prior are used.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    seed : int
+        Seed of the rows and the folds.
 
     Returns
     -------
@@ -128,24 +134,25 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
 def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOutScores | None:
     """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 
-    Where the model estimated its class prior, all folds take that estimate, and where its objective is an average over
-    rows, the ridge that it chose by rule. With estimates and rules of each fold, the results would be those of other
-    models.
+    All folds use the class prior that the model estimated and, if its objective is an average over rows, the ridge that
+    it chose by rule. Separate estimates and ridges for each fold would measure other models.
 
     Parameters
     ----------
     pipeline : fitted pipeline
         Only its parameters and its class prior are used.
     X : ndarray of shape (n, m)
+        Training rows.
     labelled : ndarray of shape (n,)
+        True for labelled positives.
     seed : int
-        Of the rows and the folds.
+        Seed of the rows and the folds.
 
     Returns
     -------
     HeldOutScores or None
         None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or weights were set
-        for more than `MOST_ROWS` rows, which no sample could do with.
+        for more than `MOST_ROWS` rows, so that no sample can use them.
     """
     rows = _usable(pipeline[-1], labelled, seed)
     if rows is None:
@@ -181,15 +188,18 @@ def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: i
     pipeline : fitted pipeline
         Only its parameters are used.
     X : ndarray of shape (n, m)
+        Training rows.
     y : ndarray of shape (n,)
         Classes, and the mark of unlabeled rows, which every fold trains on.
     labelled : ndarray of shape (n,)
+        True for rows with a known class.
     seed : int
+        Seed of the rows and the folds.
 
     Returns
     -------
     tuple of two ndarray of shape (k,), or None
-        Scores of labelled rows, and which are of the last class; None as in `held_out_scores`.
+        Scores of labelled rows, and True for the last class; None as in `held_out_scores`.
     """
     rows = _usable(pipeline[-1], labelled, seed)
     if rows is None:
@@ -229,7 +239,7 @@ def _scores(pipeline: Any, kept: dict[str, float], X: Floats, y: Ints, test: Flo
 
 
 def judged(found: HeldOutScores) -> HeldOut:
-    """Return what held-out scores say, as means over the folds and their standard deviations."""
+    """Return recall, share and PU-AUC of held-out scores: means over the folds and their standard deviations."""
     results = []
     for k in range(FOLDS):
         scores, marked = found.scores[found.fold == k], found.labelled[found.fold == k]
@@ -268,7 +278,17 @@ def _sets_weights(estimator: Any) -> bool:
 
 
 def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -> Ints:
-    """Return the numbers of at most so many labelled and unlabeled rows, in order."""
+    """Return the ascending indices of a random sample of labelled and unlabeled rows.
+
+    Parameters
+    ----------
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    seed : int
+        Seed of the sample.
+    most_labelled, most_unlabeled : int
+        Largest numbers of rows of each kind.
+    """
     random = stream(seed, "held-out rows")
     parts = [
         random.permutation(np.flatnonzero(kind))[:most]

@@ -18,7 +18,7 @@ CLOSED_FORM = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """How close a solution is to the optimum, and the number of iterations.
+    """Distance of a solution from the optimum, and the number of iterations.
 
     Attributes
     ----------

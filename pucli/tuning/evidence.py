@@ -1,10 +1,10 @@
-"""What the folds say of the points of a grid: counts of predictions and, from scores of held-out rows, ranking and cut.
+"""Evidence from the folds on the points of a grid: counts of predictions, or ranking and cut from held-out scores.
 
-For the rule "pu-auc", a point is judged by how its scores rank the rows: by the AUC of labelled against unlabeled rows,
-from the scores of all folds of a cross-validation together, averaged over the repeats. This needs no cut and no class
-prior. The cut of a point is where the estimated F1, 2 prior r / (q + prior), is greatest; r is the share of the
-labelled rows above the cut, and q that of the population. Only cuts just below the score of a labelled row come into
-question: from there up to the next labelled row only q changes.
+The rule "pu-auc" judges a point by its ranking: the AUC of labelled against unlabeled rows, from the scores of all
+folds of a cross-validation together, averaged over the repeats. It needs no cut and no class prior. The cut of a point
+maximises the estimated F1, 2 prior r / (q + prior), where r is the share of labelled rows above the cut and q that of
+the population. Only cuts just below the score of a labelled row are candidates: from there up to the next labelled row
+only q changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pucli.tuning.scorers import RANKING, Rule, Scores, score_counts
 
 
 class Evidence(NamedTuple):
-    """What is known of points.
+    """Evidence on the points of a grid.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def joined(parts: Sequence[Evidence]) -> Evidence:
 
 
 def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None = None) -> Evidence:
-    """Return what the outcomes of a route say.
+    """Return the evidence in the outcomes of a route.
 
     Parameters
     ----------
@@ -63,6 +63,7 @@ def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None =
     outcomes : ndarray
         Counts (n_points, repeats, folds, 4) or scores (n_points, repeats, n).
     rule : Rule
+        Rule by which the points are compared.
     there : ndarray of bool, shape (repeats, folds)
         The folds that count, which become one repeat; by default, all of them.
     """
@@ -115,7 +116,7 @@ def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
 def best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
     """Return the cut with the greatest estimated F1.
 
-    It lies between two scores. Of several such cuts, the one with the greatest recall is taken.
+    It lies between two scores. Ties are broken by the greatest recall.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What `tune` is given: a method, labels in any form that the estimators take, a rule, and the class prior."""
+"""Inputs of `tune`: a method, labels in any form that the estimators take, a rule, and the class prior."""
 
 from __future__ import annotations
 
@@ -59,7 +59,24 @@ def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
 
 
 def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -> Rule:
-    """Return the rule called `name`, or the default of a method."""
+    """Return the selection rule called `name`, or the default rule of the method.
+
+    Parameters
+    ----------
+    method : Method
+        The entry in `pucli.methods`.
+    name : str or None
+        Name of the rule. None: "pu-auc" if the estimator has a parameter `cut`, otherwise "f1".
+    denominator : str
+        "unlabeled" or "all": the rows in which P(predicted positive) is counted.
+    fixed : mapping
+        Parameters shared by all points; a `cut` among them is not moved.
+
+    Raises
+    ------
+    UsageError
+        If the rule needs a cut that the method does not have, or is unknown.
+    """
     takes_cut = "cut" in estimator_class(method)._get_param_names()
     name = name or (RANKING if takes_cut else "f1")
     population = check_rule(name, denominator)
@@ -70,7 +87,22 @@ def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -
 
 
 def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
-    """Raise UsageError for a parameter that the method does not have or a value out of range."""
+    """Raise UsageError for a parameter that the method does not have or a value out of range.
+
+    Parameters
+    ----------
+    method : Method
+        The entry in `pucli.methods`.
+    fixed : mapping
+        Parameters shared by all points.
+    grid : mapping of {str: list}
+        Values to try of each further parameter.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is unknown, a value is out of range, or the grid contains `cut`.
+    """
     if "cut" in grid:
         raise UsageError(
             f"cut: no parameter of a grid; the score {RANKING} moves it to where the estimated F1 is greatest."
@@ -85,7 +117,17 @@ def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]
 
 
 def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
-    """Return the estimator by which every fit with these parameters would find its class prior, None if none would."""
+    """Return the name of the prior estimator that every fit would use, or None if no fit estimates its class prior.
+
+    Parameters
+    ----------
+    method : Method
+        The entry in `pucli.methods`.
+    fixed : mapping
+        Parameters shared by all points; with a `prior`, nothing is estimated.
+    grid : mapping
+        Values to try; if they include `prior` or `prior_estimator`, the points have no estimator in common.
+    """
     takes = method.prior.startswith("estimated") and "prior" in estimator_class(method)._get_param_names()
     if not takes or fixed.get("prior") is not None or {"prior", "prior_estimator"} & set(grid):
         return None
@@ -104,7 +146,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
     X : array-like or sparse matrix of shape (n, m)
         Rows; at most `PRIOR_ROWS` of each kind are used.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     denominator : {"unlabeled", "all"}
         The rows whose positives are counted.
     seed : int
@@ -132,7 +174,17 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
 
 
 def in_population(hidden: float, labelled: Bools, denominator: str) -> float:
-    """Return the share of positives in the rows of a denominator, from that among the unlabeled rows."""
+    """Return the share of positives in the rows of a denominator, from the share among the unlabeled rows.
+
+    Parameters
+    ----------
+    hidden : float
+        Share of positives among the unlabeled rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    denominator : str
+        "unlabeled", which returns `hidden`, or "all", which adds the labelled rows.
+    """
     if denominator == "unlabeled":
         return hidden
     n, known = len(labelled), int(np.count_nonzero(labelled))

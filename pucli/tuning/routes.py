@@ -58,9 +58,25 @@ def keeping(outcomes: Outcomes, there: Bools) -> Iterator[None]:
 
 
 def empty_outcomes(n_points: int, folds: list[list[Fold]], n: int, scores: bool) -> tuple[Outcomes, Bools]:
-    """Return room for the outcomes of points for n rows, and a mask (n_points, repeats, folds) of those that are there.
+    """Return empty arrays for the outcomes of points, and the mask of the outcomes that are filled.
 
-    Scores that are not there are NaN.
+    Parameters
+    ----------
+    n_points : int
+        Number of points.
+    folds : list of lists of (training rows, validation rows)
+        One list for each repeat of the cross-validation.
+    n : int
+        Number of rows.
+    scores : bool
+        Whether outcomes are scores of rows, which start as NaN, in place of counts, which start as 0.
+
+    Returns
+    -------
+    outcomes : ndarray
+        Scores of shape (n_points, repeats, n), or counts of shape (n_points, repeats, folds, 4).
+    there : ndarray of bool of shape (n_points, repeats, folds)
+        Which outcomes are filled: none yet.
     """
     there = np.zeros((n_points, len(folds), len(folds[0])), dtype=bool)
     if scores:
@@ -69,7 +85,21 @@ def empty_outcomes(n_points: int, folds: list[list[Fold]], n: int, scores: bool)
 
 
 def put(outcomes: Outcomes, points: Any, place: tuple[int, int], folds: list[list[Fold]], found: Any) -> None:
-    """Put what was found for one point or several on one fold into the outcomes."""
+    """Write the outcomes of one or several points on one fold into `outcomes`, in place.
+
+    Parameters
+    ----------
+    outcomes : ndarray
+        Outcomes as `empty_outcomes` returns them.
+    points : int or ndarray of int
+        Indices of the points.
+    place : tuple of (int, int)
+        Repeat and fold.
+    folds : list of lists of (training rows, validation rows)
+        One list for each repeat of the cross-validation.
+    found : ndarray
+        The four counts of each point, or its scores of the validation rows.
+    """
     repeat, fold = place
     if outcomes.ndim == 4:
         outcomes[points, repeat, fold] = found

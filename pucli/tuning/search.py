@@ -70,7 +70,7 @@ class TuneResult:
     how : str
         For a search in stages, a description of the stages.
     done : str
-        After an interruption, a description of what was compared by then; "" if the search is complete.
+        After an interruption, a description of the points compared by then; "" if the search is complete.
     """
 
     params: dict[str, Any]
@@ -121,13 +121,13 @@ class _Search:
     choice: Choice | None = None
 
     def leave_out(self, points: Sequence[Point], found: Evidence) -> None:
-        """Record points eliminated at an earlier stage, with what is known of them."""
+        """Record points eliminated at an earlier stage, with the evidence on them."""
         self.left_out.append((list(points), found))
 
     def seen(
         self, route: Route, points: Sequence[Point], progress: Progress | None, asked: Sequence[Point]
     ) -> Evidence:
-        """Return what the route `route` finds for the points, which it is asked for as `asked`."""
+        """Return the evidence that `route` gives for the points, in the form `asked` that it takes."""
         self.comparing, self.route = points, route
         return evidence(route, route.outcomes(asked, progress), self.rule)
 
@@ -227,7 +227,7 @@ def tune(  # noqa: PLR0913
         Training rows.
     s : array-like of shape (n,)
         1 for labelled positives, 0 for unlabeled rows; or two other labels, read as by the estimators: the larger of
-        two numbers, or the one of two words that means yes, marks the positives; "pos_label" in `params` overrides it.
+        two numbers, or whichever word means yes, marks the positives; "pos_label" in `params` overrides it.
     params : mapping, optional
         Fixed constructor parameters, which override those of the method.
     grid : mapping, optional
@@ -266,6 +266,7 @@ def tune(  # noqa: PLR0913
     Returns
     -------
     TuneResult
+        The chosen parameters, with their score and all trials.
 
     Raises
     ------

@@ -113,6 +113,20 @@ def nested_sample(s: Ints, size: int, seed: int) -> Sample:
     """Return a sample of `size` rows; samples with the same seed are nested.
 
     Labelled rows are sampled in proportion, but at least `LABELLED_ROWS` of them if available.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        1 for labelled, 0 for unlabeled rows.
+    size : int
+        Rows of the sample; n or more gives all rows.
+    seed : int
+        Seed of the order in which rows are added.
+
+    Returns
+    -------
+    Sample
+        Ascending indices of the rows, and the sampled shares of labelled, unlabeled and all rows.
     """
     n = len(s)
     if size >= n:
@@ -170,7 +184,17 @@ class StagedPoints:
         return make_route("auto", self.method, FoldedRows(X, s, folds), fixed, None, self.n_jobs, scores)
 
     def weighed(self, point: Point, sample: Sample, defaults: Point | None = None) -> dict[str, Any]:
-        """Return a point with row weights that represent all rows; `defaults` are weighed as well."""
+        """Return a point with row weights that make the sample represent all rows.
+
+        Parameters
+        ----------
+        point : mapping
+            Parameters of the point.
+        sample : Sample
+            The sampled shares of labelled, unlabeled and all rows.
+        defaults : mapping, optional
+            Values of row weights that the point does not set; they are rescaled as well.
+        """
         found = dict(point)
         for name, kind in ROW_WEIGHTS.items():
             value = found.get(name, (defaults or {}).get(name))
@@ -179,7 +203,22 @@ class StagedPoints:
         return found
 
     def leading(self, points: Sequence[Point], found: Evidence, keep: int) -> list[int]:
-        """Return the `keep` best points in their order: the choice of the rule and those with the highest scores."""
+        """Return the indices of the best points: the choice of the rule and the points with the highest scores.
+
+        Parameters
+        ----------
+        points : sequence of mappings
+            Parameters of each point.
+        found : Evidence
+            Evidence on the points, in the same order.
+        keep : int
+            Number of points to return.
+
+        Returns
+        -------
+        list of int
+            Ascending indices.
+        """
         scores = found.scores(self.rule)
         best = choose(points, scores, self.rule)
         worth = _worth(scores, self.rule)
@@ -187,7 +226,17 @@ class StagedPoints:
         return sorted(np.argsort(-worth, kind="stable")[:keep].tolist())
 
     def description(self, first: Sequence[Stage], last: Stage, finalists: int) -> str:
-        """Describe the stages before the last one, if any."""
+        """Describe the stages before the last one, if any.
+
+        Parameters
+        ----------
+        first : sequence of Stage
+            All stages but the last.
+        last : Stage
+            The stage on which the choice is made.
+        finalists : int
+            Number of points on the last stage.
+        """
         if not first:
             return ""
         n = len(self.s)

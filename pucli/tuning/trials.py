@@ -35,7 +35,19 @@ class Trials(Sequence[dict[str, Any]]):
 
     @classmethod
     def of(cls, points: Sequence[Point], found: Evidence, stage: str, rule: Rule) -> Trials:
-        """Return the trials of `points` at a stage of `STAGES`."""
+        """Return the trials of `points` at a stage of `STAGES`.
+
+        Parameters
+        ----------
+        points : sequence of mappings
+            Parameters of each point; all have the same names.
+        found : Evidence
+            Evidence on the points, in the same order.
+        stage : str
+            One of `STAGES`.
+        rule : Rule
+            Rule by which the points are scored.
+        """
         scores, counts = found.scores(rule), found.counts
         pooled, known = counts.sum(axis=(1, 2)), counts[0, ..., 0].size > 1 or rule.name == RANKING
         names = tuple(points[0])

@@ -71,10 +71,10 @@ class AutoPU(PUClassifier):
         the positives. "single-training-set": all rows are one sample of the population, and some of its positives are
         labelled.
     labelling : {"scar", "sar"}, default="scar"
-        "scar": the labelled rows are a random sample of the positives. "sar": which positives are labelled depends on
-        their features: a clearer positive is labelled more readily (`pucli.solvers.ensemble.sar`).
+        "scar": the labelled rows are a random sample of the positives. "sar": labelling depends on the features; a
+        clearer positive is more likely to be labelled (`pucli.solvers.ensemble.sar`).
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
-        What the cut is chosen for; `with_cut` moves it after training.
+        Goal of the cut; `with_cut` moves it after training.
     wanted : float, default=None
         Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
         unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence if
@@ -108,10 +108,10 @@ class AutoPU(PUClassifier):
     held_out_ : ndarray of shape (n,)
         Score of each training row by models that were trained without it.
     ranks_ : bool
-        Whether labelled rows rank above unlabeled ones, where neither was trained on, by more than chance.
+        Whether held-out labelled rows rank above held-out unlabeled rows by more than chance.
     propensity_ : ndarray of shape (n,)
-        How readily each training row would be labelled if it were positive, relative to the clearest positive; ones
-        unless `labelling` is "sar".
+        Propensity of each training row to be labelled if positive, relative to the clearest positive; ones unless
+        `labelling` is "sar".
 
     Raises
     ------
@@ -214,12 +214,13 @@ class AutoPU(PUClassifier):
         y : array-like of shape (n,)
             Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
-            What rows belong together, such as the visits of a person: rows of a group are never on both sides of a
-            fold. Without it, equal and nearly equal labelled rows are kept together.
+            Group of each row, such as the person of a visit: the rows of a group are in one fold. By default, equal
+            and nearly equal labelled rows form groups.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -303,14 +304,14 @@ class AutoPU(PUClassifier):
             )
 
     def _ranking(self) -> tuple[float, float]:
-        """Return the PU-AUC on held-out rows, and the largest that may be chance."""
+        """Return the PU-AUC on held-out rows, and the largest value that may be chance."""
         (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
         labelled, unlabeled = len(self._positive), len(self._population)
         return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
 
     @property
     def ranks_(self) -> bool:
-        """Whether labelled rows rank above unlabeled ones, where neither was trained on, by more than chance."""
+        """Whether held-out labelled rows rank above held-out unlabeled rows by more than chance."""
         ranking, limit = self._ranking()
         return ranking > limit
 
@@ -439,7 +440,7 @@ class AutoPU(PUClassifier):
         return self.calibration_.least(self._positive, self._population, self.prior_)
 
     def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
-        """Return what probabilities of a positive would be with the prior at each end of its interval.
+        """Return the probabilities of a positive with the class prior at each end of its interval.
 
         Parameters
         ----------
@@ -449,8 +450,8 @@ class AutoPU(PUClassifier):
         Returns
         -------
         low, high : ndarray of shape (n,)
-            Where the rows do not determine the prior, these are far apart, and only the order of the rows is known.
-            `high` is never zero: that no labelled row has such a score does not show that no positive has.
+            Ends of the probabilities. They are far apart if the rows do not determine the prior; then only the order of
+            the rows is known. `high` is never zero: positives may have scores that no labelled row has.
         """
         check_is_fitted(self)
         p = np.asarray(probabilities, dtype=np.float64)

@@ -17,8 +17,23 @@ def naive_svc(
 ) -> dict[str, Any]:
     """Return the PU-AUC and the share predicted positive of a class-balanced SVC, from held-out scores.
 
-    Also returns the scores, and which rows have one. X : (n, m) standardised; at most `CHOOSING_ROWS` rows are used.
-    population : (n,) bool.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Standardised rows; at most `CHOOSING_ROWS` of them are used.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    fold : ndarray of int of shape (n,)
+        Fold that holds out each row.
+    population : ndarray of bool of shape (n,)
+        Rows that are a sample of the population; the share refers to them.
+    rng : numpy.random.Generator
+        Draws the rows that are used.
+
+    Returns
+    -------
+    dict
+        "pu_auc" and "share"; "rows", the indices of the rows that are used; and "scores", their held-out scores.
     """
     from sklearn.svm import SVC
 

@@ -18,7 +18,17 @@ GRID, AVERAGED = 12, 100
 
 
 class Dependence(NamedTuple):
-    """Mean probability of a positive as a function of one feature. feature : its number."""
+    """Mean probability of a positive as a function of one feature.
+
+    Attributes
+    ----------
+    feature : int
+        Column of the feature.
+    values : ndarray of shape (k,)
+        Ascending values of the feature.
+    probabilities : ndarray of shape (k,)
+        Mean probability at each value.
+    """
 
     feature: int
     values: np.ndarray
@@ -32,11 +42,29 @@ def importances(
     rng: np.random.Generator,
     progress: Callable[[int, int], object] | None = None,
 ) -> np.ndarray:
-    """Return the decrease of the PU-AUC when each feature is shuffled, shape (m,); NaN for features that are not tried.
+    """Return the permutation importance of each feature: the decrease of the PU-AUC when its values are shuffled.
 
-    Of more than `MOST_FEATURES` features, those that alone separate labelled and unlabeled rows best are tried. The
-    importance is measured on training rows: it shows what the model uses, not what it would lose without the feature.
-    progress : called with the number of features that are done and that of all.
+    The importance is measured on training rows: it shows what the model uses, not what it would lose without the
+    feature.
+
+    Parameters
+    ----------
+    model : AutoPU
+        Fitted model.
+    X : ndarray of shape (n, m)
+        Training rows, of which at most `ROWS` are used.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    rng : numpy.random.Generator
+        Draws the rows and shuffles.
+    progress : callable, optional
+        Called after each feature with the numbers of finished and of all features to try.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        NaN for features not tried: only the `MOST_FEATURES` features are tried that alone separate labelled and
+        unlabeled rows best.
     """
     rows = pick_landmarks(labelled, ROWS, rng)
     X, s = X[rows], labelled[rows]
@@ -57,7 +85,19 @@ def importances(
 
 
 def dependence(model: AutoPU, X: np.ndarray, feature: int, rng: np.random.Generator) -> Dependence:
-    """Return the partial dependence on a feature, over `AVERAGED` rows of X (n, m)."""
+    """Return the partial dependence of the probability on one feature.
+
+    Parameters
+    ----------
+    model : AutoPU
+        Fitted model.
+    X : ndarray of shape (n, m)
+        Rows; the mean is over a random `AVERAGED` of them.
+    feature : int
+        Column of the feature.
+    rng : numpy.random.Generator
+        Draws the rows.
+    """
     rows = X[np.sort(rng.permutation(len(X))[:AVERAGED])]
     values = np.unique(np.quantile(X[:, feature], np.linspace(0.02, 0.98, GRID)))
     means = []

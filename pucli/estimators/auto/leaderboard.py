@@ -16,7 +16,7 @@ from pucli.solvers.ensemble.threshold import recall_above
 
 
 class _Fitted(Protocol):
-    """What the leaderboard reads of an `AutoPU`: its parameters, class prior, threshold and estimates."""
+    """Attributes of an `AutoPU` that the leaderboard reads: its parameters, class prior, threshold and estimates."""
 
     scenario: str
     labelling: str

@@ -16,7 +16,13 @@ GROUP = "pucli.members"
 
 @dataclass(frozen=True)
 class OfferedMember(Member):
-    """A member of another package. saved_types : classes in its fitted model, as "package.module.Class"."""
+    """A member of another package.
+
+    Attributes
+    ----------
+    saved_types : tuple of str
+        Classes in its fitted model, as "package.module.Class".
+    """
 
     saved_types: tuple[str, ...] = ()
 

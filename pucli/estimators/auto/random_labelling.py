@@ -32,7 +32,17 @@ RIDGE = 1.0
 
 @dataclass
 class RandomLabelling:
-    """Result of the test. p_value : of random labelling. feature : number of the feature that differs most."""
+    """Result of the test.
+
+    Attributes
+    ----------
+    p_value : float
+        p-value of random labelling.
+    feature : int
+        Column of the feature with the largest difference.
+    difference : float
+        This difference of means, in standard errors.
+    """
 
     p_value: float
     feature: int
@@ -40,12 +50,12 @@ class RandomLabelling:
 
     @property
     def random(self) -> bool:
-        """Whether nothing speaks against random labelling; biased labelling may still go unnoticed."""
+        """Whether the test does not reject random labelling; biased labelling may still go unnoticed."""
         return self.p_value > LEVEL
 
     @property
     def doubt(self) -> str:
-        """What those who apply the model should know of it, "" if nothing."""
+        """Warning for those who apply the model, or "" if there is none."""
         return "" if self.random else f"random labelling is {self.verdict}"
 
     @property
@@ -63,8 +73,21 @@ class RandomLabelling:
 def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:
     """Test whether labelled rows are a random sample of the positives.
 
-    X : (n, m) features; at most `LANDMARKS` rows are used. labelled : (n,) bool. prior : share of positives among the
-    unlabeled rows. rng : draws rows and labels.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows, of which at most `LANDMARKS` are used.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Share of positives among the unlabeled rows.
+    rng : numpy.random.Generator
+        Draws rows and labels.
+
+    Returns
+    -------
+    RandomLabelling
+        The p-value, and the feature with the largest difference, in standard errors.
     """
     rows = pick_landmarks(labelled, LANDMARKS, rng)
     X, s = make_gaussian_ranks(X[rows]).of(X[rows]), labelled[rows]
@@ -85,7 +108,19 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
 
 
 def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
-    """Test the labelling of the training rows of a fitted model, with its estimate of the prior."""
+    """Test the labelling of the training rows of a fitted model, with its estimate of the class prior.
+
+    Parameters
+    ----------
+    model : AutoPU
+        Fitted model.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    seed : int
+        Seed of the simulation.
+    """
     share = hidden_share(model.prior_, labelled, model.scenario)
     with threadpool_limits(1):
         return random_labelling(X, labelled, share, stream(seed, "random labelling"))

@@ -1,4 +1,4 @@
-"""What to do about empty cells of X, in the place of scikit-learn's advice, which names its own estimators."""
+"""Advice on empty cells of X, in place of scikit-learn's, which names its own estimators."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Certified:
         return False
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are taken; see `pucli.estimators.base.sparse_rows`."""
+        """Declare to scikit-learn that sparse rows are accepted; see `pucli.estimators.base.sparse_rows`."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
@@ -80,7 +80,7 @@ class Certified:
         self.converged_ = bool(result.converged)
 
     def _add_cost(self, cost: float, tol: float, known: bool = True, least: float = 0.0) -> None:
-        """Add what rounding costs to the objective, if that is `known`, and to the gap, unless it is negligible.
+        """Add the cost of rounding, unless negligible, to the gap, and to the objective if the cost is `known`.
 
         The gap is relative to the modulus of the objective, or to `least` where that is larger.
         """
@@ -91,7 +91,7 @@ class Certified:
             self.converged_ = bool(self.converged_ and self.dual_gap_ <= tol * size)
 
     def _advice(self) -> str:
-        """Return what a user can do if the fit did not converge."""
+        """Return advice for a fit that did not converge."""
         return "raise max_iter, loosen tol, or scale the features"
 
     def _warn_unless_converged(self) -> None:

@@ -60,15 +60,16 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     Parameters
     ----------
     prior : float or None
-        None estimates it, with a warning (EstimatedPriorWarning) that tells how exact the estimate is.
+        Class prior; None estimates it, with an EstimatedPriorWarning that states the accuracy.
     X : ndarray of shape (n, m)
+        Training rows.
     labelled : ndarray of bool, shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     random_state : int, RandomState or None
         Seed of the folds, and of the rows of the estimate if there are many of a kind.
     estimator : {"auto", "bbe", "km2"}
-        The estimate of `pucli.auto.AutoPU`, best bin estimation, or kernel mean embedding. With a single row of a kind,
-        which an ensemble cannot hold out, or more than 1,000 features, "auto" is "bbe".
+        Estimate of `AutoPU`, best bin estimation, or kernel mean embedding. "auto" is "bbe" with a single row of a
+        kind, which an ensemble cannot hold out, or with more than 1,000 features.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Defaults that depend on the data: the meaning of "median", "balanced" and "scale".
 
 No number suits every data set: a kernel width has the units of the features, and a ridge is weighed against a sum of
-losses that grows with the number of rows. Three words stand for numbers that are computed from the rows and from the
-numbers of labelled and unlabeled rows:
+losses that grows with the number of rows. Three words select values computed from the rows and from the numbers of
+labelled and unlabeled rows:
 
 * a width of "median" is the median distance between two rows, which grows with the root of the number of features;
 * a weight c_u of "balanced" makes zero the best constant f, so that both kinds of rows have the same influence;
@@ -60,7 +60,7 @@ class Scaled:
         X : ndarray of shape (n, m)
             Training rows.
         labelled : ndarray of bool, shape (n,)
-            Which rows are labelled positives.
+            True for labelled positives.
         names : collection of str or None, default=None
             Parameters to return; None means all.
 
@@ -79,7 +79,17 @@ class Scaled:
 
 
 def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width."""
+    """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `kernel`, and `_row_weights` if it is fitted with row weights.
+    X : ndarray of shape (n, m)
+        Training rows; of more than `MEASURED_ROWS`, evenly spaced ones are used.
+    labelled : ndarray of bool of shape (n,)
+        Not used; all defaults share one signature.
+    """
     if estimator.kernel != "rbf":
         return np.nan
     chosen = np.arange(X.shape[0])
@@ -107,7 +117,7 @@ def _weighted_median(distances: Floats, weights: Floats) -> float:
 
 
 def counts(estimator: Any, labelled: Bools) -> tuple[float, float]:
-    """Return the numbers of labelled and of unlabeled rows, or their weights where rows have such."""
+    """Return the numbers of labelled and of unlabeled rows, or the sums of their weights if rows have weights."""
     weights = getattr(estimator, "_row_weights", None)
     if weights is None:
         n_p = int(np.count_nonzero(labelled))
@@ -116,48 +126,128 @@ def counts(estimator: Any, labelled: Bools) -> tuple[float, float]:
 
 
 def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss."""
+    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `c_p`, the weight of a labelled row.
+    X : ndarray of shape (n, m)
+        Not used; all defaults share one signature.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    """
     n_p, n_u = counts(estimator, labelled)
     return float(estimator.c_p * n_p / n_u)
 
 
 def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square."""
+    """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `c_p`, the weight of the hinge of a labelled row.
+    X : ndarray of shape (n, m)
+        Not used; all defaults share one signature.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    """
     return 0.5 * balanced(estimator, X, labelled)
 
 
 def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n."""
+    """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `c_p`, the weight of the loss of a labelled row.
+    X : ndarray of shape (n, m)
+        Not used; all defaults share one signature.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    """
     n_p, n_u = counts(estimator, labelled)
     return float(2.0 * estimator.c_p * n_p / (n_p + n_u))
 
 
 def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n."""
+    """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not used; all defaults share one signature.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool of shape (n,)
+        Not used.
+    """
     result: float = 1.0 / X.shape[0]
     return result
 
 
 def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of |g|^2 if losses are averaged: 1 / (2 n)."""
+    """Return the weight of |g|^2 if losses are averaged: 1 / (2 n).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not used; all defaults share one signature.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool of shape (n,)
+        Not used.
+    """
     result: float = 0.5 / X.shape[0]
     return result
 
 
 def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n."""
+    """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `c_p`, the weight of the loss of a labelled row.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    """
     result: float = ridge_of_sums(estimator, X, labelled) / X.shape[0]
     return result
 
 
 def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return a twentieth of the smallest lam1 at which all coefficients are zero."""
+    """Return a twentieth of the smallest lam1 at which all coefficients are zero.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `c_p` and `c_u`, the weights of the losses of a labelled and of an unlabeled row.
+    X : ndarray of shape (n, m)
+        Features that the penalty applies to.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    """
     gradient = _gradient_at_constant(estimator, X, labelled)
     return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
 
 
 def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
-    """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero."""
+    """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Has `c_p` and `c_u`, the weights of the losses of a labelled and of an unlabeled row.
+    X : ndarray of shape (n, m)
+        Training rows; the features of the surface are computed from them.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    """
     gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
     return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
 
@@ -189,7 +279,9 @@ def in_numbers(
     tuned : collection of str
         Parameters that are tuned, which are not changed.
     X : ndarray of shape (n, m)
+        Training rows.
     labelled : ndarray of bool, shape (n,)
+        True for labelled positives.
 
     Returns
     -------

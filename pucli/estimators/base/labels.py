@@ -1,4 +1,4 @@
-"""Which of two labels marks the labelled positives."""
+"""Detection of the label that marks the labelled positives."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
 
 
 def check_order(labels: AnyArray, positive: Any, pos_label: Any) -> None:
-    """Refuse words of which the positive one is not the last, unless `pos_label` asks for it; then warn.
+    """Raise ValueError if the positive of two words is not the last one; warn instead if `pos_label` names it.
 
     scikit-learn's scorers, calibrators and meta-estimators take the last label in sorted order for the positive one.
     With "P" and "U", `scoring="roc_auc"` would be one minus the area.

@@ -83,6 +83,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -108,7 +109,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     @property
     def _way_out(self) -> str:
-        """What to do about a degenerate model."""
+        """Advice on a degenerate model."""
         return WAY_OUT
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
@@ -144,7 +145,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         return self._computed_with(rows), np.asarray(labels == positive)
 
     def _computed_with(self, X: Any) -> Floats:
-        """Return rows X (n, m) as they are computed with: dense, unless the method keeps them sparse."""
+        """Return rows X (n, m) in the form that the solver takes: dense, unless the method takes sparse rows."""
         if not self._sparse_format:
             return dense_rows(self, X)
         rows: Floats = csr_array(X) if issparse(X) else X
@@ -188,6 +189,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, m)
+            Rows.
 
         Returns
         -------
@@ -203,6 +205,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, m)
+            Rows.
 
         Returns
         -------
@@ -222,7 +225,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 def degeneracy(
     positive_share: float, labelled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
 ) -> str:
-    """Return why a model with these shares on its training rows is degenerate, or "" if it is not.
+    """Return the reason why a model is degenerate, judged by its predictions on the training rows, or "".
 
     Parameters
     ----------
@@ -231,9 +234,9 @@ def degeneracy(
     labelled_recall : float
         Share of the labelled rows that are predicted positive. Below 5 % the model is degenerate.
     prior_given : bool, default=False
-        Whether the class prior was given, so that it is no advice to give it.
+        Whether the class prior was given; the advice then does not suggest giving it.
     way_out : str
-        What to do about it.
+        Advice that ends the message.
     """
     if prior_given:
         way_out = (

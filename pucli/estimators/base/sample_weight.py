@@ -1,4 +1,4 @@
-"""Weights of rows, for the methods whose objective is a sum of losses over rows and nothing else."""
+"""Row weights, for methods whose objective is a sum of losses over rows and nothing else."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ class WeightedPU(PUClassifier):
         y : array-like of shape (n,)
             Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
         sample_weight : array-like of shape (n,), optional
-            Factors of the losses of rows, not negative. A weight of two is a row that is there twice, and of zero a row
-            that is not there. Parameters that are words count rows by weight.
+            Non-negative factors of the losses of rows. Weight 2 equals duplicating the row, weight 0 removing it.
+            Defaults given by words, such as "balanced", count rows by weight.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -116,6 +116,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What to do about a linear system that has no solution in double precision, in the place of LAPACK's words."""
+"""Advice on a linear system without a solution in double precision, in place of LAPACK's words."""
 
 from __future__ import annotations
 

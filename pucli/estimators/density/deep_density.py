@@ -165,11 +165,14 @@ class DeepDensity(Certified, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows.
         y : ignored
+            Not used; for the convention of scikit-learn.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -276,6 +279,7 @@ class DeepDensity(Certified, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows.
         n_samples : int, default=10000
             Number of generated rows; the thesis has 100,000.
         random_state : int, RandomState or None, default=0

@@ -35,7 +35,7 @@ SWEEPS = 1000
 
 
 class _GlobalLocal(FeatureModel):
-    """What GLPUAL and GLLC share: the similarity graph and the forms of the model."""
+    """Base of GLPUAL and GLLC: the similarity graph and the forms of the model."""
 
     _squared: bool
 

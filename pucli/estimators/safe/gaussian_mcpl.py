@@ -64,8 +64,8 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         form one block, (6.7)-(6.9); their entries in incomplete rows are not used, and the estimate is never worse than
         that of the complete rows alone (Corollary 6.5). "minimax": the MCPL estimate (6.19), which guarantees the
         largest gain over the complete rows alone (`pucli.solvers.safe.minimax` has the equations); one of the others
-        where that guarantees as much. "safe": the same, but the one of "all" and "one" with the larger `improvement_`
-        where (6.19) has more than 500 unknowns. With one incomplete block and no ridge, all are the MCPL estimate
+        where that guarantees as much. "safe": "minimax", or, where (6.19) has more than 500 unknowns, "all" or "one",
+        whichever has the larger `improvement_`. With one incomplete block and no ridge, all are the MCPL estimate
         (Theorem 6.2).
     ridge : float, default=0.0
         Variance added to every feature, in squared units of the features; every likelihood is then averaged over noise
@@ -98,8 +98,8 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     dual_gap_ : float
         With several blocks, or one and a ridge: no estimate guarantees more than `improvement_` plus this gap; NaN if
         (6.19) was not solved. With one block and no ridge: 0, as the estimate is the saddle point in closed form, which
-        maximises `objective_`; where the covariance is nearly singular or means are far from zero, what rounding may
-        cost, and for that of the complete rows what it misses. `gap_` is the same.
+        maximises `objective_`. If the covariance is nearly singular or means are far from zero, it is the possible cost
+        of rounding; for the estimate of the complete rows, it is the missed likelihood. `gap_` is the same.
     n_iter_, converged_
         The Newton steps of the minimax estimate, 1 for the others, and whether rounding leaves at least two digits of
         `objective_`, and the gap is at most a hundredth of it and of `improvement_`.
@@ -160,10 +160,12 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         X : array-like of shape (n, D)
             Rows; NaN marks a missing entry.
         y : ignored
+            Not used; for the convention of scikit-learn.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -101,7 +101,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             if self.family != "gaussian-diagonal":
                 standardised = (X - self.centre_) / scale
                 correlation = standardised.T @ standardised / len(X)
-                correlation[np.diag_indices(d)] += 1.0 - (deviation / scale) ** 2  # where the ridge or rounding rules
+                correlation[np.diag_indices(d)] += 1.0 - (deviation / scale) ** 2  # if the ridge or rounding dominates
                 variances, axes = np.linalg.eigh(correlation)
                 self.transform_ = (axes / np.sqrt(np.maximum(variances, 1e-6))) / scale[:, None]
         self.jitter_ = self.ridge * self.transform_.T @ self.transform_

@@ -121,7 +121,7 @@ class LeastSquares(_LeastSquaresClassifier):
     objective_ : float
         The minimised sum over the labelled rows.
     dual_gap_ : float
-        0: the solution is in closed form. Where features are so large that rounding shows, what it costs.
+        0, as the solution is in closed form; with very large features, the cost of rounding.
     supervised_only_ : bool
         Whether y had no unlabeled row. Unlabeled rows are ignored.
     improvement_ : float
@@ -201,7 +201,7 @@ class _SafeLeastSquares(_LeastSquaresClassifier):
             objective = contrast(rows, labels, w, w_supervised, self.lam)
         else:
             objective = risk(X[labelled], y, w, self.lam)
-        # what moves a value by `error` changes the risk by twice that times the residual
+        # an `error` in a fitted value changes the risk by twice the error times the residual
         reach = float(np.abs(fitted_values(X, w)).sum()) + len(X)
         self.dual_gap_ += abs(objective - self.objective_) + 2.0 * error * reach + len(X) * error**2
         self.objective_ = objective

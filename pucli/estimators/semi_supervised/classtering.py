@@ -192,12 +192,14 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows.
         y : array-like of shape (n,) or None, default=None
             Labels, -1 for unlabeled rows; without y all rows are unlabeled.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

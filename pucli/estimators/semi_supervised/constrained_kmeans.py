@@ -132,6 +132,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Rows.
         y : array-like of shape (n,) or None, default=None
             Labels, -1 for unlabeled rows. Pairs that are not given are made from them by `pairwise_constraints`.
         must, cannot : array-like of shape (m, 2) or None, default=None
@@ -140,6 +141,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -34,8 +34,8 @@ class LowDensitySeparation(SemiSupervisedClassifier):
     Parameters
     ----------
     rho : "nearest" or float, default="nearest"
-        How much long steps are stretched: a step of length d costs exp(rho d) - 1, in units of 1/X. "nearest" takes
-        four over the median distance of a row from its nearest. The thesis chooses from {1, 2, 4, 8}.
+        Stretch of long steps: a step of length d costs exp(rho d) - 1. It has the units of 1/X. "nearest" takes four
+        over the median distance of a row from its nearest neighbour. The thesis chooses from {1, 2, 4, 8}.
     C : float, default=1.0
         Weight of the rows. The thesis chooses from {0.1, 1, 10, 100}.
     sigma : "median" or float, default="median"

@@ -127,8 +127,8 @@ class KernelPU(PriorInObjective):
     ) -> float:
         """Keep f = sum_i weights_i k(x_i, .) + bias, as coefficients if linear, else as the rows with a weight.
 
-        `centre` (m,) was subtracted from the rows, and `coef` (m,) is weights'X if that is known. Returns the shift of
-        f by rounding of the intercept.
+        `centre` (m,) was subtracted from the rows, and `coef` (m,) is weights'X, if known. Returns the shift of f by
+        rounding of the intercept.
         """
         self.intercept_ = float(bias)
         if self.kernel == "linear":

@@ -62,7 +62,7 @@ class RampPU(KernelPU):
     cut : float or None, default=None
         As in `GLPUAL`.
     init : {"zero", "double-hinge", "random"}, default="zero"
-        Where the procedure starts: f = 0, the minimum of the convex double hinge loss with the same `lam` (`USMO`), or
+        Start of the procedure: f = 0, the minimum of the convex double hinge loss with the same `lam` (`USMO`), or
         independent normal scores with standard deviation 2.
 
     Attributes

@@ -390,7 +390,7 @@ class UPU(_NetworkPU, FeatureModel):
         self._allow_for_rounding(F, labelled, result.coef, float(result.bias))
 
     def _allow_for_rounding(self, F: Floats, labelled: Bools, w: Floats, b: float) -> None:
-        """Add to the gap what rounding of the scores may cost, of a solution what it costs.
+        """Add the cost of rounding in the scores to the gap: measured at a dense solution, otherwise a bound.
 
         The bound is that of a sum of m products and an intercept (Higham 2002, section 3.1).
         """

@@ -26,11 +26,29 @@ class Axes:
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
 
     def line(self, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, kind: str) -> None:
-        """Add a line; `kind` is a class of the page's style sheet."""
+        """Add a line.
+
+        Parameters
+        ----------
+        x, y : array-like of shape (n,)
+            Points, in the units of the axes.
+        kind : str
+            Class in the page's style sheet.
+        """
         self.parts.append(f'<polyline class="{kind}" points="{self.points(x, y)}"/>')
 
     def area(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, kind: str) -> None:
-        """Add the area between two lines."""
+        """Add the area between two lines.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n,)
+            Common abscissae of the lines, in the units of the axis.
+        low, high : ndarray of shape (n,)
+            Ordinates of the lower and of the upper line.
+        kind : str
+            Class in the page's style sheet.
+        """
         around = self.points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
         self.parts.append(f'<polygon class="{kind}" points="{around}"/>')
 
@@ -66,7 +84,15 @@ def _short(value: float, span: float) -> str:
 
 
 def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
-    """Return the histograms of the scores of labelled and unlabeled rows, each of area one, with the cut."""
+    """Return an SVG of the histograms of the scores of labelled and unlabeled rows, each of area one.
+
+    Parameters
+    ----------
+    labelled, unlabeled : ndarray of shape (p,) and (u,)
+        Held-out scores; those beyond the 0.2 % and 99.8 % quantiles are counted in the last bins.
+    cut : float
+        Score above which rows are predicted positive; drawn if it is within the axis.
+    """
     both = np.concatenate([labelled, unlabeled])
     low, high = np.quantile(both, [0.002, 0.998])
     low, high = (low, high) if high > low else (low - 1.0, low + 1.0)
@@ -82,7 +108,15 @@ def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
 
 
 def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> str:
-    """Return the precision-recall curve with its band."""
+    """Return an SVG of the precision-recall curve with its 90 % band.
+
+    Parameters
+    ----------
+    recall : ndarray of shape (n,)
+        Recall, from 0 to 1.
+    low, middle, high : ndarray of shape (n,)
+        Precision at each recall: lower end of the band, estimate, upper end.
+    """
     axes = Axes((0.0, 1.0), (0.0, 1.0), "recall", "precision")
     axes.area(recall, low, high, "area p")
     axes.line(recall, middle, "strong")
@@ -90,7 +124,17 @@ def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, hi
 
 
 def dependence_line(values: np.ndarray, probabilities: np.ndarray, name: str) -> str:
-    """Return the partial dependence on one feature."""
+    """Return an SVG of the partial dependence on one feature.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Ascending values of the feature.
+    probabilities : ndarray of shape (n,)
+        Mean probability of a positive at each value.
+    name : str
+        Name of the feature, for the axis.
+    """
     low, high = float(values[0]), float(values[-1])
     axes = Axes((low, high if high > low else low + 1.0), (0.0, 1.0), name, "mean probability")
     axes.line(values, probabilities, "strong")

@@ -46,21 +46,21 @@ def write_report(
     Parameters
     ----------
     path : Path
-        The file.
+        File to write.
     model : AutoPU
-        A fitted model.
+        Fitted model.
     X, labelled : ndarray of shape (n, m) and (n,)
-        Its training rows, and which of them are labelled.
+        Training rows, and True for labelled positives.
     names : sequence of str
         Names of the m features.
     about : dict
         From `pucli.models.auto.summary.summary`.
     title : str
-        What the rows are.
+        Title of the page, which describes the rows.
     marks : DataFrame of n rows or None
         Numbers of the rows in their file, column "row", and their identifiers; None means 1 to n.
     progress : callable or None
-        Called with the number of features that are done and that of all.
+        Called with the numbers of finished and of all features.
     """
     from jinja2 import Environment
 

@@ -24,11 +24,22 @@ MODELLED = "not assumed: the clearer a positive, the more readily it was labelle
 
 
 class Findings(NamedTuple):
-    """A fitted model, the numbers of its training rows, and the test of random labelling (`pucli.estimators.auto.random_labelling`).
+    """A fitted model, the numbers of its training rows, and the test of random labelling.
 
-    called_positive : number of unlabeled rows whose held-out score is above the cut.
-    leaks : warnings of columns that probably leak the label; with one, nothing is known but the share.
-    repeated : that labelled rows seem to be the same cases several times, "" if not; then nothing else is known either.
+    Attributes
+    ----------
+    model : AutoPU
+        Fitted model.
+    labelled, unlabeled : int
+        Numbers of training rows.
+    called_positive : int
+        Number of unlabeled rows whose held-out score is above the cut.
+    test : RandomLabelling
+        Result of the test in `pucli.estimators.auto.random_labelling`.
+    leaks : tuple of str
+        Warnings of columns that probably leak the label. With one, only the share is known.
+    repeated : str
+        Warning that labelled rows seem to repeat the same cases, or "". With it, only the share is known.
     """
 
     model: AutoPU
@@ -48,18 +59,32 @@ class Findings(NamedTuple):
         leaks: tuple[str, ...] = (),
         repeated: str = "",
     ) -> Findings:
-        """Return the findings of a model whose training rows are at hand; labelled : (n,) bool."""
+        """Return the findings of a model whose training rows are available.
+
+        Parameters
+        ----------
+        model : AutoPU
+            Fitted model.
+        labelled : ndarray of bool of shape (n,)
+            True for labelled positives, in the order of the training rows.
+        test : RandomLabelling
+            Result of the test of random labelling.
+        leaks : tuple of str, optional
+            Warnings of columns that probably leak the label.
+        repeated : str, default=""
+            Warning that labelled rows seem to repeat the same cases.
+        """
         called = (model.held_out_ > model.cut_) & ~labelled
         return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test, leaks, repeated)
 
     @property
     def sound(self) -> bool:
-        """Whether nothing speaks against what the estimates rest on."""
+        """Whether no test or warning contradicts the assumptions of the estimates."""
         return (self.test.random or self.model.labelling == "sar") and not self.leaks and not self.repeated
 
     @property
     def known(self) -> dict[str, bool]:
-        """Whether each estimate is narrow enough to be of use, and so is what it rests on."""
+        """Whether each estimate, and the estimates that it is computed from, are narrow enough to be useful."""
         found = self.model.estimates_
         useful = self.sound and found["share"].value > 0.0
         # an AUC changes little between small priors
@@ -110,7 +135,15 @@ class Findings(NamedTuple):
 
 
 def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the cut, the estimates, the leaderboard and the test of random labelling; names : of the features."""
+    """Return the cut, the estimates, the leaderboard and the test of random labelling as plain values.
+
+    Parameters
+    ----------
+    found : Findings
+        Findings of the fitted model.
+    names : sequence of str
+        Names of the features.
+    """
     model, test, known = found.model, found.test, found.known
     return {
         "rows": found.labelled + found.unlabeled,
@@ -159,7 +192,16 @@ def scored_rows(
 ) -> pd.DataFrame:
     """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score.
 
-    labelled : (n,) bool. words : names of the labels "0" and "1". marks : the number and the identifiers of each row.
+    Parameters
+    ----------
+    found : Findings
+        Findings of the fitted model.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    words : mapping of {str: str}
+        Names of the labels "0" and "1".
+    marks : DataFrame with n rows, optional
+        Number and identifiers of each row; by default the rows are numbered from 1.
     """
     import pandas as pd
 

@@ -1,8 +1,8 @@
-"""Is a method of use on a table? A test finds differences between useless methods, too.
+"""Tests of methods against chance, because a comparison finds differences between useless methods, too.
 
-On noise, a method's PUF is the share of rows that it calls positive: the one that calls more wins, and no test is to
-blame. So a method must first rank held-out positives above the other rows, and score better than calling every row
-positive.
+On noise, a method's PUF is the share of rows that it calls positive: whichever method calls more wins, and every test
+confirms it. So a method must first rank held-out positives above the other rows, and score better than calling every
+row positive.
 """
 
 from __future__ import annotations
@@ -39,7 +39,19 @@ class Ranked(NamedTuple):
 
 
 def all_positive(metric: str, truth: AnyArray, known: bool, denominator: str = "unlabeled") -> float:
-    """Return the metric of calling every row positive, NaN where that is no rival; `truth` (n,) is 1 or 0."""
+    """Return the metric of calling every row positive, or NaN for a metric without this rival.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric; `RIVALLED` lists those with the rival.
+    truth : ndarray of shape (n,)
+        1 for positive rows, or for labelled rows if the classes are not known; otherwise 0.
+    known : bool
+        Whether the classes of all rows are known.
+    denominator : {"unlabeled", "all"}, default="unlabeled"
+        Rows in which P(predicted positive) is counted, if the classes are not known.
+    """
     if metric not in RIVALLED:
         return np.nan
     calls = np.ones(len(truth), dtype=int)
@@ -59,16 +71,18 @@ def chance(ranked: Sequence[Ranked], test_share: float) -> float:
 
 
 def why_useless(values: Floats, ranked: Sequence[Ranked], rival: Floats, metric: str, test_share: float) -> str:
-    """Say why a method may be of no use on a table, or return "".
+    """Describe why a method may be useless on a table, or return "".
 
     Parameters
     ----------
-    values, rival : array of shape (splits,)
-        The metric of the method, and of calling every row positive.
+    values : ndarray of shape (splits,)
+        Metric of the method.
     ranked : sequence of Ranked
-        One for each split.
+        Ranking of the held-out rows in each split.
+    rival : ndarray of shape (splits,)
+        Metric of calling every row positive; NaN where there is no such rival.
     metric : str
-        Its name.
+        Name of the metric.
     test_share : float
         Test rows over training rows.
     """

@@ -1,4 +1,4 @@
-"""Every method on every split: tuned or as it is, fitted once, scored on the held-out rows."""
+"""Runs of every method on every split: tuned or with defaults, fitted once, scored on the held-out rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pucli.core.seeding import seed_words
 
 @dataclass(frozen=True)
 class Scores:
-    """What a comparison measured.
+    """Results of a comparison.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Scores:
 
 
 class _Split(NamedTuple):
-    """What one split of a task gave: for each method the metric and the ranking; the metric of all rows positive."""
+    """Results on one split: metric and ranking of each method, and the metric of calling every row positive."""
 
     task: int
     repeat: int
@@ -92,21 +92,21 @@ def compare(
     methods : sequence of str
         Two or more PU methods.
     tasks : sequence of Task
-        What to run them on; the classes of all are known, or of none.
+        Tasks to run them on; either all have known classes, or none has.
     metric : str, optional
-        Of the list of metrics, with a better side. Default: f1, or puf where classes are not known.
+        Name in the list of metrics, with a better side. Default: f1, or puf if classes are not known.
     repeats : int, default=10
         Splits of each task.
     seed : int, default=0
-        Of splits, folds and methods.
+        Seed of splits, folds and methods.
     label_frequency : float, default=0.5
-        Share of the training positives that is labelled, where classes are known.
+        Share of the training positives that is labelled, if classes are known.
     tune : bool, default=False
         Whether parameters are chosen on each training set, by the method's own grid; else they are the defaults.
     n_jobs : int, default=1
         Worker processes; results do not depend on it.
     progress : callable, optional
-        Called with the splits done and their number.
+        Called with the numbers of finished and of all splits.
 
     Returns
     -------

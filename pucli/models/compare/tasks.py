@@ -1,8 +1,8 @@
-"""What methods are compared on: rows, and the splits of each repeat, which are the same for every method.
+"""Tasks of a comparison: rows, and the splits of each repeat, which are the same for every method.
 
-Where the classes are known, labels are hidden as `pucli split` hides them and the test rows are scored by their
-classes. A table of which only some positives are known is divided in two, labelled and unlabeled rows alike, and the
-held-out part is scored by metrics that need no classes.
+If the classes are known, labels are hidden as `pucli split` hides them, and the test rows are scored by their classes.
+A table with only some known positives is divided in two, labelled and unlabeled rows alike, and the held-out part is
+scored by metrics that need no classes.
 """
 
 from __future__ import annotations
@@ -50,14 +50,15 @@ class Task:
     Parameters
     ----------
     name : str
-        Of the data set, or of the file.
+        Name of the data set or of the file.
     X : array of shape (n, m)
+        Rows.
     positive : array of bool, shape (n,)
-        The positive rows; where classes are not known, the known positives.
+        True for positive rows, or for known positives if classes are not known.
     known : bool
         Whether the classes of all rows are known.
     notes : tuple of str
-        What the reader of the rows remarks.
+        Remarks of the reader of the rows.
     scenario : str
         "case-control", or "single-training-set": labelled and unlabeled rows are one sample.
     """
@@ -75,11 +76,23 @@ class Task:
 
     @property
     def denominator(self) -> str:
-        """Of which rows the share predicted positive is, in metrics that need no classes."""
+        """The rows in which metrics without classes count the share predicted positive: "all" or "unlabeled"."""
         return "all" if self.scenario == "single-training-set" else "unlabeled"
 
     def division(self, repeat: int, *, seed: int, label_frequency: float) -> Division:
-        """Return the rows of a repeat, which depend on the seed, the task's name and the repeat alone."""
+        """Return the training and test rows of a repeat.
+
+        They depend on the arguments and the task's name alone, so every method gets the same rows.
+
+        Parameters
+        ----------
+        repeat : int
+            Number of the repeat.
+        seed : int
+            Seed of all repeats.
+        label_frequency : float
+            Share of the positives that stay labelled; used only if the classes are known.
+        """
         if self.known:
             y = np.where(self.positive, 1, -1)
             rng = split_stream(seed, self.name, self.scenario, label_frequency, repeat)
@@ -103,7 +116,24 @@ class Task:
 def declared_task(
     name: str, *, scenario: str = "case-control", mirror: str | None = None, offline: bool | None = None
 ) -> Task:
-    """Return the rows of a declared data set with two classes."""
+    """Return the task of a declared data set with two classes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    scenario : str, default="case-control"
+        How labels are hidden: "case-control" or "single-training-set".
+    mirror : str, optional
+        Folder or address that has the files; by default `PUCLI_MIRROR`, otherwise the declared addresses.
+    offline : bool, optional
+        Whether nothing is downloaded; by default as `PUCLI_OFFLINE` says.
+
+    Raises
+    ------
+    UsageError
+        If the data set has other classes than a positive and a negative one.
+    """
     from pucli.data import load_dataset
 
     data = load_dataset(name, mirror=mirror, offline=offline)
@@ -122,7 +152,7 @@ def own_task(
     scenario: str = "case-control",
     reading: Reading | None = None,
 ) -> Task:
-    """Return the rows of a file; its columns are encoded once, from all rows and without their labels.
+    """Return the task of a file, whose columns are encoded once, from all rows and without their labels.
 
     Parameters
     ----------
@@ -131,11 +161,11 @@ def own_task(
     label : str
         Its label column.
     positive : str or None
-        The value that marks positives; None where the column settles it.
+        Value that marks positives; None if the column determines it.
     known : bool
-        Whether every row that is not marked is negative; else it is unlabeled.
+        Whether rows that are not marked are negative; otherwise they are unlabeled.
     choice : ColumnChoice, optional
-        What the user says about the columns.
+        The user's choice of columns.
     scenario : str
         As in `Task`.
     reading : Reading, optional

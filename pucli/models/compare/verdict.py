@@ -1,9 +1,9 @@
-"""Are the methods different? Tests, ranks, and the answer in words.
+"""Tests, ranks, and the verdict on whether the methods differ, in words.
 
-On one table the repeats overlap, so that they are no independent sample: two methods are compared by the corrected
-resampled t-test (Nadeau and Bengio 2003). Over several data sets the sample is that of the data sets: Wilcoxon's
-signed-rank test for two methods, Friedman's test and Nemenyi's critical difference for more (Demsar 2006). p-values of
-several pairs are adjusted by Holm's method. Of two methods that may both be useless, none is called better.
+On one table the repeats overlap and are no independent sample: the corrected resampled t-test (Nadeau and Bengio 2003)
+compares two methods. Over several data sets, the data sets are the sample: Wilcoxon's signed-rank test compares two
+methods, Friedman's test and Nemenyi's critical difference more of them (Demsar 2006). Holm's method adjusts the
+p-values of several pairs. Of two methods that may both be useless, the verdict calls neither better.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class PairVerdict:
 
     @property
     def differ(self) -> bool:
-        """Whether the data tell the two apart, and one of them is of use."""
+        """Whether the methods differ significantly and at least one of them is useful."""
         return self.of_use and self.p < LEVEL
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that the scores say.
+    """Verdict on all methods, from their scores.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class Judgement:
     test : str
         Name of the test between two methods.
     pairs : list of PairVerdict
-        Every two methods.
+        Verdict on each pair of methods.
     ranking : Ranking or None
-        Average ranks over data sets, with Friedman's test for three and more methods.
+        Average ranks over data sets, with Friedman's test of three or more methods.
     verdict : list of str
-        In words.
+        Sentences for the user.
     """
 
     blocks: str
@@ -87,7 +87,7 @@ def judge(scores: Scores) -> Judgement:
     Parameters
     ----------
     scores : Scores
-        What was measured.
+        Results of the comparison.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def _ranking(scores: Scores, blocks: Floats) -> Ranking:
 
 
 def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
-    """Return the verdict, a sentence or two for each thing that is known."""
+    """Return the verdict as sentences, one or two for each finding."""
     if len(scores.useless) == len(scores.methods):
         none = f"neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "no method"
         return [f"{none[0].upper()}{none[1:]} shows that it is of use here; none is called better, see the warnings."]

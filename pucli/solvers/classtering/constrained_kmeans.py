@@ -24,7 +24,9 @@ def assign_rows(
     Parameters
     ----------
     X : ndarray of shape (n, d)
+        Rows.
     centres : ndarray of shape (k, d)
+        Centres of the clusters.
     labels : ndarray of shape (n,)
         Cluster of each row; updated in place.
     start, other, sign : ndarray

@@ -58,7 +58,28 @@ class Run(NamedTuple):
 
 
 def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, stop_above: float = np.inf) -> Run:
-    """Sweep until F rises by less than `tol` nats in a sweep or exceeds `stop_above`; `bound` is F of `state`."""
+    """Sweep until F rises by less than `tol` nats in a sweep or exceeds `stop_above`; `bound` is F of `state`.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    state : State
+        State to start from.
+    bound : float
+        F of `state`.
+    tol : float
+        Smallest rise of F in a sweep, in nats, that continues the search.
+    max_iter : int
+        Largest number of sweeps.
+    stop_above : float, default=inf
+        Value of F that ends the search early, as the move is then accepted.
+
+    Returns
+    -------
+    Run
+        The last state, F after each sweep, and whether the rise fell below `tol`.
+    """
     bounds: list[float] = []
     for _ in range(max_iter):
         state = sweep(data, state)
@@ -70,7 +91,17 @@ def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, sto
 
 
 def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
-    """Yield divisions of the rows of component `s` in two, each as a mask (n,) of the rows that leave."""
+    """Yield divisions of the rows of component `s` in two, each as a mask (n,) of the rows that leave.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    state : State
+        Current state.
+    s : int
+        Component to split.
+    """
     R = state.local.R[:, s]
     mass = max(R.sum(), 1e-12)
     classes = np.unique(data.labels[(R > 0.5) & (data.labels >= 0)])
@@ -84,16 +115,37 @@ def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
 
 
 def most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
-    """Return the two of `classes` with the most labelled rows in a component with responsibilities R (n,).
+    """Return the two classes with the most labelled rows in a component.
 
     Ties are broken by the order of the rows, so that the numbering of the classes does not matter.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    R : ndarray of shape (n,)
+        Responsibilities of the component; rows above 0.5 belong to it.
+    classes : ndarray of int
+        Classes to choose from.
     """
     members = {int(c): np.flatnonzero((R > 0.5) & (data.labels == c)) for c in classes}
     return sorted(members, key=lambda c: (-len(members[c]), members[c][0]))[:2]
 
 
 def with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
-    """Return the state with component `s` split: the rows with `leaves` (n,) go to a new, last component."""
+    """Return the state with a component split in two, after a few sweeps with the new responsibilities held fixed.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    state : State
+        Current state.
+    s : int
+        Component to split.
+    leaves : ndarray of bool of shape (n,)
+        Rows whose responsibility goes to the new component, which is the last.
+    """
     hyper, q, local = state
     # priors learnt from the old components would force their shape on the new ones
     hyper = hyper._replace(a=1.0, b=1.0, gamma=np.full(len(hyper.gamma), 1.0 / len(hyper.gamma)))
@@ -111,7 +163,17 @@ def with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
 
 
 def with_death(data: Rows, state: State, s: int) -> State:
-    """Return the state without component `s`."""
+    """Return the state without a component.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    state : State
+        Current state.
+    s : int
+        Component to remove; the others take over its rows.
+    """
     hyper, q, _ = state
     omega, phi, mean, cov, rate = (np.delete(part, s, axis=0) for part in (q.omega, q.phi, q.mean, q.cov, q.rate))
     q = Globals(omega, phi, mean, cov, q.shape, rate)

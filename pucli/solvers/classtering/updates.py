@@ -36,7 +36,19 @@ from pucli.solvers.classtering.state import (
 
 
 def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
-    """Return the state for responsibilities R (n, S), with each component's principal axes as its factors."""
+    """Return the state for given responsibilities, with each component's principal axes as its factors.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    hyper : Hyper
+        Hyper-parameters.
+    R : ndarray of shape (n, S)
+        Responsibilities of the components.
+    n_factors : int
+        Factors per component, k.
+    """
     S, d, K = R.shape[1], data.X.shape[1], len(hyper.gamma)
     mass = R.sum(axis=0)
     mean = np.zeros((S, d, n_factors + 1))
@@ -59,7 +71,26 @@ def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
 
 
 def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tuple[Floats, Floats]:
-    """Return the leading axes (d, n_axes) and standard deviations of rows X (n, d) weighted by `weight` (n,)."""
+    """Return the leading principal axes of weighted rows and the standard deviations along them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    weight : ndarray of shape (n,)
+        Non-negative weights of the rows.
+    centre : ndarray of shape (d,)
+        Point that is subtracted from the rows.
+    n_axes : int
+        Number of axes; fewer are returned if there are fewer rows or columns.
+
+    Returns
+    -------
+    axes : ndarray of shape (d, n_axes)
+        Axes, the longest first.
+    spread : ndarray of shape (n_axes,)
+        Standard deviations.
+    """
     Z = (X - centre) * np.sqrt(weight / max(weight.sum(), 1e-12))[:, None]
     n, d = Z.shape
     if n < d:
@@ -72,6 +103,15 @@ def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tu
 
 def row_terms(X: Floats, hyper: Hyper, q: Globals) -> tuple[Floats, Floats, Floats]:
     """Return q(x | y, s) and each row's share of F given the component.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    hyper : Hyper
+        Hyper-parameters.
+    q : Globals
+        Factors of q over the parameters.
 
     Returns
     -------
@@ -144,7 +184,26 @@ def label_terms(q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
 
 
 def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
-    """Return q(s_n = s), (n, S), and each row's share of F, (n,), from E of `row_terms`; labels: (n,), -1 = none."""
+    """Return q(s_n = s) and each row's share of F.
+
+    Parameters
+    ----------
+    E : ndarray of shape (n, S)
+        Share of each row given the component, from `row_terms`.
+    labels : ndarray of int of shape (n,)
+        Class numbers; -1 marks an unlabeled row.
+    q : Globals
+        Factors of q over the parameters.
+    collapsed : bool
+        Whether the class of an unlabeled row is summed out.
+
+    Returns
+    -------
+    R : ndarray of shape (n, S)
+        Responsibilities; each row sums to 1.
+    shares : ndarray of shape (n,)
+        Shares of the rows in F.
+    """
     unlabeled = label_terms(q, collapsed)[1]
     prior = expected_log(q.omega) + np.column_stack([expected_log(q.phi), unlabeled]).T  # (K + 1, S); -1 = last row
     logits = E + prior[labels]
@@ -157,7 +216,19 @@ def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[F
 
 
 def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
-    """Maximise F over q(x_n, s_n, l_n), or over q(x_n | s_n) and q(l_n | s_n) alone if R (n, S) is given."""
+    """Maximise F over q(x_n, s_n, l_n) and return the sums over rows.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    hyper : Hyper
+        Hyper-parameters.
+    q : Globals
+        Factors of q over the parameters.
+    R : ndarray of shape (n, S), optional
+        Responsibilities to keep; only q(x_n | s_n) and q(l_n | s_n) are then updated.
+    """
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
         R = assignments(E, data.labels, q, data.collapsed)[0]
@@ -202,7 +273,17 @@ def local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given:
 
 
 def update_loadings(hyper: Hyper, q: Globals, local: Locals) -> Globals:
-    """Maximise F over q(Lambda_s, mu_s): one Gaussian of k+1 numbers per component and feature."""
+    """Maximise F over q(Lambda_s, mu_s): one Gaussian of k+1 numbers per component and feature.
+
+    Parameters
+    ----------
+    hyper : Hyper
+        Hyper-parameters.
+    q : Globals
+        Factors of q over the parameters.
+    local : Locals
+        Sums over the rows.
+    """
     S, d, k1 = q.mean.shape
     prior = np.empty((S, d, k1))
     prior[:, :, :-1] = (q.shape / q.rate)[:, None, :]
@@ -231,12 +312,32 @@ def update_relevance(hyper: Hyper, q: Globals) -> Globals:
 
 
 def update_weights(hyper: Hyper, q: Globals, local: Locals) -> Globals:
-    """Maximise F over q(pi) and q(beta)."""
+    """Maximise F over q(pi) and q(beta).
+
+    Parameters
+    ----------
+    hyper : Hyper
+        Hyper-parameters.
+    q : Globals
+        Factors of q over the parameters.
+    local : Locals
+        Sums over the rows.
+    """
     return q._replace(omega=hyper.alpha / len(q.omega) + local.mass, phi=hyper.gamma + local.class_mass())
 
 
 def residuals(data: Rows, q: Globals, local: Locals) -> Floats:
-    """Return sum over rows of <(y - Lambda x - mu)^2> for each feature, (d,)."""
+    """Return the sum over rows of <(y - Lambda x - mu)^2> for each feature, shape (d,).
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    q : Globals
+        Factors of q over the parameters.
+    local : Locals
+        Sums over the rows.
+    """
     S, d, k1 = q.mean.shape
     fitted = np.einsum("sdk,sdk->d", q.mean @ local.T - 2.0 * local.Q, q.mean)
     spread = (q.cov.reshape(S, d, k1 * k1) @ local.T.reshape(S, k1 * k1, 1)).sum(axis=(0, 2))
@@ -245,7 +346,19 @@ def residuals(data: Rows, q: Globals, local: Locals) -> Floats:
 
 
 def update_noise(data: Rows, hyper: Hyper, q: Globals, local: Locals) -> Hyper:
-    """Maximise F over psi, bounded below by PSI_MIN."""
+    """Maximise F over psi, bounded below by PSI_MIN.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    hyper : Hyper
+        Hyper-parameters, of which psi is replaced.
+    q : Globals
+        Factors of q over the parameters.
+    local : Locals
+        Sums over the rows.
+    """
     return hyper._replace(psi=np.maximum(residuals(data, q, local) / len(data.X), PSI_MIN))
 
 
@@ -302,7 +415,17 @@ def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
 
 
 def update_class_prior(hyper: Hyper, q: Globals, n_steps: int = 2) -> Hyper:
-    """Increase F over gamma by Minka's (2000) fixed point, whose steps never lower it; needs two components."""
+    """Increase F over gamma by Minka's (2000) fixed point, whose steps never lower it; needs two components.
+
+    Parameters
+    ----------
+    hyper : Hyper
+        Hyper-parameters, of which gamma is replaced.
+    q : Globals
+        Factors of q over the parameters.
+    n_steps : int, default=2
+        Fixed-point steps.
+    """
     S, K = q.phi.shape
     if S == 1 or K == 1:
         return hyper
@@ -323,7 +446,17 @@ def inverse_digamma(y: Floats) -> Floats:
 
 
 def sweep(data: Rows, state: State, R: Floats | None = None) -> State:
-    """Update every block once, in the order local, loadings, weights, noise, priors; `R` (n, S) is kept if given."""
+    """Update every block once, in the order local, loadings, weights, noise, priors.
+
+    Parameters
+    ----------
+    data : Rows
+        Rows and labels.
+    state : State
+        State to update; it is not changed.
+    R : ndarray of shape (n, S), optional
+        Responsibilities to keep instead of updating them.
+    """
     hyper, q, _ = state
     local = update_local(data, hyper, q, R)
     q = update_loadings(hyper, q, local)

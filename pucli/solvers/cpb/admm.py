@@ -46,7 +46,19 @@ def push_from_zero(d: Floats, c: float) -> Floats:
 
 
 def update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
-    """Return the new a (n,) from d = 1 + u_a / mu + f (5.19), (5.23)."""
+    """Return the new a, (5.19) and (5.23).
+
+    Parameters
+    ----------
+    d : ndarray of shape (n,)
+        1 + u_a / mu + f, with u_a the multipliers.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
+    mu : float
+        Penalty of the splitting.
+    """
     n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
     return np.where(labelled, push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
@@ -61,8 +73,8 @@ def solve_cpb_admm(
 
     Parameters
     ----------
-    problem
-        As in `pucli.solvers.cpb.dc.solve_cpb`.
+    problem : CPBProblem
+        Features, labels, graph, class prior and ridge.
     mu : float, optional
         Both penalties, positive. 1/n by default.
     tol : float, default 1e-6
@@ -73,7 +85,7 @@ def solve_cpb_admm(
     Returns
     -------
     CPBSolution
-        The last point, or the one with the lowest objective if the tolerance was not reached. `residual` is the largest
+        The last point, or that with the lowest objective if the tolerance was not reached. `residual` is the largest
         violation or change there; `objectives` has the objective of every iteration.
     """
     Z, centre = without_offset(problem.Z)
@@ -126,7 +138,7 @@ def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, 
     K : ndarray of shape (n, n)
         Kernel matrix of the training rows.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     mu : float, default 1.0

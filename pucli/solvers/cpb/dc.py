@@ -73,10 +73,19 @@ class _Convex(NamedTuple):
 
 
 def majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
-    """Return the convex losses in which -|1 + f| is replaced by -side (1 + f), up to a constant for each row.
+    """Return the convex losses in which -|1 + f| is replaced by its tangent -side (1 + f).
 
-    `side` (n_p,) is +1 or -1. Labelled rows have the slopes -(1 + side) and -side, times prior / n_p, about a kink at
-    1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1.
+    They are exact up to a constant for each row. Labelled rows have the slopes -(1 + side) and -side, times prior /
+    n_p, about a kink at 1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1.
+
+    Parameters
+    ----------
+    side : ndarray of shape (n_p,)
+        +1 or -1, the sign of 1 + f of each labelled row.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
     """
     c_p, c_u = prior / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled)
     lower = np.full(len(labelled), -c_u)
@@ -211,6 +220,7 @@ def solve_cpb(
     Parameters
     ----------
     problem : CPBProblem
+        Features, labels, graph, class prior and ridge.
     tol : float, default 1e-6
         Stop when the majorant cannot decrease by `tol` times the objective.
     max_iter : int, default 100

@@ -24,7 +24,7 @@ class CPBProblem(NamedTuple):
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.solvers.kernels.graph`).
     prior : float
@@ -48,7 +48,17 @@ class CPBProblem(NamedTuple):
 
 
 def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:
-    """Return the unbiased risk of scores f (n,), the two middle terms of J."""
+    """Return the unbiased risk of scores, the two middle terms of J.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Scores.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
+    """
     p, u = f[labelled], f[~labelled]
     labelled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
     return float(prior * labelled_part + np.mean(np.abs(1.0 + u)))

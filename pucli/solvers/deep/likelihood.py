@@ -38,7 +38,22 @@ class KernelLikelihood(NamedTuple):
 
 
 def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
-    """Return ln of the mean Gaussian kernel of `generated` (m, d) at `rows` (n, d), shape (n, len(bandwidths))."""
+    """Return the log-density of a Gaussian kernel estimate at each row, for each bandwidth.
+
+    Parameters
+    ----------
+    generated : ndarray of shape (m, d)
+        Rows of the sampler, the centres of the kernels.
+    rows : ndarray of shape (n, d)
+        Rows at which the density is evaluated.
+    bandwidths : ndarray of shape (b,)
+        Standard deviations of the kernel.
+
+    Returns
+    -------
+    ndarray of shape (n, b)
+        Natural logarithms of the densities.
+    """
     m, d = generated.shape
     total = np.full((len(rows), len(bandwidths)), -np.inf)
     rate = 0.5 / bandwidths**2

@@ -19,11 +19,25 @@ _FEW = 16
 
 
 def plummer_kernel(a: Any, b: Any, eps: float) -> Any:
-    """Return k(a_i, b_j), shape (n, m), for tensors a (n, h) and b (m, h).
+    """Return the matrix of k(a_i, b_j).
 
     For codes, distances come from differences: the kernel of near pairs is up to eps^(-1/2), and cancellation in inner
-    products would change it. For rows of many features distances come from inner products; only the Coulomb GAN needs
+    products would change it. For rows of many features, distances come from inner products; only the Coulomb GAN needs
     them, with eps = 1, against which their rounding is small.
+
+    Parameters
+    ----------
+    a : tensor of shape (n, h)
+        Points.
+    b : tensor of shape (m, h)
+        Other points.
+    eps : float
+        Constant added to the squared distance, positive.
+
+    Returns
+    -------
+    tensor of shape (n, m)
+        Kernel matrix.
     """
     torch = require_torch()
     if a.shape[1] > _FEW:
@@ -84,9 +98,16 @@ def _discrepancy() -> tuple[dict[str, Any], Any]:
 
 
 def plummer_discrepancy(codes: Any, prior: Any, eps: float) -> Any:
-    """Return the unbiased squared MMD of (4.2) between `codes` and `prior`, both (N, h), N >= 2.
+    """Return the unbiased squared MMD of (4.2), differentiable in `codes` alone.
 
-    Differentiable in `codes` alone.
+    Parameters
+    ----------
+    codes : tensor of shape (N, h)
+        Codes of a batch, N >= 2.
+    prior : tensor of shape (N, h)
+        Draws of the prior.
+    eps : float
+        Constant of the Plummer kernel.
     """
     by_device, otherwise = _discrepancy()
     return by_device.get(codes.device.type, otherwise)(codes, prior, eps)
@@ -98,10 +119,41 @@ def reconstruction_error(X: Any, Y: Any) -> Any:
 
 
 def plummer_autoencoder_loss(X: Any, Y: Any, codes: Any, prior: Any, lam: float, eps: float) -> Any:
-    """Return (4.2) on one batch: rows X (N, d), reconstructions Y (N, d), their codes and draws of the prior (N, h)."""
+    """Return the objective (4.2) on one batch.
+
+    Parameters
+    ----------
+    X : tensor of shape (N, d)
+        Rows.
+    Y : tensor of shape (N, d)
+        Their reconstructions.
+    codes : tensor of shape (N, h)
+        Their codes.
+    prior : tensor of shape (N, h)
+        Draws of the prior.
+    lam : float
+        Weight of the discrepancy.
+    eps : float
+        Constant of the Plummer kernel.
+    """
     return reconstruction_error(X, Y) + lam * plummer_discrepancy(codes, prior, eps)
 
 
 def coulomb_potential(points: Any, real: Any, fake: Any, eps: float) -> Any:
-    """Return the potential (n,) at `points`: mean Plummer kernel to the `real` rows minus that to the `fake` ones."""
+    """Return the potential at points: the mean Plummer kernel to real rows minus that to fake rows.
+
+    Parameters
+    ----------
+    points : tensor of shape (n, d)
+        Points.
+    real, fake : tensor of shape (p, d) and (q, d)
+        Data rows and generated rows.
+    eps : float
+        Constant of the Plummer kernel.
+
+    Returns
+    -------
+    tensor of shape (n,)
+        Potential.
+    """
     return plummer_kernel(points, real, eps).mean(1) - plummer_kernel(points, fake, eps).mean(1)

@@ -84,7 +84,19 @@ class Model:
         raise NotImplementedError
 
     def network(self, name: str, sizes: Sequence[int], output: str = "linear", batch_norm: bool | None = None) -> Any:
-        """Return a new network with layers of `sizes` neurons, kept under `name`."""
+        """Return a new network, which the model stores under `name`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the network.
+        sizes : sequence of int
+            Neurons of each layer, from the inputs to the outputs.
+        output : str, default="linear"
+            Activation of the last layer.
+        batch_norm : bool, optional
+            Whether hidden layers are batch-normalised; by default as the settings say.
+        """
         norm = self.settings.batch_norm if batch_norm is None else batch_norm
         module = perceptron(
             sizes, hidden=self.hidden_activation, output=output, batch_norm=norm, precision=self.precision
@@ -171,7 +183,7 @@ class PlummerModel(Model):
 
 
 class PlainModel(Model):
-    """The autoencoder without a prior: what a step of the Plummer autoencoder is timed against."""
+    """The autoencoder without a prior, the baseline of timings of the Plummer autoencoder."""
 
     def build(self) -> None:
         """Make the networks and their optimisers."""

@@ -110,7 +110,15 @@ def perceptron(
 
 
 def exported(module: Any, *, hidden: str, output: str) -> Network:
-    """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it."""
+    """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it.
+
+    Parameters
+    ----------
+    module : torch.nn.Sequential
+        Trained network.
+    hidden, output : str
+        Activations of the hidden layers and of the last layer.
+    """
     nn = require_torch().nn
     weights: list[Floats] = []
     offsets: list[Floats] = []

@@ -295,7 +295,7 @@ def _has_bfloat16(device: Any) -> bool:
 
 @contextmanager
 def _compiling(torch: Any) -> Iterator[None]:
-    """Leave room for every network of a process in torch's cache; one that cannot be compiled runs as it is."""
+    """Raise torch's limit of compiled networks per process; a network that cannot be compiled runs uncompiled."""
     config = torch._dynamo.config
     limit = "recompile_limit" if hasattr(config, "recompile_limit") else "cache_size_limit"  # its name before 2.6
     with config.patch({"suppress_errors": True, limit: 256}):

@@ -31,7 +31,17 @@ def soft_threshold(d: Floats, c: float) -> Floats:
 
 
 def shifted_laplacian(edges: Edges, n: int, mu: float) -> SuperLU:
-    """Return the factorised sparse matrix 2R + mu I of (4.21)."""
+    """Return the factorised sparse matrix 2R + mu I of (4.21).
+
+    Parameters
+    ----------
+    edges : Edges
+        Ends and weights of the edges of the graph.
+    n : int
+        Number of rows.
+    mu : float
+        Penalty of the splitting, positive.
+    """
     i, j, weight = edges
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([i, j, j, i])
     R = coo_array((np.concatenate([weight, weight, -weight, -weight]), (rows, columns)), shape=(n, n))
@@ -49,8 +59,10 @@ def solve_elastic_admm(
 
     Parameters
     ----------
-    problem, lam1
-        As in `pucli.solvers.elastic.dual.solve_elastic`.
+    problem : GlobalLocalProblem
+        Features, labels, graph and weights; its ridge is lam2.
+    lam1 : float
+        Weight of the L1 penalty, as in `pucli.solvers.elastic.dual.solve_elastic`.
     mu : float, default 1.0
         Penalty, positive.
     tol : float, default 1e-6

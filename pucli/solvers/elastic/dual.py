@@ -24,12 +24,22 @@ from pucli.solvers.row_losses.box import ascend
 # The result of `cho_factor`: the factor, and whether it is lower triangular.
 Cholesky: TypeAlias = tuple[Floats, bool]
 
-# How often the tolerance of the ascent is divided by ten if setting coefficients to zero widens the gap again.
+# Most times that the tolerance of the ascent is divided by ten, if setting coefficients to zero widens the gap again.
 REFINEMENTS = 6
 
 
 def elastic_objective(w: Floats, problem: GlobalLocalProblem, lam1: float) -> float:
-    """Return J(w) from its definition (4.1), with lam2 the ridge of the problem."""
+    """Return J(w) from its definition (4.1).
+
+    Parameters
+    ----------
+    w : ndarray of shape (r,)
+        Coefficients, the intercept last.
+    problem : GlobalLocalProblem
+        Rows, graph and weights; its ridge is lam2.
+    lam1 : float
+        Weight of the L1 penalty.
+    """
     return 0.5 * lam1 * float(np.abs(w[:-1]).sum()) + problem.objective(w)
 
 
@@ -38,6 +48,15 @@ def lam1_max(Z: Floats, labelled: Bools, c_p: float = 1.0, c_u: float = 0.1) -> 
 
     With beta = 0 the intercept is min(1, c_p n_p / (2 c_u n_u) - 1), and the gradient there must lie in the box. If
     this intercept is below 1, the dual variables are unique and the returned lam1 is the smallest one.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features, with a last column of ones.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    c_p, c_u : float, default=1.0 and 0.1
+        Weights of the losses of a labelled and of an unlabeled row.
     """
     _, a, pull = _intercept_only(Z, labelled, c_p, c_u)
     return 2.0 * float(np.max(np.abs(pull - Z[labelled].T @ a)[:-1], initial=0.0))
@@ -117,7 +136,21 @@ def _slope(p: Floats, b: Floats, Zp: Floats) -> Floats:
 
 
 def elastic_bound(p: Floats, factor: Cholesky, b: Floats, Zp: Floats, constant: float) -> float:
-    """Return the dual value at slopes p within their boxes, a lower bound on J; `factor` is `cho_factor` of A."""
+    """Return the dual value at slopes within their boxes, a lower bound on J.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_p + r - 1,)
+        Slopes of the hinges, then of the L1 terms.
+    factor : Cholesky
+        `cho_factor` of A.
+    b : ndarray of shape (r,)
+        Linear term of the quadratic.
+    Zp : ndarray of shape (n_p, r)
+        Features of the labelled rows, with a last column of ones.
+    constant : float
+        Constant term of the objective.
+    """
     slope = _slope(p, b, Zp)
     return -0.5 * float(slope @ cho_solve(factor, slope, check_finite=False)) - float(p[: len(Zp)].sum()) + constant
 
@@ -137,6 +170,19 @@ def best_intercept(w: Floats, A: Floats, b: Floats, Zp: Floats, c_p: float) -> f
 
     The derivative A_00 x + q - c_p (number of rows with x below their kink) increases in x, and its root is searched
     for among the kinks and the intervals between them.
+
+    Parameters
+    ----------
+    w : ndarray of shape (r,)
+        Coefficients; the last one, the intercept, is not used.
+    A : ndarray of shape (r, r)
+        Matrix of the quadratic.
+    b : ndarray of shape (r,)
+        Linear term of the quadratic.
+    Zp : ndarray of shape (n_p, r)
+        Features of the labelled rows, with a last column of ones.
+    c_p : float
+        Weight of the hinge of a labelled row.
     """
     kinks = np.sort(1.0 - Zp[:, :-1] @ w[:-1])
     q = float(A[-1, :-1] @ w[:-1] + b[-1])

@@ -51,13 +51,13 @@ def elastic_path(  # noqa: PLR0913
     Z : ndarray of shape (n, r)
         Training rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
         The graph of the training rows (`pucli.solvers.kernels.graph.Graph`).
     Z_valid : ndarray of shape (n_valid, r)
         Validation rows with a last column of ones.
     labelled_valid : ndarray of shape (n_valid,)
-        Which rows are labelled positives.
+        True for labelled positives.
     table : ndarray of shape (n_points, 5)
         sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must be adjacent.
     tol, max_iter : float, int

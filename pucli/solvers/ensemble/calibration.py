@@ -47,19 +47,48 @@ class Calibration:
         return float(self.scores[k - 1] + (0.5 - low) / (high - low) * (self.scores[k] - self.scores[k - 1]))
 
     def least(self, positive: np.ndarray, population: np.ndarray, prior: float) -> float:
-        """Return the probability that no row is below; positive, population : (p,) and (u,) sorted scores.
+        """Return a lower bound for the probability of any row, so that no row has probability zero.
 
-        It is the expected probability of rows below every labelled row, or that of the lowest labelled row, if less.
+        It is the expected probability of rows below every labelled row, or the probability of the lowest labelled row
+        if that is less.
+
+        Parameters
+        ----------
+        positive : ndarray of shape (p,)
+            Sorted scores of labelled rows.
+        population : ndarray of shape (u,)
+            Sorted scores of the population.
+        prior : float
+            Class prior.
         """
         return min(probability_below_all(positive, population, prior), float(self.of(positive[:1])[0]))
 
     def scaled(
         self, probabilities: np.ndarray, population: np.ndarray, prior: float, others: Sequence[float], least: float
     ) -> list[np.ndarray]:
-        """Return what probabilities (n,) would be with each of the `others` in place of the prior.
+        """Return the probabilities that other values of the class prior would give.
 
-        All have a common factor, with which the mean over the population, (u,) sorted scores, is the prior. Those up to
-        `least` rest on the number of labelled rows alone and rise at most in proportion to the prior.
+        For each value, all probabilities have a common factor that makes their mean over the population equal to it.
+        Probabilities up to `least` rest on the number of labelled rows alone and rise at most in proportion to the
+        prior.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n,)
+            Probabilities with the class prior `prior`.
+        population : ndarray of shape (u,)
+            Sorted scores of the population.
+        prior : float
+            Class prior of the calibration.
+        others : sequence of float
+            Other values of the class prior.
+        least : float
+            Probability from `least`.
+
+        Returns
+        -------
+        list of ndarray of shape (n,)
+            Probabilities for each of the others.
         """
         seen = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
         lowest, found = probabilities <= least, []
@@ -74,7 +103,19 @@ class Calibration:
 def make_calibration(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> Calibration:
-    """Return the calibration from the held-out scores of labelled rows (p,) and of the population (n,)."""
+    """Return the calibration from held-out scores, averaged over bootstrap samples.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    prior : float
+        Class prior.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    """
     knots, curves = calibration_curves(positive, population, prior, rng)
     return Calibration(knots, np.mean(curves, axis=0))
 
@@ -82,7 +123,26 @@ def make_calibration(
 def calibration_curves(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return knots (knots,) and the probabilities there from each bootstrap sample, (bootstraps, knots)."""
+    """Return the calibration of each bootstrap sample at common scores.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    prior : float
+        Class prior.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+
+    Returns
+    -------
+    knots : ndarray of shape (knots,)
+        Scores, quantiles of all scores together.
+    curves : ndarray of shape (bootstraps, knots)
+        Probabilities at the knots.
+    """
     knots = np.unique(np.quantile(np.concatenate([positive, population]), np.linspace(0.0, 1.0, KNOTS)))
     curves = []
     for p, u in resampled(positive, population, rng):
@@ -97,16 +157,25 @@ def probability_below_all(positive: np.ndarray, population: np.ndarray, prior: f
     """Return the expected probability of rows with lower scores than every labelled row, 0 if there are none.
 
     A new positive is as likely to be the lowest of all as each of the p labelled rows: with probability 1 / (p + 1).
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    prior : float
+        Class prior.
     """
     rows = float(np.mean(population < positive.min()))
     return min(1.0, prior / ((len(positive) + 1) * rows)) if rows > 0.0 else 0.0
 
 
 def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
-    """Return an upper end (95 %) of the probability of rows with the lowest scores, which no labelled row may have.
+    """Return an upper end (95 %) of the probability of rows with the lowest scores, where there may be no labelled row.
 
-    If probabilities rise with the score, that of the lowest rows is at most the mean over the rows up to any score: the
-    prior times the share of positives up to there, of which Clopper and Pearson give the upper end, over that of rows.
+    If probabilities rise with the score, the probability of the lowest rows is at most the mean up to any score: the
+    prior times the share of positives up to there (its upper end, by Clopper and Pearson) over the share of rows.
 
     Parameters
     ----------
@@ -128,8 +197,8 @@ def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> flo
 def greatest_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
     """Return a lower end of the probability of rows with the highest scores, where no negative is labelled.
 
-    As in `least_end`: that of the highest rows is at least the mean over the rows from any score on, the prior times
-    the share of positives there, of which the lower end is taken (98 %), over that of rows (upper end, 95 %).
+    As in `least_end`: the probability of the highest rows is at least the mean from any score on, the prior times the
+    share of positives there (lower end, 98 %) over the share of rows (upper end, 95 %).
 
     Parameters
     ----------

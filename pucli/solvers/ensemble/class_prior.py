@@ -51,13 +51,14 @@ def estimate_priors(
     Parameters
     ----------
     X : array of shape (n, m)
+        Rows.
     labelled : array of bool, shape (n,)
         True for labelled positives, False for unlabeled rows.
     methods : sequence of str
         Of `ALL_METHODS`. "auto" has the smallest error on the tasks of benchmark `prior`.
     replicates : int
-        Number of bootstrap estimates for an interval, 0 for no interval. Those from scores always resample them 40
-        times.
+        Number of bootstrap estimates for an interval, 0 for no interval. Estimators on scores always resample them
+        40 times.
     confidence : float
         Confidence of the intervals.
     random_state : int, RandomState or None
@@ -116,16 +117,19 @@ def rows_of_each_kind(features: int) -> int:
 
 
 def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.random.RandomState | None) -> PriorEstimate:
-    """Return the share of positives among unlabeled rows that is taken if none is given, with its 90 % interval.
+    """Return the default estimate of the share of positives among unlabeled rows, with its 90 % interval.
 
-    It is that of "auto"; with a single row of a kind, which an ensemble cannot hold out, or more than `MOST_FEATURES`
-    features, that of "bbe".
+    The estimator is "auto"; it is "bbe" with a single row of a kind, which an ensemble cannot hold out, or with more
+    than `MOST_FEATURES` features.
 
     Parameters
     ----------
     X : array of shape (n, m)
+        Rows.
     labelled : array of bool, shape (n,)
+        True for labelled positives.
     random_state : int, RandomState or None
+        Seed of folds, trees, samples and bootstrap samples.
     """
     few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
     name = "bbe" if few or X.shape[1] > MOST_FEATURES else "auto"

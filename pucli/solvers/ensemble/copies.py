@@ -30,12 +30,14 @@ LEAST_COPIED = 0.05
 
 
 def groups_of_copies(X: Floats, labelled: Bools) -> Ints | None:
-    """Return the group of each row (n,), of which copies of a labelled row share one; None if there are no copies.
+    """Return the group of each row (n,), where copies of a labelled row share a group; None if there are no copies.
 
     Parameters
     ----------
     X : ndarray of shape (n, m)
+        Rows.
     labelled : ndarray of bool, shape (n,)
+        True for labelled positives.
     """
     group = _equal_rows(X, labelled)
     near = _near_rows(X, labelled)

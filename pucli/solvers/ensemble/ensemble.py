@@ -22,7 +22,23 @@ Result = TypeVar("Result")
 
 @dataclass
 class FittedMember:
-    """A fitted member. centre, scale : standardise its scores on the population. pu_auc : of its held-out scores."""
+    """A fitted member of the ensemble.
+
+    Attributes
+    ----------
+    name : str
+        Name of the member.
+    view : str
+        View of the features that it takes.
+    model : object
+        Fitted model.
+    parameters : dict
+        Chosen parameters.
+    pu_auc : float
+        PU-AUC of its held-out scores.
+    centre, scale : float
+        Standardise its scores on the population.
+    """
 
     name: str
     view: str
@@ -77,10 +93,35 @@ def fit_members(  # noqa: PLR0913
     n_jobs: int | None,
     callback: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Ensemble, np.ndarray]:
-    """Fit the members, each from its own random stream, in `n_jobs` threads; return the ensemble and held-out scores.
+    """Fit the members, each from its own random stream, and return the ensemble and the held-out scores.
 
-    The scores (members, n) are standardised. population : (n,) bool, rows that are a sample of the population.
-    callback : called after each member with its name, the number of members fitted, and their total number.
+    Parameters
+    ----------
+    members : sequence of Member
+        Members to fit.
+    views : Views
+        Transformations of the features, of which each member learns from one.
+    X : ndarray of shape (n, m)
+        Rows, in canonical order.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    population : ndarray of bool of shape (n,)
+        Rows that are a sample of the population.
+    folds : ndarray of int8 of shape (repeats, n)
+        Fold of each row in each division.
+    seed : int
+        Seed of the random streams.
+    n_jobs : int or None
+        Number of threads, as in joblib.
+    callback : callable, optional
+        Called after each member with its name, the number of fitted members, and the number of all members.
+
+    Returns
+    -------
+    ensemble : Ensemble
+        Fitted members.
+    scores : ndarray of shape (members, n)
+        Held-out scores, standardised on the population.
     """
     seen = views.of(X)
 
@@ -103,10 +144,20 @@ def last_first(
     n_jobs: int | None,
     tell: Callable[[Result, int], None] | None = None,
 ) -> list[Result]:
-    """Return `function(*item)` for each item of `work`, in its order, computed in `n_jobs` threads.
+    """Return `function(*item)` for each item, in order, computed in threads that begin with the last items.
 
-    The last items are begun first: trees take longer than ridges, and a long item at the end would leave threads idle.
-    tell : called with each result and the number of results so far.
+    Trees take longer than ridges, and a long item at the end would leave threads idle.
+
+    Parameters
+    ----------
+    function : callable
+        Function to apply.
+    work : sequence of tuple
+        Arguments of each call.
+    n_jobs : int or None
+        Number of threads, as in joblib.
+    tell : callable, optional
+        Called with each result and the number of results so far.
     """
     from joblib import Parallel, delayed
 
@@ -127,7 +178,23 @@ def standardised_member(
     labelled: np.ndarray,
     population: np.ndarray,
 ) -> tuple[FittedMember, np.ndarray]:
-    """Return the fitted member and its held-out scores (n,), standardised on the population."""
+    """Return the fitted member and its held-out scores, standardised on the population.
+
+    Parameters
+    ----------
+    member : Member
+        Member that was fitted.
+    model : Model
+        Its model of all rows.
+    parameters : dict
+        Parameters that it chose.
+    held_out : ndarray of shape (n,)
+        Held-out scores of the training rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    population : ndarray of bool of shape (n,)
+        Rows that are a sample of the population.
+    """
     centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
     scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
     fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)

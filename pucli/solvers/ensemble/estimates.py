@@ -1,7 +1,7 @@
 """Estimates of prior, share, recall, precision, F1 and AUC without true labels, with intervals.
 
 They assume that the labelled rows are a random sample of the positives. The recall is the share of held-out labelled
-scores above the cut and, where these are few, mostly the one that calibrated probabilities expect. The other estimates
+scores above the cut; if few are, it is mostly the recall expected from calibrated probabilities. The other estimates
 follow from it, the share of the population above the cut, and the prior. The intervals come from bootstrap samples,
 each with its own draws of the prior and of the recall; the recall refers to the positives among the rows of the sample.
 """
@@ -45,12 +45,12 @@ class Estimate:
 
     @property
     def narrow(self) -> bool:
-        """Whether the interval is narrow enough to be of use where the value is not small."""
+        """Whether the interval is narrow enough to be useful if the value is not small."""
         return self.high - self.low <= WIDEST
 
     @property
     def known(self) -> bool:
-        """Whether the interval is narrow enough to be of use, whatever the value."""
+        """Whether the interval is narrow enough to be useful, whatever the value."""
         return self.narrow and self.high <= FOLD * self.low
 
 
@@ -62,10 +62,28 @@ def estimates(
     rng: np.random.Generator,
     curve: np.ndarray | None = None,
 ) -> dict[str, Estimate]:
-    """Return the estimates at a cut, from the held-out scores of labelled rows (p,) and of the population (n,).
+    """Return the estimates at a cut, from held-out scores.
 
-    curve : recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall is from the labelled rows
-    alone.
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    cut : float
+        Score above which rows are predicted positive.
+    prior : PriorEstimate
+        Class prior, with its interval and its draws.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    curve : ndarray of shape (shares,), optional
+        Expected recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall comes from the
+        labelled rows alone.
+
+    Returns
+    -------
+    dict of {str: Estimate}
+        Estimates by name, each with its interval.
     """
     recall = float(np.mean(positive > cut))
     if curve is not None:
@@ -78,7 +96,7 @@ def estimates(
         ends = [_draws(positive, population, cut, prior.draws, rng)]
     if value["auc"] < OVERLAP:
         prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))
-        # what follows from the prior may lie anywhere between what follows from its ends
+        # estimates that depend on the prior may lie anywhere between their values at its ends
         same = np.ones(len(prior.draws))
         ends = [_draws(positive, population, cut, end * same, rng) for end in (prior.low, prior.high)]
     found = {"prior": Estimate(prior.value, prior.low, prior.high)}
@@ -115,7 +133,17 @@ def _recalls(above: int, p: int, count: int, rng: np.random.Generator) -> np.nda
 
 
 def f1_of(recall: float, share: float, prior: float) -> float:
-    """Return the F1 if a share `share` of the population is predicted positive with this recall."""
+    """Return the F1 of a set of predicted positives.
+
+    Parameters
+    ----------
+    recall : float
+        Share of the positives that are predicted positive.
+    share : float
+        Share of the population that is predicted positive.
+    prior : float
+        Class prior.
+    """
     return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
 
 

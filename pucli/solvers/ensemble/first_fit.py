@@ -20,9 +20,24 @@ REPEATS = 8
 class FirstFit(NamedTuple):
     """Members fitted with all unlabeled rows as negatives, on rows in the canonical order.
 
-    order : (n,) numbers of the rows in that order, in which all else is. X : (n, m). labelled, population : (n,) bool,
-    the labelled rows, and those that are a sample of the population. folds : (repeats, n). scores : (members, n)
-    standardised held-out scores. copies : number of labelled rows that have copies, which were kept in one fold.
+    Attributes
+    ----------
+    order : ndarray of int of shape (n,)
+        Indices of the given rows in the canonical order, which all other attributes follow.
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    population : ndarray of bool of shape (n,)
+        Rows that are a sample of the population.
+    folds : ndarray of int8 of shape (repeats, n)
+        Fold of each row in each division.
+    ensemble : Ensemble
+        Fitted members.
+    scores : ndarray of shape (members, n)
+        Standardised held-out scores.
+    copies : int
+        Number of labelled rows that have copies, which were kept in one fold.
     """
 
     order: np.ndarray
@@ -57,10 +72,26 @@ def first_fit(
     callback: Callable[[str, int, int], None] | None = None,
     groups: np.ndarray | None = None,
 ) -> FirstFit:
-    """Return the first fit of `members` to rows X (n, m), of which `labelled` (n,) are labelled positives.
+    """Return the first fit of members: models, and held-out scores of the rows.
 
-    scenario, n_jobs, callback : as in `AutoPU`. seed : of folds, landmarks and trees. groups : (n,) numbers of groups
-    of rows, each of which stays in one fold; None looks for copies.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    scenario : {"case-control", "single-training-set"}
+        Whether the unlabeled rows or all rows are a sample of the population.
+    members : sequence of Member
+        Members of the ensemble.
+    seed : int
+        Seed of folds, landmarks and trees.
+    n_jobs : int, optional
+        Number of threads, as in joblib.
+    callback : callable, optional
+        Called after each member with its name, the number of fitted members, and the number of all members.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; rows of a group stay in one fold. By default, copies of a row are a group.
     """
     signs = feature_signs(X, labelled)
     order = canonical_order(X, labelled, signs)

@@ -42,7 +42,21 @@ class TreeSum:
 
 @dataclass(frozen=True)
 class ForestKind:
-    """How the trees of a forest are grown. features : share of the features tried at a node; "sqrt", their root."""
+    """Growth of the trees of a forest.
+
+    Attributes
+    ----------
+    trees : int
+        Number of trees.
+    least : int
+        Fewest rows of a leaf.
+    features : float or "sqrt"
+        Share of the features tried at a node, or the root of their number.
+    random : bool
+        Whether thresholds are random.
+    bootstrap : bool
+        Whether each tree draws its rows with replacement.
+    """
 
     trees: int = 400
     least: int = 10
@@ -59,10 +73,29 @@ def fit_forest(
     rng: np.random.Generator,
     targets: np.ndarray | None = None,
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return a forest on rows given by their bins (n, m), and its held-out scores (n,).
+    """Return a forest and its held-out scores.
 
-    labelled : (n,) bool, balances the weights. folds : (repeats, n) int8. targets : (n,) from -1 to 1, by default 1
-    for labelled rows and -1 for the others.
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n, m)
+        Rows, given by the bins of their features.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives; balances the weights of the two kinds.
+    folds : ndarray of int8 of shape (repeats, n)
+        Fold of each row in each division.
+    kind : ForestKind
+        Number and kind of the trees.
+    rng : numpy.random.Generator
+        Draws the rows, features and thresholds of the trees.
+    targets : ndarray of shape (n,), optional
+        Targets from -1 to 1; by default 1 for labelled rows and -1 for the others.
+
+    Returns
+    -------
+    forest : TreeSum
+        Mean of all trees.
+    held_out : ndarray of shape (n,)
+        Scores of each row by the trees that leave it out.
     """
     if targets is None:
         targets = np.where(labelled, 1.0, -1.0)
@@ -97,7 +130,7 @@ def fit_forest(
 
 
 def _tried(features: float | str, m: int) -> int:
-    """Return how many of m features are tried at a node."""
+    """Return the number of features, out of m, that are tried at a node."""
     return max(1, round(np.sqrt(m)) if features == "sqrt" else round(float(features) * m))
 
 
@@ -131,7 +164,25 @@ def _held_out(forest: Forest, bins: np.ndarray, folds: np.ndarray, left_out: np.
 
 @dataclass(frozen=True)
 class BoostingKind:
-    """How trees are boosted on the logistic loss. sample, features : shares of rows and features of a tree."""
+    """Growth of trees boosted on the logistic loss.
+
+    Attributes
+    ----------
+    rounds : int
+        Number of trees in each model.
+    rate : float
+        Learning rate.
+    depth : int
+        Largest depth of a tree.
+    least : int
+        Fewest rows of a leaf.
+    ridge : float
+        Added to the sum of weights in the value of a leaf.
+    sample : float
+        Share of the rows that each tree sees.
+    features : float
+        Share of the features tried at a node.
+    """
 
     rounds: int = 100
     rate: float = 0.05
@@ -145,7 +196,28 @@ class BoostingKind:
 def fit_boosting(
     bins: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kind: BoostingKind, rng: np.random.Generator
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return the mean of the boosted models that leave out one fold each, and the held-out scores (n,)."""
+    """Return the mean of the boosted models that leave out one fold each, and the held-out scores.
+
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n, m)
+        Rows, given by the bins of their features.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    folds : ndarray of int8 of shape (repeats, n)
+        Fold of each row in each division; only the first division is used.
+    kind : BoostingKind
+        Number, rate and kind of the trees.
+    rng : numpy.random.Generator
+        Draws the rows of each model, at most `BOOSTED_ROWS`, and the features of the trees.
+
+    Returns
+    -------
+    model : TreeSum
+        Mean of the models.
+    held_out : ndarray of shape (n,)
+        Scores of each row by the model that leaves out its fold.
+    """
     n_folds = int(folds[0].max()) + 1
     trees: list[Tree] = []
     held_out = np.empty(len(bins))

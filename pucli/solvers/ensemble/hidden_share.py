@@ -21,10 +21,19 @@ from pucli.solvers.prior.best_bin import best_bin
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return the ratio of the positives' density to the population's at the scores `at`, which must be in a sample.
+    """Return the ratio of the positives' density to the population's, isotonic in the score.
 
     The isotonic regression is that of the share of positives in the joint sample, in which both samples have the same
     total weight.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    at : ndarray of shape (k,)
+        Scores at which the ratio is returned; each must be in one of the samples.
     """
     from scipy.optimize import isotonic_regression
 
@@ -52,10 +61,10 @@ RECALL = 0.9
 BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
 NORMAL_90 = 1.6448536269514722
 # Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
-# (as in `pucli.solvers.prior.estimate`), and how often the lower end is computed with the AUC at the last one.
+# (as in `pucli.solvers.prior.estimate`), and the number of times that the lower end is computed anew with its AUC.
 OVERLAP_UNSEEN, PASSES = 0.75, 2
-# Where classes overlap, an estimate is too high by about this times itself times 1 - AUC of positives against
-# negatives: of .1 to 1.2 the best on the design half of the tasks of benchmark `quality`.
+# If classes overlap, an estimate is too high by about this factor times itself times 1 - AUC of positives against
+# negatives. The factor, from 0.1 to 1.2, was chosen on the design half of the tasks of benchmark `quality`.
 OVERLAP_TAKEN = 0.5
 # Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
 # Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
@@ -64,10 +73,16 @@ CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
 
 @dataclass
 class PriorEstimate:
-    """The prior with its 90 % interval.
+    """The class prior with its 90 % interval.
 
-    draws : (bootstraps,) draws of the prior, for estimates that depend on it. labelled : share of the population that
-    is labelled, 0 in the case-control setting; the prior cannot be below it.
+    Attributes
+    ----------
+    value, low, high : float
+        Estimate and the ends of its interval.
+    draws : ndarray of shape (bootstraps,)
+        Draws of the prior, for estimates that depend on it.
+    labelled : float
+        Share of the population that is labelled, which the prior cannot be below; 0 in the case-control setting.
     """
 
     value: float
@@ -84,10 +99,10 @@ class PriorEstimate:
     }
 
     def less_overlap(self, ranking: float) -> PriorEstimate:
-        """Return the estimate less what overlapping classes add to it on average, given the PU-AUC.
+        """Return the estimate minus its mean bias from overlapping classes, given the PU-AUC.
 
-        The upper end stays where it is: the whole estimate is right where the classes are apart, but the scores are
-        not, for want of labelled rows.
+        The upper end stays: the classes may be apart although the scores overlap, for want of labelled rows, and then
+        the original estimate is right.
         """
         value = self.value * (1.0 - OVERLAP_TAKEN * (1.0 - float(true_auc(ranking, self.value))))
         value = max(value, min(self.labelled, self.value))
@@ -98,7 +113,7 @@ class PriorEstimate:
         return replace(self, value=value, low=max(0.0, value - NORMAL_90 * deviation), draws=draws)
 
     def at(self, value: float, error: float) -> PriorEstimate:
-        """Return the estimate with this value, of which `error` is the standard deviation."""
+        """Return the estimate with this value and with `error` as its standard deviation."""
         value = max(value, self.labelled)
         spread = float(self.draws.std()) or 1.0
         draws = np.clip(value + error / spread * (self.draws - self.draws.mean()), max(self.labelled, 1e-12), 1.0)
@@ -108,8 +123,8 @@ class PriorEstimate:
     def with_overlap(self, ranking: float) -> PriorEstimate:
         """Return the estimate with a lower end that allows for classes that overlap, given the PU-AUC.
 
-        Where they overlap, negatives are taken for positives, so that the estimate is too high by an amount that grows
-        with 1 - AUC of positives against negatives. That AUC itself depends on the prior: it is taken at the lower end.
+        If they overlap, negatives count as positives, and the estimate is too high by an amount that grows with 1 - AUC
+        of positives against negatives. This AUC depends on the prior; its value at the lower end is used.
         """
         deviation = (self.value - self.low) / NORMAL_90
         low = self.value
@@ -146,7 +161,24 @@ class PriorEstimate:
 def resampled(
     positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, count: int = BOOTSTRAPS
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield `count` bootstrap samples of both kinds of scores, each of at most `MOST_SCORES`."""
+    """Yield bootstrap samples of both kinds of scores.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    rng : numpy.random.Generator
+        Source of the samples.
+    count : int, default=BOOTSTRAPS
+        Number of pairs of samples.
+
+    Yields
+    ------
+    tuple of (ndarray, ndarray)
+        A sample of each kind, of its size but at most `MOST_SCORES`.
+    """
     sizes = [min(len(sample), MOST_SCORES) for sample in (positive, population)]
     for _ in range(count):
         yield (
@@ -156,7 +188,17 @@ def resampled(
 
 
 def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
-    """Return the share of positives among the unlabeled rows, from that in the population."""
+    """Return the share of positives among the unlabeled rows, from the share in the population.
+
+    Parameters
+    ----------
+    prior : float
+        Share of positives in the population.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    scenario : {"case-control", "single-training-set"}
+        "case-control" returns `prior`: there the unlabeled rows are a sample of the population.
+    """
     if scenario == "case-control":
         return prior
     n, p = len(labelled), np.count_nonzero(labelled)
@@ -186,9 +228,9 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Return the prior: best bin estimation and the share of the upper of two groups, weighted by their precision.
 
-    Best bin estimation, the median over bootstrap samples, is unreliable where few rows are labelled; the groups are,
-    where the classes overlap. The weights are the inverse squares of their standard errors. The groups' share is cut to
-    the bound q_u / q_p at the threshold above which `RECALL` of the labelled rows lie.
+    Best bin estimation, the median over bootstrap samples, is unreliable with few labelled rows, and the groups are
+    unreliable if the classes overlap. The weights are the inverse squares of their standard errors. The groups' share
+    is cut to the bound q_u / q_p at the threshold above which `RECALL` of the labelled rows lie.
 
     Parameters
     ----------

@@ -32,9 +32,18 @@ class Model(Protocol):
 
 @dataclass
 class Views:
-    """The views of the features: "raw" (standardised), "ranks" (Gaussian quantiles of ranks) and "bins" (for trees).
+    """Views of the features, of which each member takes one.
 
-    signs : (m,) +1 or -1, by which each feature is multiplied first (`pucli.solvers.ensemble.rows.feature_signs`).
+    Attributes
+    ----------
+    signs : ndarray of shape (m,)
+        1 or -1, by which each feature is multiplied first (`pucli.solvers.ensemble.rows.feature_signs`).
+    raw : Standardise
+        Standardised features.
+    ranks : GaussianRanks
+        Gaussian quantiles of ranks.
+    bins : Bins
+        Bins for trees.
     """
 
     signs: np.ndarray
@@ -67,7 +76,17 @@ def make_views(X: np.ndarray, signs: np.ndarray | None = None) -> Views:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Training rows of a member. X : (n, m) in its view. labelled : (n,) bool. folds : (repeats, n) int8, 0, 1, ..."""
+    """Training rows of a member.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, m)
+        Rows in the view of the member.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    folds : ndarray of int8 of shape (repeats, n)
+        Fold of each row in each division, from 0.
+    """
 
     X: np.ndarray
     labelled: np.ndarray
@@ -85,10 +104,19 @@ Refit = Callable[
 
 @dataclass(frozen=True)
 class Member:
-    """One member: its name, its view of the features, how it is fitted and, optionally, refitted with soft labels.
+    """A member of the ensemble.
 
-    refit : takes the rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
-    model and the held-out scores.
+    Parameters
+    ----------
+    name : str
+        Name of the member.
+    view : {"raw", "ranks", "bins"}
+        View of the features that it takes.
+    fit : callable
+        Takes the training rows and a generator; returns the model, the held-out scores (n,) and the chosen parameters.
+    refit : callable, optional
+        Takes the training rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
+        model and the held-out scores (n,).
     """
 
     name: str

@@ -18,9 +18,14 @@ CHANCE = 1.645 * 1.3
 
 
 def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
-    """Return the share of pairs of a labelled and an unlabeled row in which the labelled one has the larger score.
+    """Return the share of pairs of a labelled and an unlabeled row in which the labelled row has the larger score.
 
-    scores : (n,). labelled : (n,) bool. Ties count half.
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Scores. Ties count half.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
     """
     return auc(scores[labelled], scores[~labelled])
 

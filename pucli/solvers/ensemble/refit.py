@@ -33,7 +33,13 @@ MOST_ROWS, MOST_LABELLED = 800, 100
 
 @dataclass
 class QuantileMap:
-    """A non-decreasing map of scores, linear between knots, with slope one beyond them. source, target : (k,)."""
+    """A non-decreasing map of scores, linear between knots, with slope one beyond them.
+
+    Attributes
+    ----------
+    source, target : ndarray of shape (k,)
+        Ascending knots and their images.
+    """
 
     source: np.ndarray
     target: np.ndarray
@@ -96,7 +102,7 @@ def refit(  # noqa: PLR0913
     X : ndarray of shape (n, m)
         Training rows.
     labelled : ndarray of bool, shape (n,)
-        Which rows are labelled.
+        True for labelled positives.
     folds : ndarray of int8, shape (repeats, n)
         Divisions of the rows into folds.
     held_out : ndarray of shape (members, n)

@@ -34,14 +34,27 @@ RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
 MULTIPLES = (3.0, 1.0, 0.3, 0.1, 0.03)
 _CHUNK_ENTRIES = 8_000_000
 _JITTER = 1e-9
-# Digits of held-out scores: rows that are alike must not differ by rounding errors, in which there is a trace of which
-# are labelled.
+# Digits of held-out scores: rounding errors must not distinguish equal rows, because they depend on the labels.
 DIGITS = 9
 
 
 @dataclass
 class KernelRidge:
-    """A fitted kernel ridge regression. landmarks : (r, m). weights : (r,). The constant feature has `constant`."""
+    """A fitted kernel ridge regression.
+
+    Attributes
+    ----------
+    kernel : {"gaussian", "laplace"}
+        Kernel, as in `kernel_matrix`.
+    width : float
+        Length scale of the kernel.
+    landmarks : ndarray of shape (r, m)
+        Centres of the kernel.
+    weights : ndarray of shape (r,)
+        Coefficients of the centres.
+    constant : float
+        Constant term.
+    """
 
     kernel: str
     width: float
@@ -66,7 +79,24 @@ class KernelRidge:
 
 
 def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return exp(-|x - y|^2 / (2 width^2)) ("gaussian") or exp(-|x - y|_1 / width) ("laplace"), shape (n, p)."""
+    """Return the kernel matrix of two sets of rows.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "laplace"}
+        exp(-|x - y|^2 / (2 width^2)), or exp(-|x - y|_1 / width).
+    width : float
+        Length scale, in the units of the features.
+    X : ndarray of shape (n, m)
+        Rows.
+    Y : ndarray of shape (p, m)
+        Other rows.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        Kernel matrix.
+    """
     return _of_distances(kernel, width, _distances(kernel, X, Y))
 
 
@@ -90,7 +120,17 @@ def _chunks(X: np.ndarray, columns: int) -> list[np.ndarray]:
 
 
 def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the numbers of at most `most` rows in ascending order; up to half of them are labelled."""
+    """Return the ascending indices of randomly chosen landmarks.
+
+    Parameters
+    ----------
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives, which are up to half of the landmarks.
+    most : int
+        Largest number of landmarks; all rows are taken if there are no more.
+    rng : numpy.random.Generator
+        Draws the rows.
+    """
     if len(labelled) <= most:
         return np.arange(len(labelled))
     positive, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
@@ -105,9 +145,16 @@ def landmarks_for(n: int) -> int:
 
 
 class WeightedLeastSquares:
-    """Ridge regression on features Z (n, r) for any ridge, by one eigendecomposition.
+    """Ridge regression for any ridge, by one eigendecomposition.
 
-    targets : (n,) values to fit. weights : (n,) of the rows.
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    targets : ndarray of shape (n,)
+        Values to fit.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
     """
 
     def __init__(self, Z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
@@ -151,12 +198,30 @@ def fit_kernel_ridge(
 ) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
     """Fit kernel ridge regression with the width and the ridge that have the largest PU-AUC of held-out scores.
 
-    Both are chosen on at most `CHOOSING_ROWS` rows; the ridge is then chosen again on all rows, as the ridge per row
-    that is best becomes smaller with more of them. Returns the model, the held-out scores (n,) averaged over the
-    repeats, and the chosen parameters.
+    Both are chosen on at most `CHOOSING_ROWS` rows. The ridge is then chosen again on all rows, as the best ridge per
+    row becomes smaller with more of them.
 
-    X : (n, m) features. labelled : (n,) bool. folds : (repeats, n) int8. kernel : "gaussian" or "laplace". rng : draws
-    the landmarks and the rows on which the parameters are chosen.
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    folds : ndarray of int8 of shape (repeats, n)
+        Fold of each row in each division.
+    kernel : {"gaussian", "laplace"}
+        Kernel, as in `kernel_matrix`.
+    rng : numpy.random.Generator
+        Draws the landmarks and the rows on which the parameters are chosen.
+
+    Returns
+    -------
+    model : KernelRidge
+        Fitted model.
+    held_out : ndarray of shape (n,)
+        Held-out scores, averaged over the divisions.
+    parameters : dict of {str: float}
+        Chosen width and ridge.
     """
     rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
     small = len(rows) == len(X)
@@ -189,10 +254,29 @@ def fit_kernel_ridge(
 def refit_kernel_ridge(
     model: KernelRidge, X: np.ndarray, labelled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
 ) -> tuple[KernelRidge, np.ndarray]:
-    """Fit other targets with a model's landmarks and width; return the model and the held-out scores (n,).
+    """Fit other targets with the landmarks and the width of a model.
 
-    X : (n, m) features. labelled : (n,) bool, balances the classes. targets : (n,) from -1 to 1. fold : (n,) int8.
-    ridge : for `CHOOSING_ROWS` rows; it grows in proportion for more rows.
+    Parameters
+    ----------
+    model : KernelRidge
+        Model whose landmarks and width are used.
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives; balances the weights of the two kinds.
+    targets : ndarray of shape (n,)
+        Targets from -1 to 1.
+    fold : ndarray of int8 of shape (n,)
+        Fold that holds out each row.
+    ridge : float
+        Ridge for `CHOOSING_ROWS` rows; it grows in proportion for more rows.
+
+    Returns
+    -------
+    model : KernelRidge
+        Fitted model.
+    held_out : ndarray of shape (n,)
+        Held-out scores.
     """
     kernel, width, landmarks = model.kernel, model.width, model.landmarks
     factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
@@ -219,10 +303,23 @@ def _chosen_on_all(
 
 
 def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
-    """Return the weights (r,) and the constant that minimise the objective, given sums over the rows.
+    """Return the weights of the landmarks and the constant that minimise the objective, given sums over the rows.
 
-    gram : (r + 1, r + 1) K'WK of the kernel values of rows and landmarks, with a last column of one. moment : (r + 1,)
-    K'Wy. model : its kernel, width and landmarks are used.
+    Parameters
+    ----------
+    model : KernelRidge
+        Model whose kernel, width and landmarks are used.
+    gram : ndarray of shape (r + 1, r + 1)
+        K'WK, with K the kernel values of rows and landmarks and a last column of ones.
+    moment : ndarray of shape (r + 1,)
+        K'Wy.
+    ridge : float
+        Ridge.
+
+    Returns
+    -------
+    ndarray of shape (r + 1,)
+        Weights, the constant last.
     """
     r = len(gram)
     whole = np.eye(r)

@@ -40,7 +40,22 @@ def feature_signs(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
 
 
 def canonical_order(X: np.ndarray, labelled: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return the order (n,) of the rows by label, then by the features, times `signs` (m,), from first to last."""
+    """Return the order of the rows by label, then by the features from first to last.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives, which come last.
+    signs : ndarray of shape (m,)
+        Factors 1 or -1 of the features.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        Indices of the rows in order.
+    """
     return np.lexsort((*(X * signs).T[::-1], labelled))
 
 
@@ -53,10 +68,26 @@ def balanced_weights(labelled: np.ndarray) -> np.ndarray:
 def stratified_folds(
     labelled: np.ndarray, n_folds: int, rng: np.random.Generator, groups: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the fold of each row, shape (n,), int8; labelled and unlabeled rows are dealt to the folds separately.
+    """Return the fold of each row; labelled and unlabeled rows are dealt to the folds separately.
 
-    The labelled rows go to the folds in ascending order, the unlabeled rows in descending order. With `groups` (n,),
-    numbers from 0, rows of a group have the same fold: large groups are dealt first, each to the fold that lacks most.
+    The labelled rows go to the folds in ascending order, the unlabeled rows in descending order.
+
+    Parameters
+    ----------
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    n_folds : int
+        Number of folds.
+    rng : numpy.random.Generator
+        Shuffles the rows.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row, from 0. Rows of a group have the same fold: large groups are dealt first, each to the fold
+        that lacks most rows.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n,)
+        Folds, from 0.
     """
     if groups is not None:
         return _grouped_folds(labelled, n_folds, rng, groups)
@@ -90,7 +121,13 @@ def number_of_folds(labelled: np.ndarray, groups: np.ndarray | None = None) -> i
 
 @dataclass
 class Standardise:
-    """Scaling to zero mean and unit variance; constant features become zero. mean, scale : (m,)."""
+    """Scaling to zero mean and unit variance; constant features become zero.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (m,)
+        Subtracted from, and divided into, each feature.
+    """
 
     mean: np.ndarray
     scale: np.ndarray
@@ -117,8 +154,16 @@ def make_standardise(X: np.ndarray) -> Standardise:
 class GaussianRanks:
     """Map of features to Gaussian quantiles of their ranks (ties get their mean rank), then standardised.
 
-    values : (sum of distinct values,) ascending within a feature. normal : their Gaussian quantiles. start : (m + 1,)
-    first value of each feature. The map is linear between values and constant beyond them.
+    The map is linear between values and constant beyond them.
+
+    Attributes
+    ----------
+    values : ndarray of shape (distinct values,)
+        Distinct values of all features, ascending within a feature.
+    normal : ndarray of shape (distinct values,)
+        Their Gaussian quantiles.
+    start : ndarray of int of shape (m + 1,)
+        First value of each feature, then the number of all values.
     """
 
     values: np.ndarray

@@ -1,4 +1,4 @@
-"""Labelling that depends on the features (SAR): a model of the propensity, and what follows from it.
+"""Labelling that depends on the features (SAR): a model of the propensity, and the estimates under it.
 
 A row is positive with probability f(x) and, if positive, labelled with probability e(x), its propensity. The rows
 determine the product alone: any larger f with a smaller e fits them as well (Bekker et al. 2019), so something must be
@@ -34,15 +34,24 @@ def probabilities_if_biased(probabilities: np.ndarray, exponent: float = EXPONEN
 
 
 def relative_propensities(probabilities: np.ndarray, exponent: float = EXPONENT) -> np.ndarray:
-    """Return how readily each row would be labelled if it were positive, 1 for the clearest positive, from f (n,)."""
+    """Return the propensity of each row relative to that of the clearest positive, from f (n,)."""
     result: np.ndarray = np.power(probabilities, exponent)
     return result
 
 
 def positive_scores(scores: np.ndarray, probabilities: np.ndarray, count: int) -> np.ndarray:
-    """Return `count` scores that stand for a random sample of the positives among the rows of a population.
+    """Return scores that stand for a random sample of the positives in a population.
 
-    They are the quantiles of the scores (n,), weighted with the probabilities of a positive (n,), in ascending order.
+    They are the quantiles of the scores weighted with the probabilities, in ascending order.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Scores of the population.
+    probabilities : ndarray of shape (n,)
+        Probabilities of a positive.
+    count : int
+        Number of scores to return.
     """
     order = np.argsort(scores, kind="stable")
     total = np.cumsum(probabilities[order])
@@ -52,7 +61,17 @@ def positive_scores(scores: np.ndarray, probabilities: np.ndarray, count: int) -
 
 
 def auc_and_recall(scores: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
-    """Return the AUC of scores (n,) and the recall of `predicted` (n,), given the probabilities of a positive (n,)."""
+    """Return the expected AUC of scores and the expected recall of predictions.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Scores.
+    probabilities : ndarray of shape (n,)
+        Probabilities of a positive.
+    predicted : ndarray of bool of shape (n,)
+        Rows predicted positive.
+    """
     order = np.argsort(scores, kind="stable")
     _, first, ties = np.unique(scores[order], return_index=True, return_counts=True)
     negative = (1.0 - probabilities)[order]
@@ -64,9 +83,16 @@ def auc_and_recall(scores: np.ndarray, probabilities: np.ndarray, predicted: np.
 
 
 def widened(prior: PriorEstimate, probabilities: np.ndarray, rng: np.random.Generator) -> PriorEstimate:
-    """Return the estimate with an interval that includes the other exponents.
+    """Return the estimate with an interval that includes the estimates with the other exponents.
 
-    probabilities : (n,) of the population under random labelling.
+    Parameters
+    ----------
+    prior : PriorEstimate
+        Estimate with the chosen exponent.
+    probabilities : ndarray of shape (n,)
+        Probabilities of a positive in the population under random labelling.
+    rng : numpy.random.Generator
+        Shifts the draws of the prior.
     """
     middle, *ends = (
         float(probabilities_if_biased(probabilities, exponent).mean())

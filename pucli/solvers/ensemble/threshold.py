@@ -39,9 +39,16 @@ SAME_WEIGHT = 20
 
 @dataclass
 class Cut:
-    """A cut. value : rows with a larger score are predicted positive. goal, wanted : as given to `make_cut`.
+    """A cut of the scores.
 
-    share : of the population above the cut, which equal scores can keep from the wanted one.
+    Attributes
+    ----------
+    value : float
+        Rows with a larger score are predicted positive.
+    share : float
+        Share of the population above the cut; equal scores can keep it from the wanted share.
+    goal, wanted : str, float or None
+        As given to `make_cut`.
     """
 
     value: float
@@ -66,10 +73,21 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
 
 
 def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarray) -> float:
-    """Return the recall at a cut with a share `share` of the population above it.
+    """Return the recall at a cut, from labelled rows and from the expected recall.
 
-    It is the share of labelled rows above the cut, if these are many. That of a few has large accidents: the fewer they
-    are, the more weight has the expected recall, `curve`, at each of `SHARES`.
+    It is the share of labelled rows above the cut if many are. The share of few varies much by chance: the fewer
+    labelled rows lie above the cut, the more weight has the expected recall.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Held-out scores of labelled rows.
+    share : float
+        Share of the population above the cut.
+    cut : float
+        Score above which rows are predicted positive.
+    curve : ndarray of shape (shares,)
+        Expected recall at each of `SHARES`.
     """
     above = int(np.count_nonzero(positive > cut))
     weight = above / (above + SAME_WEIGHT)
@@ -165,7 +183,7 @@ def make_cut(  # noqa: PLR0913
 def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray) -> Cut:
     """Return the cut with the largest share at which both estimates of the precision are at least `wanted`.
 
-    One is from the smooth curve of the recall, the other is what is printed: from `recall_above`.
+    One comes from the smooth curve of the recall; the other, which is printed, from `recall_above`.
     """
     smooth = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
     best = 0.0
@@ -186,12 +204,19 @@ def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, p
 
 
 def share_for_f1(f1: np.ndarray, prior: float, ranking: float) -> float:
-    """Return the share of rows to predict positive.
+    """Return the share of rows to predict positive for the largest F1.
 
-    It is the geometric mean of the prior and the share with the largest expected F1; that share alone, if the classes
-    overlap; and from there it grows to 1, which is best if the ranking is no better than chance.
+    It is the geometric mean of the prior and the share with the largest expected F1. It moves to that share alone as
+    the classes overlap more, and from there to 1, which is best if the ranking is no better than chance.
 
-    f1 : for each of `SHARES`. ranking : estimated AUC of positives against negatives.
+    Parameters
+    ----------
+    f1 : ndarray of shape (shares,)
+        Expected F1 at each of `SHARES`.
+    prior : float
+        Class prior.
+    ranking : float
+        Estimated AUC of positives against negatives.
     """
     weight = 0.5 + 0.5 * float(np.clip((APART - ranking) / (APART - OVERLAPPING), 0.0, 1.0))
     share = best_share(f1) ** weight * prior ** (1.0 - weight)
@@ -205,10 +230,24 @@ def best_share(f1: np.ndarray) -> float:
 
 
 def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDENCE) -> float:
-    """Return the largest cut whose recall is at least `wanted` with that confidence.
+    """Return the largest cut with at least the wanted recall, with a given confidence.
 
     The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
-    whatever the distribution of the scores (Wilks 1941). If p is too small, the cut is -infinity.
+    whatever the distribution of the scores (Wilks 1941).
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Held-out scores of labelled rows.
+    wanted : float
+        Wanted recall, above 0 and at most 1.
+    confidence : float, default=CONFIDENCE
+        Probability that the recall is at least the wanted one.
+
+    Returns
+    -------
+    float
+        The cut; -inf if there are too few labelled rows for the confidence.
     """
     from scipy.special import betainc
 
@@ -242,12 +281,21 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
 
 
 def check_wanted(goal: str, wanted: float | None, n: int) -> float:
-    """Return the value of a goal as a number, zero for "f1"; n : rows of the population.
+    """Return the value of a goal as a number, zero for "f1".
+
+    Parameters
+    ----------
+    goal : str
+        Goal of the cut, one of `GOALS`.
+    wanted : float or None
+        Value of the goal: a recall, precision or share, or a number of rows for "top".
+    n : int
+        Number of rows of the population.
 
     Raises
     ------
     UsageError
-        The goal is unknown, or its value is missing or out of range.
+        If the goal is unknown, or its value is missing or out of range.
     """
     if goal not in GOALS:
         raise unknown("goal of the cut", goal, GOALS)

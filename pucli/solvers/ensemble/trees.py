@@ -1,7 +1,7 @@
 """Regression trees on binned features, grown and applied by compiled code and stored as plain arrays.
 
-The value of a leaf is G / (H + ridge), where G and H are the sums of the gradients and weights of its rows. A split is
-the one that increases the sum of G^2 / (H + ridge) most. With gradients w y and weights w, the value is the weighted
+The value of a leaf is G / (H + ridge), where G and H are the sums of the gradients and weights of its rows. Each split
+maximises the increase of the sum of G^2 / (H + ridge). With gradients w y and weights w, the value is the weighted
 mean of y and the split that of CART. With the derivatives of a loss, the tree is a step of Newton boosting (Chen and
 Guestrin 2016, eq. 7). With random thresholds it is an extra tree (Geurts, Ernst, Wehenkel 2006).
 """
@@ -32,9 +32,18 @@ TIE = 1e-9
 class Forest:
     """Trees, one after the other in arrays of nodes.
 
-    start : (trees + 1,) first node of each tree. feature : (nodes,) feature of the split, -1 in a leaf. cut : (nodes,)
-    rows with a bin <= cut go to the left child. child : (nodes,) left child, numbered within the tree; the right child
-    follows it. value : (nodes,) value of a leaf.
+    Attributes
+    ----------
+    start : ndarray of int of shape (trees + 1,)
+        First node of each tree, then the number of all nodes.
+    feature : ndarray of int of shape (nodes,)
+        Feature of the split; -1 in a leaf.
+    cut : ndarray of uint8 of shape (nodes,)
+        Rows with a bin up to the cut go to the left child.
+    child : ndarray of int of shape (nodes,)
+        Left child, numbered within the tree; the right child follows it.
+    value : ndarray of shape (nodes,)
+        Value of a leaf.
     """
 
     start: np.ndarray
@@ -74,9 +83,14 @@ class Forest:
 
 @dataclass
 class Bins:
-    """Borders between the bins of each feature: values <= border k lie in bins 0 to k.
+    """Borders between the bins of each feature: values up to border k lie in bins 0 to k.
 
-    borders : (sum of borders,) ascending within a feature. start : (m + 1,) first border of each feature.
+    Attributes
+    ----------
+    borders : ndarray of shape (all borders,)
+        Borders of all features, ascending within a feature.
+    start : ndarray of int of shape (m + 1,)
+        First border of each feature, then the number of all borders.
     """
 
     borders: np.ndarray
@@ -283,10 +297,33 @@ def grow(  # noqa: PLR0913
     random: bool,
     seed: np.uint64,
 ) -> Tree:
-    """Return one tree (feature, cut, child, value), each (nodes,).
+    """Return one tree as arrays.
 
-    bins : (n, m) uint8. rows : numbers of the training rows. gradient, weight : (n,). depth : largest depth. least :
-    fewest rows of a leaf. tried : features tried at a node. random : whether thresholds are random. seed : uint64.
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n, m)
+        Rows, given by the bins of their features.
+    rows : ndarray of int
+        Indices of the training rows; a row may occur several times.
+    gradient, weight : ndarray of shape (n,)
+        Gradient and weight of each row of `bins`.
+    depth : int
+        Largest depth.
+    least : int
+        Fewest rows of a leaf.
+    ridge : float
+        Added to the sum of weights in the value of a leaf.
+    tried : int
+        Number of features tried at each node.
+    random : bool
+        Whether thresholds are random, as in extra trees, or the best ones.
+    seed : uint64
+        Seed of features and thresholds.
+
+    Returns
+    -------
+    tuple of ndarray of shape (nodes,)
+        Feature (-1 in a leaf), cut, left child, and value of each node.
     """
     rows = rows.copy()
     n, m = len(rows), bins.shape[1]
@@ -344,7 +381,25 @@ def grow(  # noqa: PLR0913
 def sum_of_trees(
     bins: AnyArray, trees: Ints, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats
 ) -> Floats:
-    """Return the sum of the values of the rows of bins (n, m) over `trees`, shape (n,)."""
+    """Return the sum of the values of rows over trees.
+
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n, m)
+        Rows, given by the bins of their features.
+    trees : ndarray of int
+        Numbers of the trees to sum.
+    start : ndarray of int of shape (all trees,)
+        Index of the root of each tree in the arrays of nodes.
+    feature, cut, child, value : ndarray of shape (nodes,)
+        Nodes of all trees. A node without children has the feature -1; `child` is the offset of the left child from the
+        root, and rows with a bin above `cut` go to the node after it.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Sums.
+    """
     out = np.zeros(len(bins))
     for tree in trees:
         root = start[tree]

@@ -28,6 +28,7 @@ def solve_glpual_admm(
     Parameters
     ----------
     problem : GlobalLocalProblem
+        Features, labels, graph and weights.
     mu : float, default 1.0
         Penalty, positive.
     tol : float, default 1e-6

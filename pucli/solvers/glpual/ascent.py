@@ -197,8 +197,29 @@ def box_ascent(
 ) -> int:
     """Ascend by `box_ascent_weights`, then, if that is slow, by `box_ascent_gram`.
 
-    The parameters are those of `box_ascent_weights`. v and a are updated in place and stay consistent. Returns the
-    number of sweeps.
+    Parameters
+    ----------
+    Y : ndarray of shape (n_p, r)
+        Zp C^-T, as in `box_ascent_weights`.
+    v : ndarray of shape (r,)
+        C'w = Y'a - 2 half_b, updated in place.
+    a : ndarray of shape (n_p,)
+        Dual variables, updated in place.
+    upper : float
+        Upper bound of the dual variables, c_p.
+    constant : float
+        n_u c_u.
+    half_b : ndarray of shape (r,)
+        C^-1 b / 2.
+    tol : float
+        Gap at which to stop, relative to the objective.
+    max_iter : int
+        Largest number of sweeps.
+
+    Returns
+    -------
+    int
+        Number of sweeps.
     """
     first = min(max_iter, SWEEPS_BEFORE_GRAM) if Y.shape[0] <= GRAM_ROWS else max_iter
     sweeps, gap, objective = box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)

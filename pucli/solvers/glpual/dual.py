@@ -32,6 +32,7 @@ def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int =
     Parameters
     ----------
     problem : GlobalLocalProblem
+        Features, labels, graph and weights.
     tol : float, default 1e-6
         Gap at which to stop, relative to the objective.
     max_iter : int, default 1000
@@ -82,7 +83,30 @@ def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int =
 def solve_quadratic_and_hinge(
     A: Floats, b: Floats, Zp: Floats, constant: float, c_p: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, Zp (n_p, r), as `solve_glpual` does."""
+    """Minimise 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, as `solve_glpual` does.
+
+    Parameters
+    ----------
+    A : ndarray of shape (r, r)
+        Positive definite matrix of the quadratic.
+    b : ndarray of shape (r,)
+        Linear term.
+    Zp : ndarray of shape (n_p, r)
+        Features of the labelled rows, with a last column of ones.
+    constant : float
+        Constant term; the objective must not be negative, as the gap is relative to it.
+    c_p : float
+        Weight of the hinge of a labelled row.
+    tol : float, default=1e-6
+        Duality gap, relative to the objective, at which the ascent ends.
+    max_iter : int, default=1000
+        Largest number of sweeps.
+
+    Returns
+    -------
+    Solution
+        Coefficients, dual variables, and the proven gap.
+    """
     n_p = len(Zp)
     C = cho_factor(A, lower=True, check_finite=False)[0]
     Y = solve_triangular(C, np.column_stack([Zp.T, b]), lower=True, check_finite=False)

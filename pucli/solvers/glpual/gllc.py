@@ -16,6 +16,7 @@ def solve_gllc(problem: GlobalLocalProblem) -> Solution:
     Parameters
     ----------
     problem : GlobalLocalProblem
+        Features, labels, graph and weights.
 
     Returns
     -------

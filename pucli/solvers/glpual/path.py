@@ -79,7 +79,21 @@ def group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Floa
 def similarity_product(
     Z: Floats, edge_i: Ints, edge_j: Ints, squared_distance: Floats, sigma: float, G_r: Floats
 ) -> None:
-    """Fill G_r (r, r) with Z'RZ for one sigma."""
+    """Write Z'RZ for one sigma to `G_r`.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    edge_i, edge_j : ndarray of int of shape (edges,)
+        Ends of the edges of the graph.
+    squared_distance : ndarray of shape (edges,)
+        Squared distance of the ends of each edge.
+    sigma : float
+        Scale of the weights exp(-squared_distance / sigma).
+    G_r : ndarray of shape (r, r)
+        Overwritten with the product.
+    """
     n, r = Z.shape
     difference = np.empty(r)
     G_r[:] = 0.0
@@ -96,9 +110,22 @@ def similarity_product(
 def count_predicted(
     Z_valid: Floats, labelled_valid: Bools, w: Floats, point: int, counts: Ints, scores: Floats
 ) -> None:
-    """Add the numbers of labelled and of unlabeled validation rows with f > 0 to row `point` of `counts`.
+    """Count the labelled and the unlabeled validation rows with f > 0.
 
-    f is written to this row of `scores`, unless they are empty.
+    Parameters
+    ----------
+    Z_valid : ndarray of shape (v, r)
+        Features of the validation rows.
+    labelled_valid : ndarray of bool of shape (v,)
+        True for labelled positives.
+    w : ndarray of shape (r,)
+        Coefficients.
+    point : int
+        Row of `counts` and of `scores` to write.
+    counts : ndarray of int of shape (points, 2)
+        The two numbers are added to row `point`.
+    scores : ndarray of shape (points, v) or (0, v)
+        f is written to row `point`, unless the array is empty.
     """
     for i in range(Z_valid.shape[0]):
         f = 0.0
@@ -151,13 +178,13 @@ def linear_path(  # noqa: PLR0913
     Z : ndarray of shape (n, r)
         Training rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
         The graph of the training rows (`pucli.solvers.kernels.graph.Graph`).
     Z_valid : ndarray of shape (n_valid, r)
         Validation rows with a last column of ones.
     labelled_valid : ndarray of shape (n_valid,)
-        Which rows are labelled positives.
+        True for labelled positives.
     table : ndarray of shape (n_points, 4)
         sigma, lam, c_u and c_p of each point. Points with equal sigma, and within them points with equal lam, must be
         adjacent: the dual is warm-started along c_u.

@@ -34,7 +34,7 @@ class GlobalLocalProblem(NamedTuple):
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     edges : tuple of ndarray
         Edges of R (`pucli.solvers.kernels.graph`).
     lam : float
@@ -89,7 +89,7 @@ class GlobalLocalProblem(NamedTuple):
 
 
 def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) -> tuple[Floats, float]:
-    """Return w after steps against the gradient from the rows, and how far above the minimum the last gradient allows.
+    """Return w after steps against the gradient from the rows, and a bound on its objective minus the minimum.
 
     Entries of A are sums of squares, which keep too few digits if a row is far from all others. Scores of rows do not.
 
@@ -100,6 +100,7 @@ def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) ->
     a : ndarray of shape (n_p,) or None
         Fixed slopes of the hinges of labelled rows; None for squares.
     problem : GlobalLocalProblem
+        Features, labels, graph and weights.
     C : tuple
         Cholesky factor of the Hessian, of `scipy.linalg.cho_factor`.
     """

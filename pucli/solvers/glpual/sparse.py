@@ -35,7 +35,7 @@ def solve_blssvm_sparse(
     X : sparse array of shape (n, m)
         Rows, not changed.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     lam : float
         Ridge, positive.
     c_p, c_u : float

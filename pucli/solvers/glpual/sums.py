@@ -75,14 +75,16 @@ def sums_in_blocks(
     X : ndarray of shape (n, m)
         Rows.
     labelled : ndarray of bool, shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     edges : tuple of ndarray, optional
         Edges of R (`pucli.solvers.kernels.graph`).
 
     Returns
     -------
     sums : RowSums
+        Sums over all rows.
     Zp : ndarray of shape (n_p, r)
+        Features of the labelled rows.
     """
     positive = X[labelled]
     parts = [features(positive[a : a + BLOCK_ROWS]) for a in range(0, len(positive), BLOCK_ROWS)]
@@ -104,7 +106,28 @@ def sums_in_blocks(
 def solve_hinge_from_sums(
     sums: RowSums, Zp: Floats, lam: float, c_p: float, c_u: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise GLPUAL's objective (3.2); as `pucli.solvers.glpual.dual.solve_glpual`."""
+    """Minimise GLPUAL's objective (3.2), given sums over the rows.
+
+    Parameters
+    ----------
+    sums : RowSums
+        Sums over labelled and unlabeled rows and over the edges of the graph.
+    Zp : ndarray of shape (n_p, r)
+        Features of the labelled rows, with a last column of ones.
+    lam : float
+        Ridge.
+    c_p, c_u : float
+        Weights of the losses of a labelled and of an unlabeled row.
+    tol : float, default=1e-6
+        Duality gap, relative to the objective, at which the solver ends.
+    max_iter : int, default=1000
+        Largest number of sweeps.
+
+    Returns
+    -------
+    Solution
+        As `pucli.solvers.glpual.dual.solve_glpual` returns it.
+    """
     A, b = sums.quadratic(lam, c_u)
     return solve_quadratic_and_hinge(A, b, Zp, c_u * sums.n_unlabeled, c_p, tol, max_iter)
 
@@ -115,6 +138,7 @@ def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -
     Parameters
     ----------
     sums : RowSums
+        Sums over labelled and unlabeled rows and over the edges of the graph.
     lam : float
         Ridge, positive.
     c_p, c_u : float

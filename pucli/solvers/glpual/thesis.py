@@ -117,9 +117,32 @@ def gllc_thesis(
 ) -> tuple[Floats, float, float, float]:
     """Compute GLLC's model by the same necessary condition, in closed form.
 
-    The squared loss replaces the split: M_22 = 2 c_u n_u + 2 c_p n_p, m_2 = 2 c_p n_p - 2 c_u n_u, and
-    omega_p = 2 c_p (1 - t), omega_u = -2 c_u (1 + t). Parameters and results are as in `glpual_thesis`; the residual is
-    0.
+    The squared loss replaces the split: M_22 = 2 c_u n_u + 2 c_p n_p, m_2 = 2 c_p n_p - 2 c_u n_u, and omega_p = 2 c_p
+    (1 - t), omega_u = -2 c_u (1 + t).
+
+    Parameters
+    ----------
+    K_pp : ndarray of shape (n_p, n_p)
+        Kernel matrix of the labelled rows.
+    k_pu : ndarray of shape (n_p,)
+        Sum of the kernel of each labelled row over the unlabeled rows.
+    s_uu : float
+        Sum of the kernel over all pairs of unlabeled rows.
+    n_u : int
+        Number of unlabeled rows.
+    c_p, c_u : float
+        Weights of the losses of a labelled and of an unlabeled row.
+
+    Returns
+    -------
+    omega : ndarray of shape (n_p,)
+        Coefficients of the labelled rows.
+    omega_u : float
+        Common coefficient of the unlabeled rows.
+    intercept : float
+        beta_0.
+    residual : float
+        0, as nothing is iterated.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + 2.0 * c_p * n_p
@@ -154,7 +177,7 @@ def solve_thesis(
     K : ndarray of shape (n, n)
         Kernel matrix of the training rows.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     c_p, c_u : float
         Weight of each labelled and of each unlabeled row, positive.
     mu : float, default 0.01

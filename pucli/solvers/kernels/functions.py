@@ -108,16 +108,36 @@ class Kernel(NamedTuple):
         return degree * eps * float(size @ np.sqrt(np.maximum(self.diagonal(X), 0.0))) ** 2
 
     def rounding_of_scores(self, X: Floats, weights: Floats, slopes: Floats) -> float:
-        """Return a bound on the rounding of sum_i slopes_i |sum_j weights_j k(x_i, x_j)|, "linear" or "polynomial".
+        """Return a bound on the rounding of sum_i slopes_i |sum_j weights_j k(x_i, x_j)|.
 
-        Rows of any length enter by their slope, also those without a weight, of which `rounding` knows nothing.
+        It holds for "linear" and "polynomial". Rows of any length contribute by their slope, also rows without a
+        weight, which `rounding` does not see.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Rows.
+        weights : ndarray of shape (n,)
+            Coefficients of the kernel expansion.
+        slopes : ndarray of shape (n,)
+            Non-negative weights of the errors of the scores.
         """
         degree = 1 if self.name == "linear" else self.degree
         length = np.sqrt(np.maximum(self.diagonal(X), 0.0))
         return 4.0 * (degree + 1) * np.finfo(float).eps * float(slopes @ length) * float(np.abs(weights) @ length)
 
     def combination(self, X: Floats, Y: Floats, weights: Floats) -> Floats:
-        """Return sum_j weights_j k(x_i, y_j), shape (n,), from one chunk of the matrix at a time."""
+        """Return sum_j weights_j k(x_i, y_j), shape (n,), from one chunk of the matrix at a time.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Rows.
+        Y : ndarray of shape (p, m)
+            Centres of the kernel.
+        weights : ndarray of shape (p,)
+            Coefficients of the centres.
+        """
         if self.name == "linear":
             linear: Floats = X @ (weights @ Y)
             return linear
@@ -139,14 +159,34 @@ def half_norms(X: Floats) -> Floats:
 
 
 def rbf(X: Floats, Y: Floats, width: float) -> Floats:
-    """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p), for X (n, m) and Y (p, m)."""
+    """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    Y : ndarray of shape (p, m)
+        Other rows.
+    width : float
+        Length scale, in the units of the features.
+    """
     centre = middle(Y)
     X, Y = (X - centre) / width, (Y - centre) / width
     return rbf_of_centred(X, Y, half_norms(X), half_norms(Y))
 
 
 def rbf_of_centred(X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> Floats:
-    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows and half their squared norms."""
+    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows, centred and divided by the width.
+    Y : ndarray of shape (p, m)
+        Other rows, centred and scaled alike.
+    half_x, half_y : ndarray of shape (n,) and (p,)
+        Half the squared norms of the rows.
+    """
     K: Floats = X @ Y.T
     _to_exponents(K, X, Y, half_x, half_y)
     np.exp(K, out=K)

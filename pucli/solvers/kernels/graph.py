@@ -262,9 +262,18 @@ def edge_weights(graph: Graph, sigma: float) -> Floats:
 
 @njit(cache=True)
 def laplacian_product(i: Ints, j: Ints, weight: Floats, Z: Floats) -> Floats:
-    """Return R Z for Z (n, m).
+    """Return R Z, shape (n, m).
 
-    Each edge (i, j, weight) adds weight (z_i - z_j) to row i of the result and takes it from row j.
+    Each edge adds weight (z_i - z_j) to row i of the result and subtracts it from row j.
+
+    Parameters
+    ----------
+    i, j : ndarray of int of shape (edges,)
+        Ends of the edges.
+    weight : ndarray of shape (edges,)
+        Weights of the edges, divided by n.
+    Z : ndarray of shape (n, m)
+        Matrix to multiply.
     """
     n, m = Z.shape
     out = np.zeros((n, m))

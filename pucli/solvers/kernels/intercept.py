@@ -76,10 +76,10 @@ def at_offset(w: Floats, centre: Floats) -> Floats:
 
 
 def offset_rounding(w: Floats, centre: Floats) -> float:
-    """Return what rounding of the intercept of `with_offset` adds to the score of every row; zero without an offset.
+    """Return the rounding error of the intercept of `with_offset`, which shifts all scores; zero without an offset.
 
-    At 1e8 from the origin an intercept has eight digits less than the scores, and a score that is moved by as little
-    is no longer the one that a solver certified.
+    At 1e8 from the origin an intercept has eight digits less than the scores. Even so small a shift gives scores other
+    than those the solver certified.
     """
     if not centre.any():
         return 0.0
@@ -88,5 +88,15 @@ def offset_rounding(w: Floats, centre: Floats) -> float:
 
 
 def rise_of_squares(margins: Floats, shift: float, weight: float) -> float:
-    """Return how much weight times the sum of squared margins (n,) rises where each of them is raised by `shift`."""
+    """Return the rise of a weighted sum of squared margins when every margin is raised by the same amount.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+        Margins.
+    shift : float
+        Amount that is added to each margin.
+    weight : float
+        Weight of the sum.
+    """
     return float(weight * shift * (2.0 * margins.sum() + len(margins) * shift))

@@ -34,7 +34,9 @@ def solved(A: Floats, b: Floats) -> Floats:
     Parameters
     ----------
     A : ndarray of shape (n, n)
+        Matrix of the system.
     b : ndarray of shape (n,)
+        Right-hand side.
 
     Raises
     ------

@@ -144,7 +144,17 @@ class Landmarks(NamedTuple):
 
 
 def landmarks_of(X: Floats, width: float, rank: int) -> Landmarks:
-    """Return at most `rank` landmarks: the first pivots among `LANDMARK_ROWS` rows, evenly spaced."""
+    """Return landmarks of an RBF kernel: the first pivots among `LANDMARK_ROWS` evenly spaced rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    width : float
+        Length scale of the kernel, in the units of the features.
+    rank : int
+        Largest number of landmarks.
+    """
     some = np.linspace(0, len(X) - 1, min(len(X), LANDMARK_ROWS)).astype(np.int64)
     L, pivots, _ = _pivoted_cholesky_rbf(X[some], 0.5 / width**2, min(rank, len(some)), RESIDUAL)
     return Landmarks(some[pivots], np.tril(L.T[pivots]))

@@ -64,6 +64,7 @@ def nearest(X: Floats, k: int) -> Neighbours:
     Returns
     -------
     Neighbours
+        Neighbours of each row, nearest first, and their recall.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def _descent(X: Floats, k: int) -> Neighbours:
 
 
 def _searched(X: AnyArray, asked: int, few_new: float) -> AnyArray:
-    """Return the rows found near each row, with itself (n, asked); what the search holds besides them is freed."""
+    """Return the neighbours found for each row, itself included, shape (n, asked), and free the index."""
     from pynndescent import NNDescent
 
     found: AnyArray = NNDescent(X, n_neighbors=asked, delta=few_new, random_state=0).neighbor_graph[0]

@@ -24,7 +24,7 @@ from pucli.solvers.kernels.graph import squared_distances_between
 DELTA = 0.1
 # rho for which a step to the nearest row costs exp(STRETCH) - 1.
 STRETCH = 4.0
-# Nodes by way of which a step may be found needless; and the share of needed steps from which on all are taken.
+# Nodes tried as detours that make a step needless, and the share of needed steps above which all are kept.
 WITNESSES = 12
 DENSE = 0.1
 
@@ -66,7 +66,13 @@ class PathMap(NamedTuple):
 
 @njit(cache=True)
 def least_costs(steps: Floats) -> Floats:
-    """Return the least cost of a path between any two nodes, (n, n), by Dijkstra's algorithm; steps : (n, n)."""
+    """Return the least cost of a path between any two nodes, shape (n, n), by Dijkstra's algorithm.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (n, n)
+        Cost of a step between any two nodes.
+    """
     n = steps.shape[0]
     costs = np.empty((n, n))
     waiting = np.empty(n)
@@ -119,7 +125,15 @@ def _sparse_costs(steps: Floats, needed: Bools) -> Floats:
 
 @njit(cache=True)
 def joined(steps: Floats, costs: Floats) -> Floats:
-    """Return the costs (q, n) from new rows, by their best first step; steps : (q, n), costs : (n, n)."""
+    """Return the costs of paths from new rows, shape (q, n), by their best first step.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (q, n)
+        Cost of a step from each new row to each node.
+    costs : ndarray of shape (n, n)
+        Least costs between the nodes.
+    """
     found = np.empty(steps.shape)
     for i in range(steps.shape[0]):
         row = found[i]
@@ -133,7 +147,17 @@ def joined(steps: Floats, costs: Floats) -> Floats:
 
 
 def path_kernel(costs: Floats, rho: float, sigma: float) -> Floats:
-    """Return the kernel of the costs of paths, of their shape."""
+    """Return the Gaussian kernel of path lengths, an array of the shape of `costs`.
+
+    Parameters
+    ----------
+    costs : ndarray
+        Least costs S of the paths between rows; the length of a path is ln(1 + S) / rho.
+    rho : float
+        Weight of long steps, as in the costs.
+    sigma : float
+        Width of the kernel, in the units of the features.
+    """
     kernel: Floats = np.exp(-0.5 * (np.log1p(costs) / (rho * sigma)) ** 2)
     return kernel
 
@@ -173,9 +197,11 @@ def make_path_map(X: Floats, costs: Floats, rho: float, sigma: float | None) -> 
     Parameters
     ----------
     X : ndarray of shape (n, m)
+        Training rows.
     costs : ndarray of shape (n, n)
         From `path_costs` for the same `rho`.
     rho : float
+        Weight of long steps.
     sigma : float or None
         Width of the kernel, in units of X; None for the median distance along paths.
     """

@@ -82,13 +82,40 @@ def surface_matrix(alpha: Floats, n_features: int) -> tuple[Floats, Floats]:
 
 
 def surface_score(X: Floats, A: Floats, beta: Floats, intercept: float) -> Floats:
-    """Return f (n,) at the rows X (n, m) without computing their features."""
+    """Return f at rows, shape (n,), without computing their features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    A : ndarray of shape (m, m)
+        Symmetric matrix of the quadratic term.
+    beta : ndarray of shape (m,)
+        Linear coefficients.
+    intercept : float
+        beta_0.
+    """
     f: Floats = 0.5 * np.einsum("ij,ij->i", X @ A, X) + X @ beta + intercept
     return f
 
 
 def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> None:
-    """Raise ValueError if a fit might need more than `limit` bytes (half of the memory by default)."""
+    """Raise ValueError if a fit might need too much memory.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of training rows.
+    n_features : int
+        Number of features, m.
+    limit : float, optional
+        Bytes that may be used; by default a share `MEMORY_SHARE` of the memory.
+
+    Raises
+    ------
+    ValueError
+        If the fit might exceed the limit; the message names smaller alternatives.
+    """
     size = n_surface_features(n_features) + 1
     needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)
     if limit is None:

@@ -54,7 +54,17 @@ def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENC
 
 
 def bootstrapped_best_bins(positive: Floats, population: Floats, rng: np.random.Generator) -> Floats:
-    """Return best bin estimates (40,) of resampled scores; their median is the estimate."""
+    """Return best bin estimates of resampled scores, shape (40,); their median is the estimate.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Held-out scores of labelled rows.
+    population : ndarray of shape (n,)
+        Held-out scores of the population.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+    """
     p, n = len(positive), len(population)
     return np.array(
         [best_bin(positive[rng.integers(0, p, p)], population[rng.integers(0, n, n)]) for _ in range(BOOTSTRAPS)]
@@ -77,7 +87,7 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Flo
     X : ndarray of shape (n, m)
         Standardised rows.
     labelled : ndarray of bool, shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     rng : numpy.random.Generator
         Draws the folds.
 

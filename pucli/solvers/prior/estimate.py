@@ -37,7 +37,7 @@ UNSEEN = {
     "km2": (1.5, 0.1),
     "tice": (4.0, 0.04),
 }
-# How often the lower end of an interval is computed, each time with the overlap that the last value implies.
+# Number of times that the lower end of an interval is computed, each time with the overlap that the last value implies.
 PASSES = 2
 # The rows determine an estimate if its 90 % interval is not wider and its ends are not more than FOLD times apart. One
 # with a narrow interval is recommended if the methods do not differ by more.
@@ -72,7 +72,7 @@ class PriorEstimate(NamedTuple):
 
     @property
     def narrow(self) -> bool:
-        """Whether a 90 % interval would be narrow enough to be of use, whatever the confidence of this one."""
+        """Whether the 90 % interval, whatever the confidence of this one, would be narrow enough to be useful."""
         ratio = NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.5 + 0.5 * self.confidence)
         return self.replicates > 0 and ratio * (self.high - self.low) <= WIDEST
 
@@ -112,7 +112,25 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Estimate the share of positives among unlabeled rows by one method.
 
-    The parameters and errors are those of `estimate_priors`.
+    Parameters
+    ----------
+    X : array-like of shape (n, m)
+        Rows.
+    labelled : array-like of bool of shape (n,)
+        True for labelled positives.
+    method : str, default="bbe"
+        Estimator, one of `PRIOR_METHODS`.
+    replicates : int, default=0
+        Bootstrap samples for the interval; 0 returns no interval.
+    confidence : float, default=0.95
+        Coverage of the interval.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of all random draws.
+
+    Raises
+    ------
+    ValueError
+        As `estimate_priors`.
     """
     report = estimate_priors(
         X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state
@@ -154,6 +172,7 @@ def estimate_priors(
     Returns
     -------
     PriorReport
+        Estimates in the order of `methods`, and their disagreement.
 
     Raises
     ------
@@ -189,7 +208,17 @@ def make_report(found: Sequence[PriorEstimate], separation: float) -> PriorRepor
 
 
 def check_settings(methods: Sequence[str], replicates: int, confidence: float) -> None:
-    """Raise ValueError if one of the settings of `estimate_priors` is out of range."""
+    """Raise ValueError if one of the settings of `estimate_priors` is out of range.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names of estimators.
+    replicates : int
+        Number of bootstrap samples, not negative.
+    confidence : float
+        Coverage of the interval, between 0 and 1.
+    """
     for method in methods:
         if method not in PRIOR_METHODS:
             raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
@@ -209,9 +238,13 @@ def contradicted(
     Parameters
     ----------
     prior : float
-        The share of positives among the unlabeled rows that is assumed.
-    X, labelled, random_state
-        As for `estimate_priors`.
+        Given share of positives among the unlabeled rows.
+    X : ndarray of shape (n, m)
+        Rows. Features are standardised first.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the bootstrap, the folds and the sample of rows, as in `estimate_priors`.
     """
     found = estimate_prior(X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state)
     return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
@@ -252,7 +285,28 @@ def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> Sc
 def interval(
     method: str, prior: float, top: float, variance: float, scored: Scored, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval, which extends below `prior` and above `top`, from the variance of the bootstrap."""
+    """Return the interval of an estimate, which covers sampling error, overlap of the classes, and lasting error.
+
+    Parameters
+    ----------
+    method : str
+        Name of the estimator, whose errors `UNSEEN` lists.
+    prior : float
+        Estimate, above which the lower end does not lie.
+    top : float
+        Largest plausible estimate, below which the upper end does not lie.
+    variance : float
+        Variance of the estimate over bootstrap samples.
+    scored : Scored
+        Held-out scores, which measure the overlap.
+    confidence : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Lower and upper end, within [0, 1].
+    """
     z = NormalDist().inv_cdf(0.5 + 0.5 * confidence)
     overlap, lasting = UNSEEN[method]
     known = variance + lasting**2

@@ -16,7 +16,7 @@ from numba import njit
 from pucli.core.arrays import Floats
 from pucli.solvers.kernels.graph import squared_distances
 
-# Candidates for the RBF width, as multiples of the median distance; the one that best separates the samples is used.
+# Candidates for the RBF width, as multiples of the median distance; the width that best separates the samples is used.
 WIDTHS = np.logspace(-1, 1, 5)
 # Search interval of l = 1 / (1 - prior): the published 8 would cap the prior at 0.875.
 LARGEST_L = 20.0
@@ -45,10 +45,27 @@ class HullDistance(NamedTuple):
 
 @njit(cache=True)
 def nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: int) -> tuple[float, float]:
-    """Minimise (v - target)'K(v - target) over the simplex by exchanging weight between two rows; v is updated.
+    """Minimise (v - target)'K(v - target) over the simplex by exchanging weight between two rows.
 
-    At each step the row with the steepest descent takes weight from the row with the largest cost. Stops when the
-    Frank-Wolfe gap, a bound on the suboptimality, is below `tol`. Returns (value, gap).
+    At each step the row with the steepest descent takes weight from the row with the largest cost.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix of all rows.
+    target : ndarray of shape (n,)
+        Weights of the point to approximate.
+    v : ndarray of shape (n,)
+        Weights of a point of the hull; updated in place.
+    tol : float
+        Frank-Wolfe gap, a bound on the suboptimality, below which the search ends.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Value and gap at the last point.
     """
     n = K.shape[0]
     g = np.dot(K, v - target)
@@ -100,6 +117,7 @@ def hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: floa
     Returns
     -------
     HullDistance
+        Distance, its slope, and the nearest point of the hull.
     """
     n_p = len(K) - n_u
     direction = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])

@@ -32,7 +32,7 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
     X : ndarray of shape (n, m)
         Labelled positives and unlabeled rows.
     labelled : ndarray of bool, shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     rng : numpy.random.Generator
         Draws the folds, and the features if there are more than 200.
 
@@ -53,7 +53,19 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
 
 
 def lower_bound(count: int, positive: int, c: float, delta: float) -> float:
-    """Return a lower bound of the label frequency with confidence 1 - delta, from a part of `count` rows."""
+    """Return a lower bound of the label frequency, from the labelled share of a part of the rows.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows in the part.
+    positive : int
+        Number of labelled rows in the part.
+    c : float
+        Current estimate of the label frequency, for the variance.
+    delta : float
+        One minus the confidence.
+    """
     return positive / count - float(np.sqrt(c * (1.0 - c) * (1.0 - delta) / (delta * count)))
 
 
@@ -101,5 +113,13 @@ def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: Ints) -> 
 
 
 def unlabeled_prior(label_frequency: float, n_p: int, n_u: int) -> float:
-    """Return the share of positives among n_u unlabeled rows, given n_p labelled rows and the label frequency."""
+    """Return the share of positives among the unlabeled rows.
+
+    Parameters
+    ----------
+    label_frequency : float
+        Share of the positives that are labelled; 0 gives a prior of 1.
+    n_p, n_u : int
+        Numbers of labelled and of unlabeled rows.
+    """
     return float(np.clip(n_p * (1.0 / label_frequency - 1.0) / n_u, 0.0, 1.0)) if label_frequency > 0 else 1.0

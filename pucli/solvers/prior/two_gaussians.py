@@ -1,9 +1,9 @@
-"""The share of positives where both classes are normal: expectation-maximisation with labelled positives.
+"""The class prior if both classes are normal: expectation-maximisation with labelled positives.
 
-Scores of a classifier show overlapping classes as one heap, of which any share could be positive. If the rows
-themselves look like two normal distributions, of which the labelled rows show one, the likelihood tells the share. The
-estimate is taken only if nothing speaks against that form: the coordinates of labelled and unlabeled rows are
-distributed as the fitted model says.
+If the classes overlap, the scores of a classifier have a single mode and do not determine the class prior. If the rows
+themselves follow two normal distributions, one of which the labelled rows show, the likelihood determines it. The
+estimate is used only if no test contradicts this form: the coordinates of labelled and unlabeled rows must be
+distributed as in the fitted model.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from scipy.special import expit, ndtr
 
 from pucli.core.arrays import Bools, Floats
 
-# Rows are modelled if there are at least so many labelled ones, so many rows for each feature, and not more features.
+# Least number of labelled rows, least number of rows per feature, and largest number of features of a model.
 LEAST_LABELLED, ROWS_PER_FEATURE, MOST_FEATURES = 50, 20, 20
-# The most rows of each kind, evenly spaced; steps; the largest Kolmogorov statistic, times the root of the number of
-# rows, that is taken for chance; the least distance of the means, in deviations, at which the share is determined.
+# Largest number of rows of each kind, evenly spaced; steps; the largest Kolmogorov statistic, times the root of the
+# number of rows, that counts as chance; the least distance of the means, in deviations, that determines the prior.
 MOST_ROWS, STEPS, MISFIT, APART = 4000, 500, 1.5, 1.3
 # Standard deviation of the error of the share, as measured on samples of 200 labelled and 1500 unlabeled rows.
 GAUSSIAN_ERROR = 0.03
@@ -30,6 +30,7 @@ def gaussian_share(X: Floats, labelled: Bools) -> float | None:
     Parameters
     ----------
     X : ndarray of shape (n, m)
+        Rows.
     labelled : ndarray of bool, shape (n,)
         The labelled positives.
     """

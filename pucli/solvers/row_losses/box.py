@@ -50,7 +50,17 @@ def _score(Z: Floats, w: Floats, i: int) -> float:
 
 @njit(cache=True)
 def row_loss(t: float, lower: float, upper: float, kink: float) -> float:
-    """Return phi(t)."""
+    """Return phi(t).
+
+    Parameters
+    ----------
+    t : float
+        Score of the row.
+    lower, upper : float
+        Slopes below and above the kink.
+    kink : float
+        Score at which the slope changes and the loss is zero.
+    """
     d = t - kink
     return upper * d if d > 0.0 else lower * d
 
@@ -160,7 +170,15 @@ def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Fl
 
 @njit(cache=True)
 def inside(x: Floats, lower: Floats, upper: Floats) -> Ints:
-    """Return the coordinates strictly inside the box."""
+    """Return the indices of the coordinates strictly inside the box.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        Point.
+    lower, upper : ndarray of shape (n,)
+        Ends of the box.
+    """
     free = np.empty(x.shape[0], np.int64)
     count = 0
     for i in range(x.shape[0]):

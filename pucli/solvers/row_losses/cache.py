@@ -18,7 +18,15 @@ TILE_ROWS, TILE_COLUMNS = 64, 2048
 
 @njit(cache=True)
 def swap_rows(A: Floats, first: Ints, second: Ints) -> None:
-    """Exchange the rows first_k and second_k of A (n, m) in place."""
+    """Exchange pairs of rows in place, one pair after the other.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, m)
+        Matrix.
+    first, second : ndarray of int of shape (k,)
+        Indices of the rows of each pair.
+    """
     for k in range(first.shape[0]):
         for c in range(A.shape[1]):
             A[first[k], c], A[second[k], c] = A[second[k], c], A[first[k], c]

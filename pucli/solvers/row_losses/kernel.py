@@ -78,6 +78,7 @@ def solve_kernel_rows(
     Returns
     -------
     KernelRows
+        Scores, bias, dual variables and certificate.
     """
     dual = restore_total(np.clip(start, losses.lower, losses.upper), losses, 0.0)
     G = K @ dual
@@ -108,10 +109,25 @@ def solve_kernel_rows(
 
 
 def newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
-    """Move the free rows towards their joint optimum, up to the first bound; return whether a bound was reached.
+    """Move the free rows towards their joint optimum, up to the first bound.
 
-    At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0. G (n,) and
-    dual (n,) are updated in place.
+    At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    G : ndarray of shape (n,)
+        K dual; updated in place.
+    dual : ndarray of shape (n,)
+        Dual variables, within their boxes; updated in place.
+    losses : RowLosses
+        Losses of the rows, with one kink each.
+
+    Returns
+    -------
+    bool
+        Whether a bound was reached, so that another step may help.
     """
     free = np.flatnonzero((dual > losses.lower) & (dual < losses.upper))
     if not 1 < len(free) <= NEWTON_SIZE:

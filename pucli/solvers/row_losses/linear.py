@@ -109,10 +109,27 @@ def smoothed(  # noqa: PLR0913
     multiplier: Floats,
     on_kink: Bools,
 ) -> float:
-    """Fill `multiplier` with the new dual variables and `on_kink`; return the value of the smoothed losses.
+    """Return the value of the smoothed losses, and write their derivatives to `multiplier`.
 
     The smoothed loss at v = f + sigma / mu is min_z loss(z) + mu/2 (v - z)^2; its derivative is the multiplier, which
     lies in the box, and its second derivative is mu where the minimising z sits on a kink, else zero.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Scores.
+    sigma : ndarray of shape (n,)
+        Multipliers of the outer iteration.
+    mu : float
+        Penalty of the augmented Lagrangian.
+    lower, knot, upper : ndarray of shape (n,)
+        Slopes of the losses.
+    left, right : ndarray of shape (n,)
+        Kinks at which the slope changes to `knot` and to `upper`.
+    multiplier : ndarray of shape (n,)
+        Overwritten with the new dual variables.
+    on_kink : ndarray of bool of shape (n,)
+        Overwritten: whether the minimising z sits on a kink.
     """
     value = 0.0
     for i in range(f.shape[0]):
@@ -158,13 +175,14 @@ def solve_linear(
     max_iter : int
         Largest number of Newton steps.
     scale : Scale
-        What the gap is relative to besides the objective.
+        Scale of the relative gap, besides the objective.
     start : ndarray of shape (n,), optional
         Dual variables of a similar problem, feasible or not.
 
     Returns
     -------
     LinearSolution
+        Coefficients, bias, dual variables and certificate.
     """
     began = time.perf_counter()
     trivial, constant = scale

@@ -48,14 +48,14 @@ class RowLosses(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """What a relative gap is relative to, besides the objective that a solver knows.
+    """Scale of a relative gap, besides the objective that a solver knows.
 
     Attributes
     ----------
     trivial : float
         Value of the best constant f, a lower bound of the scale.
     constant : float
-        What the solver's objective leaves out.
+        Constant that the solver's objective leaves out.
     """
 
     trivial: float = 0.0
@@ -87,6 +87,15 @@ def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
 
     The slope is a step function of b, so the minimiser is a weighted quantile of the kinks. If the interval is
     unbounded, its end is returned.
+
+    Parameters
+    ----------
+    losses : RowLosses
+        Losses of the rows.
+    total : float
+        e, the sum of the dual variables.
+    g : ndarray of shape (n,)
+        Scores without the bias.
     """
     breaks = np.concatenate([losses.left - g, losses.right - g])
     jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
@@ -109,10 +118,26 @@ def _equal_jumps(breaks: Floats, count: float) -> float:
 
 
 def bias_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> tuple[float, float]:
-    """Return the best bias and the duality gap of a feasible sigma (n,), with G = K sigma - a(X) at the rows.
+    """Return the best bias and the duality gap of feasible dual variables.
 
     The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i. Each is at least zero,
     so no digits cancel.
+
+    Parameters
+    ----------
+    losses : RowLosses
+        Losses of the rows.
+    total : float
+        e, the sum of the dual variables.
+    sigma : ndarray of shape (n,)
+        Feasible dual variables.
+    G : ndarray of shape (n,)
+        K sigma - a(X).
+
+    Returns
+    -------
+    tuple of (float, float)
+        Bias and gap.
     """
     bias = best_bias(losses, total, -G)
     f = bias - G
@@ -140,18 +165,35 @@ def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm:
 
 
 def relative_scale(objective: float, gap: float, trivial: float) -> float:
-    """Return the scale of a relative gap.
+    """Return the scale of a relative gap: the larger modulus of primal and dual value.
 
-    It is the larger modulus of primal and dual value, but at least a thousandth of `trivial`, the value of the best
-    constant f, so that the tolerance can be reached if the optimum happens to be zero.
+    It is at least a thousandth of `trivial`, so that the tolerance can be reached if the optimum happens to be zero.
+
+    Parameters
+    ----------
+    objective : float
+        Primal value.
+    gap : float
+        Primal minus dual value.
+    trivial : float
+        Objective of the best constant f.
     """
     return max(abs(objective), abs(objective - gap), 1e-3 * abs(trivial))
 
 
 def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
-    """Return sigma shifted so that it sums to `total`, each row in proportion to its room; `sigma` is overwritten.
+    """Return dual variables shifted so that they have the given sum, each row in proportion to its room.
 
     Rows strictly between their corners are shifted first, then all rows.
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (n,)
+        Dual variables within their boxes; overwritten.
+    losses : RowLosses
+        Losses of the rows, whose slopes are the corners.
+    total : float
+        Required sum.
     """
     lower, knot, upper = losses.lower, losses.knot, losses.upper
     between = (sigma > lower) & (sigma < upper) & (sigma != knot)
@@ -165,10 +207,25 @@ def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
 
 
 def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, bias: float, fixed: float = 0.0) -> float:
-    """Return the gap of a linear model (w, bias) and a feasible sigma (n,), w = a - X'sigma, by scores of the rows.
+    """Return an upper bound on the gap of a linear model and feasible dual variables, w = a - X'sigma, from scores.
 
-    The kernel matrix of rows (n, m) that differ much in length keeps few digits, and so do scores K sigma. The bound
-    has what rounding of w and of the scores may cost; `fixed` is |a| in the sizes of its terms.
+    The kernel matrix of rows that differ much in length keeps few digits, and so do scores K sigma. The bound includes
+    the possible rounding error of w and of the scores.
+
+    Parameters
+    ----------
+    losses : RowLosses
+        Losses of the rows.
+    X : ndarray of shape (n, m)
+        Rows.
+    sigma : ndarray of shape (n,)
+        Feasible dual variables.
+    w : ndarray of shape (m,)
+        Coefficients.
+    bias : float
+        Intercept.
+    fixed : float, default=0.0
+        Sum of the norms of the terms of a, for the rounding error of w.
     """
     f = X @ w + bias
     gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())

@@ -21,7 +21,17 @@ FLAT = 1e-12
 
 @njit(cache=True)
 def slope_right(sigma: float, knot: float, upper: float, left: float, right: float) -> float:
-    """Return the derivative of loss* as sigma grows; infinite at the upper end of the box."""
+    """Return the derivative of loss* as sigma grows; infinite at the upper end of the box.
+
+    Parameters
+    ----------
+    sigma : float
+        Dual variable.
+    knot, upper : float
+        Slope between the kinks, and the upper end of the box.
+    left, right : float
+        Kinks of the loss.
+    """
     if sigma >= upper:
         return np.inf
     return left if sigma < knot else right
@@ -29,7 +39,17 @@ def slope_right(sigma: float, knot: float, upper: float, left: float, right: flo
 
 @njit(cache=True)
 def slope_left(sigma: float, lower: float, knot: float, left: float, right: float) -> float:
-    """Return the derivative of loss* as sigma shrinks; minus infinity at the lower end of the box."""
+    """Return the derivative of loss* as sigma shrinks; minus infinity at the lower end of the box.
+
+    Parameters
+    ----------
+    sigma : float
+        Dual variable.
+    lower, knot : float
+        Lower end of the box, and the slope between the kinks.
+    left, right : float
+        Kinks of the loss.
+    """
     if sigma <= lower:
         return -np.inf
     return left if sigma <= knot else right
@@ -58,15 +78,14 @@ def pair_step(  # noqa: PLR0913
         eta = K_ii + K_jj - 2 K_ij >= 0.
     s_i, s_j : float
         The two dual variables.
-    knot_i, upper_i, lower_j, knot_j : float
-        Corners of their boxes.
-    kink_i, kink_j : float
-        right - left, the jump of the derivative of loss* where sigma passes its knot.
-
-    Notes
-    -----
-    The minimiser over all four cases of Table I is found by walking along the line from case to case, at most three of
-    them, until the derivative changes sign.
+    knot_i, upper_i : float
+        Corners of the box of sigma_i, which grows.
+    kink_i : float
+        right_i - left_i, the jump of the derivative of loss* where sigma_i passes its knot.
+    lower_j, knot_j : float
+        Corners of the box of sigma_j, which shrinks.
+    kink_j : float
+        right_j - left_j.
     """
     end = min(upper_i - s_i, s_j - lower_j)
     break_i = knot_i - s_i if s_i < knot_i else np.inf
@@ -238,10 +257,28 @@ def critical_values(  # noqa: PLR0913
     up: Floats,
     down: Floats,
 ) -> tuple[float, float]:
-    """Fill up = G + right slope and down = G + left slope of each row; return (largest down, smallest up).
+    """Return the largest left and the smallest right derivative of the dual over the rows.
 
     Their difference is the violation of tau-optimality, which combines the conditions (13): with f = b - G, m1 and m3
     collect the rows whose sigma may decrease or increase on either side of the kink.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n,)
+        K sigma - a(X).
+    sigma : ndarray of shape (n,)
+        Dual variables.
+    lower, knot, upper : ndarray of shape (n,)
+        Corners of their boxes.
+    left, right : ndarray of shape (n,)
+        Kinks of the losses.
+    up, down : ndarray of shape (n,)
+        Overwritten with G + `slope_right` and G + `slope_left` of each row.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Largest `down` and smallest `up`.
     """
     highest = -np.inf
     lowest = np.inf
@@ -257,7 +294,19 @@ def critical_values(  # noqa: PLR0913
 
 @njit(cache=True)
 def add_rows(store: Floats, slots: Ints, weights: Floats, out: Floats) -> None:
-    """Add sum_k weights_k store[slots_k, :len(out)] to `out`, a tile of columns at a time."""
+    """Add a weighted sum of stored kernel rows to `out` in place, a tile of columns at a time.
+
+    Parameters
+    ----------
+    store : ndarray of shape (capacity, n_max)
+        Stored rows, of which the first len(out) columns are used.
+    slots : ndarray of int of shape (k,)
+        Indices of the rows in the store.
+    weights : ndarray of shape (k,)
+        Weights of the rows.
+    out : ndarray of shape (n,)
+        Increased by sum_k weights_k store[slots_k, :n].
+    """
     n = out.shape[0]
     for start in range(0, n, 2048):
         stop = min(start + 2048, n)

@@ -36,9 +36,13 @@ def sparse_newton_step(
     Parameters
     ----------
     X : csr_array of shape (n, m)
+        Rows.
     centre : ndarray of shape (m,)
+        Vector that is subtracted from the rows, without making them dense.
     on_kink : ndarray of shape (n,)
+        True for rows on a kink.
     mu : float
+        Penalty of the augmented Lagrangian.
     gradient_w, gradient_b : ndarray of shape (m,), float
         Not both zero.
     """

@@ -62,6 +62,7 @@ def expectation_maximisation(
     Returns
     -------
     MixtureFit
+        Parameters, posteriors of the unlabeled rows, and certificate.
     """
     one_hot = np.eye(len(start.prior))[codes]
     Z_labelled, A = one_hot.T @ model.features(X), model.features(U)

@@ -114,9 +114,23 @@ def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
 
 
 def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -> Floats:
-    """Return the log marginal density of `columns` of each row of X, averaged over noise of variance `ridge`.
+    """Return the log marginal density of some columns of each row, averaged over noise of variance `ridge`.
 
-    The result has shape (n,). The rows must have all of the columns.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows, complete in these columns.
+    model : Gaussian
+        Mean and covariance of all columns.
+    columns : ndarray of int
+        Columns of the marginal; with none, the log-density is 0.
+    ridge : float, default=0.0
+        Variance of the noise of each entry.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Log-densities.
     """
     if len(columns) == 0:
         return np.zeros(len(X))
@@ -130,7 +144,24 @@ def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -
 
 
 def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return (offset, B, covariance) of the hidden columns given the observed ones: mean = offset + B x, (6.3)."""
+    """Return the law of hidden columns given the observed ones, (6.3): mean = offset + B x.
+
+    Parameters
+    ----------
+    model : Gaussian
+        Mean and covariance of all columns.
+    observed, hidden : ndarray of int
+        Columns of each kind, o and h of them.
+
+    Returns
+    -------
+    offset : ndarray of shape (h,)
+        Constant of the mean.
+    B : ndarray of shape (h, o)
+        Regression on the observed columns.
+    covariance : ndarray of shape (h, h)
+        Conditional covariance.
+    """
     inside = model.covariance[np.ix_(observed, observed)]
     cross = model.covariance[np.ix_(hidden, observed)]
     regression = np.asarray(np.linalg.solve(inside, cross.T).T, dtype=np.float64)

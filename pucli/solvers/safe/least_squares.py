@@ -139,6 +139,7 @@ def box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, m
     Returns
     -------
     BoxSolution
+        The minimiser, B'y - c, and the certificate.
 
     Notes
     -----
@@ -195,9 +196,25 @@ def _to_standardised(w: Floats, centre: Floats, scale: Floats, fit_intercept: bo
 
 
 def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool = True) -> Floats:
-    """Return the w (D+1,) that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6); the intercept is last.
+    """Return the w that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6).
 
-    If the rows do not determine w (N <= D and lam = 0), it is the one of least norm in standardised features.
+    If the rows do not determine w (N <= D and lam = 0), it has the least norm in standardised features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        Rows.
+    y : ndarray of shape (N,)
+        Labels 0 and 1, or soft labels between them.
+    lam : float, default=0.0
+        Ridge on the slopes.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; otherwise it is 0.
+
+    Returns
+    -------
+    ndarray of shape (D + 1,)
+        Slopes, then the intercept.
     """
     centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
@@ -220,13 +237,39 @@ def fitted_values(X: Floats, w: Floats) -> Floats:
 
 
 def risk(X: Floats, y: Floats, w: Floats, lam: float) -> float:
-    """Return ||y - Xw||^2 + lam ||slopes||^2 of coefficients as they are rounded."""
+    """Return ||y - Xw||^2 + lam ||slopes||^2 of coefficients as they are rounded.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        Rows.
+    y : ndarray of shape (N,)
+        Labels.
+    w : ndarray of shape (D + 1,)
+        Slopes, then the intercept.
+    lam : float
+        Ridge on the slopes.
+    """
     away = fitted_values(X, w) - y
     return float(away @ away + lam * (w[:-1] @ w[:-1]))
 
 
 def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: bool) -> float:
-    """Return `risk` minus its minimum: the part of the residuals that the columns of the design explain."""
+    """Return `risk` minus its minimum: the part of the residuals that the columns of the design explain.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        Rows.
+    y : ndarray of shape (N,)
+        Labels.
+    w : ndarray of shape (D + 1,)
+        Slopes, then the intercept.
+    lam : float
+        Ridge on the slopes.
+    fit_intercept : bool
+        Whether the minimum is over the intercept, too.
+    """
     centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
     left, singular, _ = svd(design, full_matrices=False, check_finite=False)
@@ -238,7 +281,19 @@ def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: b
 
 
 def contrast(X: Floats, y: Floats, w: Floats, w_supervised: Floats, lam: float) -> float:
-    """Return risk(w) - risk(w_supervised) for labels y (n,)."""
+    """Return risk(w) - risk(w_supervised), computed without cancellation.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        Rows.
+    y : ndarray of shape (n,)
+        Labels.
+    w, w_supervised : ndarray of shape (D + 1,)
+        Slopes, then the intercept, of the two solutions.
+    lam : float
+        Ridge on the slopes.
+    """
     values, before = fitted_values(X, w), fitted_values(X, w_supervised)
     slopes = (w - w_supervised)[:-1] @ (w + w_supervised)[:-1]
     return float((values - before) @ (values + before - 2.0 * y) + lam * slopes)
@@ -250,6 +305,19 @@ def guaranteed_improvement(X: Floats, y: Floats, U: Floats, w: Floats, w_supervi
     The risk is ||y_e - X_e w||^2 + lam ||slopes||^2. It is linear in each hidden label up to a term that both share,
     so the minimum is attained at a label 0 or 1 in each row. A bound on the rounding of the sums is subtracted; a
     minimum within that bound of zero is 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, D)
+        Labelled rows.
+    y : ndarray of shape (N,)
+        Their labels 0 and 1.
+    U : ndarray of shape (M, D)
+        Unlabeled rows.
+    w, w_supervised : ndarray of shape (D + 1,)
+        Slopes, then the intercept, of the two solutions.
+    lam : float, default=0.0
+        Ridge on the slopes.
     """
     eps = np.finfo(np.float64).eps
     unit = (len(w) + 2) * eps

@@ -161,8 +161,8 @@ def unknowns(pattern: Pattern, ridge: float = 0.0) -> int:
 def _kept(pattern: Pattern, ridge: float) -> int:
     """Return the number of columns that the problem is about.
 
-    Only complete rows have the last block. Given the others, it is as in the reference, which is best on those rows,
-    and what is hidden then does not matter. With noise, hidden entries may not be able to follow that law.
+    Only complete rows have the last block. Its law given the other blocks is that of the reference, which is best on
+    these rows whatever is hidden. With noise, hidden entries may not be able to follow that law.
     """
     return sum(len(block) for block in (pattern.blocks if ridge > 0.0 else pattern.blocks[:-1]))
 

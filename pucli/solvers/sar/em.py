@@ -3,7 +3,7 @@
 A row is positive with probability f(x) and, if positive, labelled with probability e(x); both are logistic. EM
 increases the likelihood of the labels, the sum of log f e over labelled and of log(1 - f e) over unlabeled rows, less
 ridge / 2 times the squared coefficients without the constants. The two functions have the same form, so the likelihood
-alone cannot tell which is which: the start decides.
+alone cannot distinguish them: the start decides.
 """
 
 from __future__ import annotations
@@ -35,6 +35,19 @@ def sar_em(X: Floats, labelled: Bools, *, ridge: float = 1.0, max_iter: int = 10
 
     The classifier starts as the logistic regression of labelled against unlabeled rows with balanced weights.
 
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    ridge : float, default=1.0
+        Weight of half the squared coefficients, the constants excepted.
+    max_iter : int, default=100
+        Largest number of EM steps.
+    tol : float, default=1e-6
+        Smallest rise of the likelihood in a step that continues the search.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -63,14 +76,41 @@ def sar_em(X: Floats, labelled: Bools, *, ridge: float = 1.0, max_iter: int = 10
 
 
 def expected_class(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats) -> Floats:
-    """Return the probability (n,) of a positive given features and label, f (1 - e) / (1 - f e) if unlabeled."""
+    """Return the probability of a positive given features and label, f (1 - e) / (1 - f e) if unlabeled.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows, with a last column of ones.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives, whose probability is 1.
+    classifier, propensity : ndarray of shape (m + 1,)
+        Coefficients of the log-odds of f and of e.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities.
+    """
     f, e = expit(Z @ classifier), expit(Z @ propensity)
     result: Floats = np.where(labelled, 1.0, f * (1.0 - e) / np.maximum(1.0 - f * e, 1e-300))
     return result
 
 
 def penalised_likelihood(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats, ridge: float) -> float:
-    """Return the log-likelihood of the labels less the penalty."""
+    """Return the log-likelihood of the labels less the penalty.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows, with a last column of ones.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    classifier, propensity : ndarray of shape (m + 1,)
+        Coefficients of the log-odds of f and of e.
+    ridge : float
+        Weight of half the squared coefficients, the constants excepted.
+    """
     both = log_expit(Z @ classifier) + log_expit(Z @ propensity)
     fit = np.where(labelled, both, np.log1p(-np.minimum(np.exp(both), 1.0 - 1e-15)))
     return float(fit.sum()) - _penalty(classifier, ridge) - _penalty(propensity, ridge)
@@ -81,7 +121,20 @@ def logistic_regression(
 ) -> Floats:
     """Return the coefficients that minimise sum w (log(1 + exp(t)) - y t) plus the penalty, by Newton's method.
 
-    Z : (n, m + 1), the last column is constant. targets, weights : (n,), y from 0 to 1 and w >= 0. start : (m + 1,).
+    Parameters
+    ----------
+    Z : ndarray of shape (n, m + 1)
+        Rows, with a last column of ones; t = Z c.
+    targets : ndarray of shape (n,)
+        y, from 0 to 1.
+    weights : ndarray of shape (n,)
+        w, not negative.
+    ridge : float
+        Weight of half the squared coefficients, the constant excepted.
+    start : ndarray of shape (m + 1,)
+        Coefficients to start from.
+    max_iter : int, default=50
+        Largest number of Newton steps.
     """
     penalty = np.full(Z.shape[1], ridge)
     penalty[-1] = _CONSTANT_RIDGE

@@ -43,8 +43,10 @@ def solve_surface_admm(
 
     Parameters
     ----------
-    rows, G
-        As in `pucli.solvers.surface.problem.surface_problem`.
+    rows : GlobalLocalProblem
+        Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
+    G : ndarray of shape (r - 1, r - 1)
+        Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
     lam1 : float
         Group penalty, positive.
     mu : float, default 1.0

@@ -108,7 +108,21 @@ def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:
-    """Compute A (r, r) from the products Zu'Zu and 2 Z'RZ, which a grid computes once."""
+    """Return the matrix A of the quadratic terms, shape (r, r).
+
+    Parameters
+    ----------
+    G : ndarray of shape (r - 1, r - 1)
+        Matrix of the L2 penalty.
+    ZuZu : ndarray of shape (r, r)
+        Zu'Zu, which a grid computes once.
+    similarity : ndarray of shape (r, r)
+        2 Z'RZ, which a grid computes once for each sigma.
+    lam2 : float
+        Weight of the L2 penalty.
+    c_u : float
+        Weight of the loss of an unlabeled row.
+    """
     A = 2.0 * c_u * ZuZu + similarity
     A = 0.5 * (A + A.T)
     A[:-1, :-1] += lam2 * G
@@ -116,7 +130,19 @@ def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: flo
 
 
 def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> SurfaceProblem:
-    """Return the problem with the quadratic A."""
+    """Return the problem with a given quadratic.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Surface features, with a last column of ones.
+    A : ndarray of shape (r, r)
+        Matrix from `quadratic`.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    c_p, c_u : float
+        Weights of the losses of a labelled and of an unlabeled row.
+    """
     b = 2.0 * c_u * Z[~labelled].sum(axis=0)
     m = round((np.sqrt(9 + 8 * (Z.shape[1] - 1)) - 3) / 2)
     constant = c_u * float(np.count_nonzero(~labelled))
@@ -124,7 +150,17 @@ def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> S
 
 
 def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:
-    """Return J(w)."""
+    """Return J(w).
+
+    Parameters
+    ----------
+    problem : SurfaceProblem
+        Problem.
+    w : ndarray of shape (r,)
+        Coefficients, the intercept last.
+    lam1 : float
+        Weight of the group penalty.
+    """
     norms = np.linalg.norm(w[surface_groups(problem.m)], axis=1)
     hinge = problem.c_p * np.maximum(1.0 - problem.Zp @ w, 0.0).sum()
     quadratic = 0.5 * w @ problem.A @ w + problem.b @ w + problem.constant
@@ -161,7 +197,17 @@ def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem,
 
 
 def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
-    """Return w with the groups `zero` (m,) set to zero and the intercept that is then optimal."""
+    """Return w with some groups set to zero and the intercept that is then optimal.
+
+    Parameters
+    ----------
+    problem : SurfaceProblem
+        Problem.
+    w : ndarray of shape (r,)
+        Coefficients, the intercept last; not changed.
+    zero : ndarray of bool of shape (m,)
+        Features whose groups become zero.
+    """
     w = w.copy()
     w[np.unique(surface_groups(problem.m)[zero])] = 0.0
     w[-1] = best_intercept(w, problem.A, problem.b, problem.Zp, problem.c_p)
@@ -169,10 +215,19 @@ def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
 
 
 def shared(gradient: Floats, m: int, chosen: Bools | None = None) -> Floats:
-    """Return v (m, m + 1) with D'v = gradient.
+    """Return v with D'v = gradient, shape (m, m + 1).
 
-    The gradient of a coefficient in two groups is shared evenly. If only one of the two features is in `chosen` (m,),
-    the other one takes all of it, since groups of non-zero coefficients have no room for it.
+    The gradient of a coefficient in two groups is shared evenly between them. If only one of the two features is
+    chosen, the other one takes all of it, since groups of non-zero coefficients have no room for it.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (r - 1,)
+        Gradient of the smooth terms by each coefficient, without the intercept.
+    m : int
+        Number of features.
+    chosen : ndarray of bool of shape (m,), optional
+        Features whose groups are not zero; by default all.
     """
     share = np.full((m, m), 0.5)
     if chosen is not None and not chosen.all():

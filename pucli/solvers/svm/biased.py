@@ -45,7 +45,17 @@ def svm_gap(f: Floats, norm2: float, dual: Floats, signs: Floats, weights: Float
 
 
 def best_intercept(g: Floats, signs: Floats, weights: Floats) -> float:
-    """Return the beta_0 that minimises the loss of the scores g (n,) without it; signs, weights as in `svm_gap`."""
+    """Return the beta_0 that minimises the loss of given scores.
+
+    Parameters
+    ----------
+    g : ndarray of shape (n,)
+        Scores without beta_0.
+    signs : ndarray of shape (n,)
+        1 for labelled, -1 for unlabeled rows.
+    weights : ndarray of shape (n,)
+        Weights of the hinges.
+    """
     positive = signs > 0
     lower, upper = np.where(positive, -weights, 0.0), np.where(positive, 0.0, weights)
     return float(best_bias(RowLosses(lower, upper, upper, signs, signs), 0.0, g))

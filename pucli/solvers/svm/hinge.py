@@ -20,9 +20,27 @@ def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
 
 
 def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Return dual variables near the solution and the number of steps, or `dual` (n,) and 0 if K has high rank.
+    """Return dual variables near the solution, by Newton steps on low-rank features of the kernel.
 
     With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    losses : RowLosses
+        Losses of the rows.
+    dual : ndarray of shape (n,)
+        Dual variables to return if K has high rank.
+    tol : float
+        Relative gap at which the steps end.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    tuple of (ndarray, int)
+        Dual variables, and the number of steps; 0 if K has high rank.
     """
     scale = float(K.diagonal().max())
     if scale == 0.0:
@@ -34,7 +52,26 @@ def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter
 
 
 def by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
-    """Return dual variables, the number of Newton steps, and whether `tol` was reached; `dual` (n,) if steps fail."""
+    """Return dual variables near the solution for the linear kernel, by Newton steps.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    losses : RowLosses
+        Losses of the rows.
+    dual : ndarray of shape (n,)
+        Dual variables to return if the steps fail.
+    tol : float
+        Relative gap at which the steps end.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    tuple of (ndarray, int, bool)
+        Dual variables, the number of steps, and whether `tol` was reached.
+    """
     try:
         found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
     except np.linalg.LinAlgError:  # a system that is not positive definite: columns of very different sizes

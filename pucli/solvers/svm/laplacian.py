@@ -210,7 +210,7 @@ def _certified(
 
 
 def _rounding(K: Floats, alpha: Floats, weight: float, smooth: float, norm: float, gamma_a: float) -> float:
-    """Return what rounding of K alpha may add to the objective and to the gap, for rows of very different length.
+    """Return a bound on the effect of rounding in K alpha on the objective and the gap, for rows of any length.
 
     `weight` is the slope of a loss at a margin of one, and `norm` half the norm of the gradient.
     """

@@ -42,11 +42,13 @@ def transductive_loss(point: Floats, Z: Floats, y: Floats, C: float, C_u: float)
     Parameters
     ----------
     point : ndarray of shape (p,) or (p + 1,)
+        w, and b if there are no unlabeled rows.
     Z : ndarray of shape (n, p)
         Rows, the unlabeled ones with mean zero.
     y : ndarray of shape (n,)
         1 and -1, 0 for unlabeled rows.
     C, C_u : float
+        Weights of the losses of a labelled and of an unlabeled row.
     """
     p = Z.shape[1]
     labelled = y != 0.0
@@ -79,6 +81,7 @@ def solve_transductive(Z: Floats, y: Ints, C: float, tol: float, max_iter: int) 
     Returns
     -------
     TransductiveSolution
+        w, b and the certificate.
     """
     signs = y.astype(float)
     unlabeled = y == 0

@@ -77,7 +77,17 @@ class NetworkSolution(Certificate):
 
 
 def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> Network:
-    """Draw a network from the generator `rng`."""
+    """Return a network with random weights and biases of zero.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs.
+    hidden : int
+        Number of hidden neurons.
+    rng : numpy.random.Generator
+        Source of the weights.
+    """
     W = rng.normal(0.0, 1.0 / np.sqrt(n_features), (n_features, hidden))
     return Network(W, np.zeros(hidden), rng.normal(0.0, 1.0 / np.sqrt(hidden), hidden), np.zeros(1))
 
@@ -91,7 +101,19 @@ def network_score(network: Network, X: Floats) -> Floats:
 
 
 def partial_risks(f: Floats, labelled: Bools, prior: float, non_negative: bool) -> Risks:
-    """Return the risks of scores f (n,)."""
+    """Return the risks of scores.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Scores.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
+    non_negative : bool
+        Whether R_n counts as zero in the total where it is negative (nnPU).
+    """
     p, u = f[labelled], f[~labelled]
     positive = prior * float(np.mean(expit(-p))) if len(p) else 0.0
     negative = float(np.mean(expit(u))) if len(u) else 0.0
@@ -102,7 +124,25 @@ def partial_risks(f: Floats, labelled: Bools, prior: float, non_negative: bool) 
 def score_gradient(
     f: Floats, labelled: Bools, prior: float, non_negative: bool, beta: float = 0.0, gamma: float = 1.0
 ) -> Floats:
-    """Return the derivative of a step's objective by each score (n,): the risk, or -gamma R_n where R_n < -beta."""
+    """Return the derivative of a step's objective by each score, shape (n,).
+
+    The objective is the risk, or -gamma R_n where R_n < -beta (nnPU).
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Scores.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
+    non_negative : bool
+        True for nnPU, False for uPU.
+    beta : float, default=0.0
+        Negative R_n that is tolerated.
+    gamma : float, default=1.0
+        Size of the step that raises R_n, relative to a usual step.
+    """
     slope: Floats = expit(f) * expit(-f)
     n_p, n_u = max(int(np.count_nonzero(labelled)), 1), max(int(np.count_nonzero(~labelled)), 1)
     by_positive: Floats = np.where(labelled, -prior / n_p, 0.0) * slope
@@ -121,7 +161,25 @@ def network_gradient(
     beta: float = 0.0,
     gamma: float = 1.0,
 ) -> Network:
-    """Return the derivative of a step's objective by each parameter, without the decay."""
+    """Return the derivative of a step's objective by each parameter, without the decay.
+
+    Parameters
+    ----------
+    network : Network
+        Current parameters.
+    X : ndarray of shape (n, m)
+        Rows of the batch.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
+    non_negative : bool
+        True for nnPU, False for uPU.
+    beta : float, default=0.0
+        Negative R_n that is tolerated.
+    gamma : float, default=1.0
+        Size of the step that raises R_n, relative to a usual step.
+    """
     if len(X) > MANY_ROWS:
         by_score = score_gradient(network_score(network, X), labelled, prior, non_negative, beta, gamma)
         parts = [_back(network, x, part) for x, part in zip(_blocks(X), _blocks(by_score), strict=True)]
@@ -187,7 +245,7 @@ def train_network(
     X : ndarray of shape (n, m)
         Rows.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     non_negative : bool
@@ -235,7 +293,21 @@ def train_network(
 
 
 def has_learned(network: Network, X: Floats, labelled: Bools, prior: float, risk: float) -> bool:
-    """Return whether a network ranks labelled rows above unlabeled ones and its risk is below that of any constant."""
+    """Return whether a network ranks labelled rows above unlabeled rows and its risk is below that of any constant.
+
+    Parameters
+    ----------
+    network : Network
+        Trained network.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior; the best constant has the risk min(prior, 1 - prior).
+    risk : float
+        Risk of the network on the training rows.
+    """
     if not (np.isfinite(risk) and risk < LEARNED * min(prior, 1.0 - prior)):
         return False
     ranks = rankdata(network_score(network, X))
@@ -250,8 +322,18 @@ def train_until_learned(
 
     Parameters
     ----------
-    X, labelled, prior, non_negative, rng, training
-        As in `train_network`.
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of shape (n,)
+        True for labelled positives.
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    non_negative : bool
+        Whether to follow nnPU's rule.
+    rng : numpy.random.Generator
+        Draws the initial weights and the order of the rows.
+    training : Training
+        Settings of the training.
 
     Returns
     -------

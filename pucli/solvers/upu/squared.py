@@ -23,7 +23,21 @@ ROUNDING, LEAST_ROUNDING = 4.0 * np.finfo(float).eps, 1e-10
 
 
 def squared_upu_objective(w: Floats, Z: Floats, labelled: Bools, prior: float, lam: float) -> float:
-    """Return the regularised unbiased risk of the squared loss, from its definition."""
+    """Return the regularised unbiased risk of the squared loss, from its definition.
+
+    Parameters
+    ----------
+    w : ndarray of shape (r,)
+        Coefficients, the intercept last.
+    Z : ndarray of shape (n, r)
+        Features, with a last column of ones.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    prior : float
+        Class prior.
+    lam : float
+        Ridge.
+    """
     f = Z @ w
     p, u = f[labelled], f[~labelled]
     risk = -prior * np.mean(p) + np.mean(squared_loss(-u))  # l(f) - l(-f) = -f
@@ -43,7 +57,7 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     Z : ndarray of shape (n, m + 1)
         Rows with a last column of ones.
     labelled : ndarray of shape (n,)
-        Which rows are labelled positives.
+        True for labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     lam : float
@@ -83,7 +97,7 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
 def _cautious_gap(gradient: Floats, Zu: Floats, lam: float) -> float:
     """Return a bound on the distance to the optimum from the ridge and the curvature of the intercept alone.
 
-    Centred on the unlabeled rows the intercept is apart from the slopes, each of which has curvature lam at least.
+    Centring on the unlabeled rows separates the intercept from the slopes, which have a curvature of at least lam.
     """
     by_w = gradient[:-1] - gradient[-1] * Zu[:, :-1].mean(axis=0)
     return float(0.5 * (by_w @ by_w) / lam + gradient[-1] ** 2)

@@ -65,7 +65,20 @@ class DoubleHingeProblem(NamedTuple):
 
 
 def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:
-    """Return the problem of rows X (N, m), the positives among them marked by `labelled` (N,).
+    """Return the double-hinge problem of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, m)
+        Rows.
+    labelled : ndarray of bool of shape (N,)
+        True for labelled positives.
+    kernel : Kernel
+        Kernel function.
+    prior : float
+        Class prior.
+    lam : float
+        Ridge.
 
     Raises
     ------

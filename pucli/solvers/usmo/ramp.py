@@ -69,9 +69,18 @@ def ramp(z: Floats) -> Floats:
 
 
 def tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLosses:
-    """Return the convex majorants at f (N,), up to a constant per row: the concave part becomes its tangent.
+    """Return the convex majorants at f, up to a constant per row: the concave part becomes its tangent.
 
     Labelled rows: c1 [1 - z]_+ + c1 z where f < -1; unlabeled rows: c2/2 [1 + z]_+ - c2/2 z where f > 1.
+
+    Parameters
+    ----------
+    f : ndarray of shape (N,)
+        Scores.
+    labelled : ndarray of bool of shape (N,)
+        True for labelled positives.
+    c1, c2 : float
+        Weights of the losses of a labelled and of an unlabeled row.
     """
     lower = np.where(labelled, np.where(f < -1.0, 0.0, -c1), np.where(f > 1.0, -0.5 * c2, 0.0))
     upper = lower + np.where(labelled, c1, 0.5 * c2)
@@ -87,7 +96,7 @@ class RampProblem(NamedTuple):
     X : ndarray of shape (N, m)
         Rows.
     labelled : ndarray of bool, shape (N,)
-        Which rows are labelled positives.
+        True for labelled positives.
     kernel : Kernel
         The kernel.
     prior : float
@@ -129,6 +138,7 @@ def solve_ramp(
     Returns
     -------
     RampSolution
+        Coefficients, bias, objectives and certificate.
     """
     X, labelled, kernel, prior, lam = problem
     c1 = prior / (2.0 * lam * labelled.sum())

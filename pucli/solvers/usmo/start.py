@@ -32,9 +32,23 @@ def uniform_start(losses: RowLosses, total: float) -> Floats:
 
 
 def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, cache_bytes: float) -> Floats:
-    """Return dual variables (n,) derived from the solution on a random eighth of the unlabeled rows.
+    """Return dual variables derived from the solution on a random eighth of the unlabeled rows.
 
     With fewer than 4000 rows it is `uniform_start`. The subproblem itself starts from a subsample.
+
+    Parameters
+    ----------
+    problem : DoubleHingeProblem
+        Problem of all rows.
+    rng : numpy.random.Generator
+        Draws the subsample.
+    cache_bytes : float
+        Memory for kernel rows, in bytes.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Feasible dual variables.
     """
     n = len(problem.X_u)
     size = n // SUBSAMPLE_SHARE

@@ -109,7 +109,17 @@ class PathRoute(ABC):
         return result
 
     def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
-        """Return the graph of the training rows among rows X; of many by neighbours found once for all folds."""
+        """Return the graph of the training rows among rows X; of many by neighbours found once for all folds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            All rows.
+        train : ndarray of int
+            Indices of the training rows of the fold.
+        k : int
+            Number of neighbours; two rows are joined if each is among the k nearest of the other.
+        """
         if len(train) <= SEPARATE_ROWS:
             return mutual_knn(np.ascontiguousarray(X[train]), k)
         if k not in self._neighbours:
@@ -127,7 +137,17 @@ def in_order(points: Sequence[Point], key: Callable[[Point], Any]) -> list[int]:
 
 
 def limit(solve: Callable[..., Any], point: Point, name: str = "max_iter") -> int:
-    """Return the parameter `name` of a point, or the default of the solver if it is None."""
+    """Return the parameter `name` of a point, or the default of the solver if it is None.
+
+    Parameters
+    ----------
+    solve : callable
+        Solver whose signature has the default.
+    point : mapping
+        Parameters of the point.
+    name : str, default="max_iter"
+        Name of the limit.
+    """
     value = point.get(name)
     return int(_default(solve, name) if value is None else value)
 

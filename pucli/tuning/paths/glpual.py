@@ -288,7 +288,7 @@ class GLLCPath(GlobalLocalPath):
 
 
 def labelled_last(Z: Floats, Z_valid: Floats, labelled: Bools, n_points: int) -> tuple[Floats, Floats, int]:
-    """Rotate features so that labelled rows only have the last ones; the intercept column stays as it is.
+    """Rotate features so that labelled rows have zeros in all but the last; the intercept column stays.
 
     With a Cholesky factor C, C^-1 Zp' then only takes the end of C, instead of r^2 n_p operations for each point.
 
@@ -297,15 +297,16 @@ def labelled_last(Z: Floats, Z_valid: Floats, labelled: Bools, n_points: int) ->
     Z : ndarray of shape (n, r + 1)
         Training rows with a last column of ones.
     Z_valid : ndarray of shape (n_valid, r + 1)
+        Validation rows, with a last column of ones.
     labelled : ndarray of shape (n,)
-        Which training rows are labelled, n_p of them.
+        True for the n_p labelled training rows.
     n_points : int
-        Number of points to which the features serve.
+        Number of points that use the features.
 
     Returns
     -------
     Z, Z_valid : ndarray
-        New arrays; those given if there are as many labelled rows as features, or if too few points would gain from the
+        New arrays; the given ones if there are as many labelled rows as features, or too few points to gain from the
         rotation, which takes 4 n r n_p operations.
     k : int
         r - n_p, the number of features that are zero on labelled rows, 0 if nothing was rotated.

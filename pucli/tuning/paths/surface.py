@@ -60,7 +60,7 @@ class _Fold:
     X : ndarray of shape (n, m)
         Training rows.
     labelled : ndarray of shape (n,)
-        Which of them are labelled.
+        True for labelled positives.
     score_error : float
         See `SurfacePath.score_error`.
     """
@@ -105,7 +105,7 @@ class _Fold:
         return known.fit
 
     def _go_to(self, point: Point) -> None:
-        """Prepare what a point does not share with the one before."""
+        """Prepare the parts of the problem that differ from those of the previous point."""
         common, line = tuple(point[name] for name in COMMON), (point["c_u"], point["lam2"])
         if common != self.common:
             if self.graph is None or common[0] != self.common[0]:
