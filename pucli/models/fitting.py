@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats
-from pucli.data.rows.row_hashes import row_hashes, row_marks
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
+from pucli.data.rows.row_hashes import row_hashes, row_marks
 from pucli.methods import METHODS, estimator_class, get_method
 from pucli.metrics import compute, pu_counts
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
+from pucli.core.errors import UsageError
+from pucli.data.encode.drift import Tally
+from pucli.data.files.formats import open_wide
+from pucli.data.files.several_files import files_of, title_of
+from pucli.data.frames import TableError
+from pucli.data.reading import Reading
 from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
-from pucli.data.files.formats import open_wide
-from pucli.data.frames import TableError
 from pucli.data.rows.user_file import fitted_width
-from pucli.data.reading import Reading
-from pucli.data.files.several_files import files_of, title_of
-from pucli.data.encode.drift import Tally
-from pucli.core.errors import UsageError
 from pucli.models.fitting import checked_scores, clusters, decision_values
 
 if TYPE_CHECKING:

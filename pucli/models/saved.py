@@ -26,16 +26,16 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pucli.core.version import __version__
 from pucli.core.atomic_files import replacing
-from pucli.data.encode.encoder import TableEncoder
-from pucli.data.frames import TableError
-from pucli.data.encode.standardise import Standardiser
-from pucli.data.reading import Reading
 from pucli.core.errors import UsageError
-from pucli.models.relabelling import InWords
-from pucli.methods import all_methods, estimator_class
 from pucli.core.saved_state import StateError, check_state
+from pucli.core.version import __version__
+from pucli.data.encode.encoder import TableEncoder
+from pucli.data.encode.standardise import Standardiser
+from pucli.data.frames import TableError
+from pucli.data.reading import Reading
+from pucli.methods import all_methods, estimator_class
+from pucli.models.relabelling import InWords
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT = "pucli model, version 1"
@@ -184,7 +184,7 @@ def _digest(about: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
     return found.hexdigest()
 
 
-def load_model(path: str | Path) -> SavedModel:
+def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
     """Read a model written by `save_model`. Nothing in the file is executed.
 
     Raises UsageError for a file that is missing, damaged, not a model, or has content that is not allowed.

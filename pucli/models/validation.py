@@ -20,12 +20,12 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.seeding import stream
+from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
+from pucli.models.fitting import decision_values
 from pucli.solvers.ensemble.copies import groups_of_copies
 from pucli.solvers.ensemble.ranking import CHANCE, chance_limit
 from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
-from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
-from pucli.models.fitting import decision_values
-from pucli.core.seeding import stream
 
 FOLDS = 4
 # Up to this many rows are all used; of more, at most so many of each kind.

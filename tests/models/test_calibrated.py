@@ -11,8 +11,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL
-from pucli.models.calibrated import CalibratedPU
 from pucli.data.encode.standardise import Standardiser
+from pucli.models.calibrated import CalibratedPU
 
 RNG = np.random.default_rng(0)
 POSITIVE = np.append(np.ones(100, dtype=bool), RNG.random(500) < 0.4)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pucli.core.errors import UsageError
+from pucli.core.saved_state import declared_state
 from pucli.methods import METHODS, estimator_class
 from pucli.models.saved import ABOUT, load_model
-from pucli.core.saved_state import declared_state
 from tests.helpers import ROOT
 from tests.models.saved_models.mutate import members_of, packed
 

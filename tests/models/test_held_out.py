@@ -8,8 +8,8 @@ import pytest
 from pucli.estimators import GLPUAL
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.estimators.unbiased.upu import UPU
-from pucli.models.validation import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, _kept, held_out
 from pucli.models.saved import make_pipeline
+from pucli.models.validation import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, _kept, held_out
 
 
 def clouds(n: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

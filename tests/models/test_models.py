@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from pucli.core.errors import UsageError
 from pucli.data.rows.label_column import labelled_positives
 from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
-from pucli.core.errors import UsageError
 from pucli.methods import METHODS, constructor_defaults
 from pucli.models.fitting import clusters, estimator_of, fit, imputed, log_density, seeded, true_label_scores
 from pucli.tuning.paths.base import PathRoute

@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from pucli.core import saved_state
 from pucli.core.errors import RunError, UsageError
+from pucli.core.saved_state import Held
 from pucli.methods import METHODS, make_estimator
 from pucli.models.saved import ABOUT, SavedModel, load_model, make_pipeline, save_model
-from pucli.core.saved_state import Held
 
 
 def rows():

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.data.rows.blocks import STDIN
-from pucli.data.rows.user_file import ColumnChoice
-from pucli.data.encode.drift import Tally
-from pucli.data.rows.training_rows import RowSource, training_rows
 from pucli.core.errors import UsageError
+from pucli.data.encode.drift import Tally
+from pucli.data.rows.blocks import STDIN
+from pucli.data.rows.training_rows import RowSource, training_rows
+from pucli.data.rows.user_file import ColumnChoice
 from pucli.models.fitting import fit
-from pucli.models.saved import load_model, save_model
 from pucli.models.prediction import predicted_blocks, top_rows
+from pucli.models.saved import load_model, save_model
 
 N = 200
 

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from pucli.solvers.ensemble.calibration import greatest_end, least_end
-from pucli.solvers.ensemble.estimates import Estimate
 from pucli.core.errors import UsageError
 from pucli.estimators import BLSSVM, NaiveSVC
-from pucli.models.validation import HeldOutScores, held_out_scores
-from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.models.calibration import class_curve, curve_of, in_its_scale, probability_curve
+from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
+from pucli.models.validation import HeldOutScores, held_out_scores
+from pucli.solvers.ensemble.calibration import greatest_end, least_end
+from pucli.solvers.ensemble.estimates import Estimate
 
 SHARE, LABELLED = 0.35, 0.3
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.core.version import __version__
-from pucli.solvers.ensemble.threshold import SHARES
-from pucli.models.auto.drawings import dependence_line, histogram, precision_recall
-from pucli.solvers.ensemble.estimates import Estimate, f1_of
-from pucli.estimators.auto.importance import dependence, importances
-from pucli.solvers.ensemble.hidden_share import resampled
-from pucli.solvers.ensemble.rows import number_of_folds
-from pucli.models.auto.summary import training_probabilities
 from pucli.core.atomic_files import replacing
 from pucli.core.seeding import stream
+from pucli.core.version import __version__
+from pucli.estimators.auto.importance import dependence, importances
+from pucli.models.auto.drawings import dependence_line, histogram, precision_recall
+from pucli.models.auto.summary import training_probabilities
+from pucli.solvers.ensemble.estimates import Estimate, f1_of
+from pucli.solvers.ensemble.hidden_share import resampled
+from pucli.solvers.ensemble.rows import number_of_folds
+from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.prior.best_bin import shares_above
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SHOWN_ROWS, SHOWN_FEATURES, SHOWN_DEPENDENCES = 10, 12, 4
 RECALLS = np.linspace(0.02, 1.0, 50)
 
 
-def write_report(
+def write_report(  # noqa: PLR0913
     path: Path,
     model: AutoPU,
     X: np.ndarray,

@@ -1,7 +1,7 @@
 """``pucli compare``: methods on the same splits of one table or of several data sets, with tests and a verdict."""
 
-from pucli.models.compare.verdict import Judgement, PairVerdict, judge
 from pucli.models.compare.run import Scores, compare
 from pucli.models.compare.tasks import Task, declared_task, own_task
+from pucli.models.compare.verdict import Judgement, PairVerdict, judge
 
 __all__ = ["Judgement", "PairVerdict", "Scores", "Task", "compare", "declared_task", "judge", "own_task"]

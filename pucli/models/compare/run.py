@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.models.compare.tasks import Division, Task
-from pucli.models.compare.chance import Ranked, all_positive, why_useless
-from pucli.data.encode.standardise import Standardiser
 from pucli.core.errors import UsageError
+from pucli.core.processes import in_workers
+from pucli.core.seeding import seed_words
+from pucli.data.encode.standardise import Standardiser
 from pucli.methods import get_method, make_estimator
 from pucli.metrics import compute, get_metric, pu_counts
-from pucli.models.fitting import decision_values, estimator_of
-from pucli.core.processes import in_workers
 from pucli.models.certificates import watched
-from pucli.core.seeding import seed_words
+from pucli.models.compare.chance import Ranked, all_positive, why_useless
+from pucli.models.compare.tasks import Division, Task
+from pucli.models.fitting import decision_values, estimator_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Plan:
     tune: bool
 
 
-def compare(
+def compare(  # noqa: PLR0913
     methods: Sequence[str],
     tasks: Sequence[Task],
     *,

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats
-from pucli.data.rows.user_file import ColumnChoice
-from pucli.data.reading import Reading
-from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import stream
+from pucli.data.reading import Reading
+from pucli.data.rows.user_file import ColumnChoice
+from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
 
 HELD_OUT = 0.3
 

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.metrics import Ranking, corrected_resampled_t, friedman_nemenyi, get_metric, holm_adjusted, wilcoxon_paired
 from pucli.models.compare.run import Scores
-from pucli.metrics import corrected_resampled_t, friedman_nemenyi, get_metric, holm_adjusted, wilcoxon_paired
-from pucli.metrics import Ranking
 
 LEVEL = 0.05
 
