@@ -1,4 +1,6 @@
-"""Change the model files of this folder at random and open them: ``python -m tests.models.saved_models.mutate COUNT SEED``.
+"""Change the model files of this folder at random and open them.
+
+``python -m tests.models.saved_models.mutate COUNT SEED`` prints a line for whatever goes wrong.
 
 Each change is tried on a file without its digest, so that only what the classes declare can notice it: an error of one
 line, or finite predictions in their range. With its digest the file must be refused, or predict the same. A line is
