@@ -1,4 +1,4 @@
-"""Type aliases for arrays."""
+"""Type aliases for arrays, and their columns as z-scores."""
 
 from __future__ import annotations
 
@@ -13,3 +13,10 @@ Bools: TypeAlias = NDArray[np.bool_]
 Strings: TypeAlias = NDArray[np.str_]
 # any dtype: labels, columns of a table
 AnyArray: TypeAlias = NDArray[Any]
+
+
+def z_scores(X: Floats) -> Floats:
+    """Return the columns of X (n, m) with mean 0 and standard deviation 1; a constant column is only centred."""
+    spread = X.std(axis=0)
+    scores: Floats = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scores

@@ -7,6 +7,8 @@ import json
 
 import numpy as np
 
+from pucli.core.arrays import Bools, Ints
+
 
 def stream(seed: int, *keys: object) -> np.random.Generator:
     """Return the random number generator for a named task.
@@ -22,3 +24,22 @@ def seed_words(seed: int, *keys: object) -> list[int]:
     text = json.dumps([seed, *keys], sort_keys=True, default=str)
     digest = hashlib.sha256(text.encode()).digest()
     return [int.from_bytes(digest[i : i + 4], "big") for i in range(0, 32, 4)]
+
+
+def sample_of_each_kind(
+    labelled: Bools, rng: np.random.Generator, most_labelled: int, most_unlabeled: int | None = None
+) -> Ints:
+    """Return the numbers of a random sample of labelled and of unlabeled rows, in ascending order.
+
+    Parameters
+    ----------
+    labelled : ndarray of shape (n,)
+    rng : numpy.random.Generator
+    most_labelled : int
+        Maximum number of labelled rows.
+    most_unlabeled : int, optional
+        Maximum number of unlabeled rows; by default the same.
+    """
+    most = (most_labelled, most_labelled if most_unlabeled is None else most_unlabeled)
+    kinds = (np.flatnonzero(labelled), np.flatnonzero(~labelled))
+    return np.sort(np.concatenate([rng.permutation(rows)[:few] for rows, few in zip(kinds, most, strict=True)]))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import AnyArray, Bools
+from pucli.metrics import ranking
 
 
 class Confusion(NamedTuple):
@@ -202,14 +203,10 @@ def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
     is_positive: Bools = y == positive
     if is_positive.all() or not is_positive.any():
         return math.nan
-    from scipy.stats import rankdata
-
     values = values.astype(float)
     if not np.isfinite(values).all():
         return math.nan
-    n_positive = int(is_positive.sum())
-    rank_sum = float(rankdata(values)[is_positive].sum())
-    return (rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * (len(y) - n_positive))
+    return ranking.auc(values[is_positive], values[~is_positive])
 
 
 def f_of_class(truth: ArrayLike, signs: ArrayLike, wanted: int) -> float:

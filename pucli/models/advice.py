@@ -16,7 +16,8 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import silhouette_score
 
-from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, z_scores
+from pucli.core.seeding import sample_of_each_kind
 
 # Two parts are separate if their silhouette exceeds this, each has at least this share of the labelled rows, and the
 # region between them has fewer labelled rows than the parts but does have unlabeled rows.
@@ -109,10 +110,8 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: the rows cannot be distinguished.")
     n = len(X)
-    chosen = _at_most(labelled, np.random.default_rng(random_state))
-    X, labelled = X[chosen], labelled[chosen]
-    spread = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    chosen = sample_of_each_kind(labelled, np.random.default_rng(random_state), LARGEST_SAMPLE)
+    X, labelled = z_scores(X[chosen]), labelled[chosen]
     irrelevant = irrelevant_features(X, labelled, random_state)
     many = irrelevant.mean() >= MANY
     # irrelevant features hide the parts, so only the other features are used
@@ -136,12 +135,6 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
     if rows is not None:
         reasons.append(f"tuning on all {n} rows would be slow; {rows} random rows take about a minute")
     return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), rows, reasons)
-
-
-def _at_most(labelled: Bools, rng: np.random.Generator) -> Ints:
-    """Return sorted row numbers, at most `LARGEST_SAMPLE` of each kind."""
-    kept = [rng.permutation(rows)[:LARGEST_SAMPLE] for rows in (np.flatnonzero(labelled), np.flatnonzero(~labelled))]
-    return np.sort(np.concatenate(kept))
 
 
 def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:

@@ -20,7 +20,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
-from pucli.core.seeding import stream
+from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
 from pucli.models.fitting import decision_values
 from pucli.solvers.ensemble.copies import groups_of_copies
@@ -289,9 +289,4 @@ def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -
     most_labelled, most_unlabeled : int
         Largest numbers of rows of each kind.
     """
-    random = stream(seed, "held-out rows")
-    parts = [
-        random.permutation(np.flatnonzero(kind))[:most]
-        for kind, most in ((labelled, most_labelled), (~labelled, most_unlabeled))
-    ]
-    return np.sort(np.concatenate(parts))
+    return sample_of_each_kind(labelled, stream(seed, "held-out rows"), most_labelled, most_unlabeled)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import types
-import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pucli.core.declared_files import CATALOGUE, add_catalogue, experiment_files
 from pucli.core.errors import CatalogueError, UsageError, unknown
 from pucli.core.plug_ins import add_module_folder, check_not_hidden
+from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
 from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
+
+LISTING = "`pucli list experiments` shows the declared ones"
 
 
 def experiment_names() -> list[str]:
@@ -46,7 +47,7 @@ def load_experiment(
     if not own and text not in declared:
         raise unknown("experiment", text, declared, listing="pucli list experiments")
     path = Path(name_or_path) if own else declared[text]
-    experiment = parse_experiment(read_yaml(path), file=path.name)
+    experiment = parse_experiment(read_yaml(path, listing=LISTING), file=path.name)
     experiment._name, experiment._path = path.stem, path
     if own:
         _take_what_lies_beside(experiment, path.resolve().parent)
@@ -77,8 +78,7 @@ def parse_experiment(content: Any, *, file: str) -> Experiment:
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
-        lines = [f"{file}: {_explain(item, content)}" for item in error.errors()]
-        raise UsageError("\n".join(lines[:5] + (["..."] if len(lines) > 5 else []))) from None
+        raise UsageError(explain(error, Experiment, content, start=file)) from None
 
 
 def experiment_schema() -> dict[str, Any]:
@@ -98,58 +98,6 @@ def experiment_schema() -> dict[str, Any]:
         "default": [],
     }
     return schema
-
-
-def _explain(item: Any, content: Any) -> str:
-    """Describe a validation error and the path of its key."""
-    loc = [part for part in item["loc"] if not _is_union_tag(part, item["loc"], content)]
-    where = ".".join(str(part) for part in loc)
-    if item["type"] == "extra_forbidden":
-        fields = _fields_at(loc[:-1])
-        near = difflib.get_close_matches(str(loc[-1]), fields, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"the keys here are {', '.join(fields)}."
-        return f"unknown key {where}; {hint}"
-    if item["type"] == "missing":
-        return f"the key {where} is missing."
-    message = item["msg"].removeprefix("Value error, ")
-    message = message[0].lower() + message[1:]
-    if not where:
-        return f"{message}."
-    shown = repr(item["input"])
-    got = f" (got {shown})" if len(shown) <= 60 and item["type"] != "value_error" else ""
-    return f"{where}: {message}{got}."
-
-
-def _is_union_tag(part: Any, loc: Sequence[Any], content: Any) -> bool:
-    """Return whether a part of a location was added by pydantic for a union ("Greedy", "literal[False]")."""
-    if not isinstance(part, str) or not (part[:1].isupper() or part.startswith("literal[")):
-        return False
-    for step in loc:
-        if step is part:
-            return not (isinstance(content, dict) and part in content)
-        try:
-            content = content[step]
-        except (KeyError, IndexError, TypeError):
-            return True
-    return False
-
-
-def _fields_at(loc: Sequence[Any]) -> list[str]:
-    """Return the keys allowed at the path `loc` of an experiment file."""
-    annotation: Any = Experiment
-    for part in loc:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            field = annotation.model_fields.get(str(part))
-            annotation = field.annotation if field else None
-        else:  # an entry of a list or of a mapping
-            arguments = typing.get_args(annotation)
-            annotation = arguments[-1] if arguments else None
-        if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-            models = [a for a in typing.get_args(annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
-            annotation = models[0] if models else annotation
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return list(annotation.model_fields)
-    return []
 
 
 def _check_data(experiment: Experiment, file: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools
 from pucli.core.errors import UsageError, unknown
-from pucli.core.seeding import stream
+from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.estimators.base.labels import positive_label
 from pucli.methods import METHODS, Method, check_value, constructor_defaults, estimator_class, get_method
 from pucli.tuning.routes import Point
@@ -159,10 +159,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
     from pucli.solvers.ensemble.class_prior import hidden_share_of
     from pucli.solvers.prior.estimate import estimate_prior
 
-    rng = stream(seed, "class prior")
-    rows = np.sort(
-        np.concatenate([rng.permutation(np.flatnonzero(kind))[:PRIOR_ROWS] for kind in (labelled, ~labelled)])
-    )
+    rows = sample_of_each_kind(labelled, stream(seed, "class prior"), PRIOR_ROWS)
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
     if estimator == "auto":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pucli.core.arrays import Ints
-from pucli.estimators.base.pu import LEAST_RECALL, NEARLY_NONE
+from pucli.estimators.base.pu import extreme_share
 from pucli.tuning.routes import Point
 
 
@@ -17,11 +17,8 @@ def degenerate(counts: Ints) -> list[str]:
         return ["the chosen point predicts one class only on the validation rows"]
     recall, share = found / labelled, called / unlabeled
     shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labelled validation rows"
-    if recall < LEAST_RECALL or share < NEARLY_NONE:
-        return [f"the chosen point predicts nearly no row positive: {shown}"]
-    if share > 1.0 - NEARLY_NONE:
-        return [f"the chosen point predicts nearly every row positive: {shown}"]
-    return []
+    extreme = extreme_share(share, recall)
+    return [f"the chosen point predicts nearly {extreme} row positive: {shown}"] if extreme else []
 
 
 def edge_notes(grid: Mapping[str, list[Any]], point: Point) -> list[str]:

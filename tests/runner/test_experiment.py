@@ -64,15 +64,15 @@ def test_wrong_key_names_file_path_and_nearest(tmp_path):
     message = refused(tmp_path, tuning__greedy={"stepp": 0.1})
     assert "tuning.greedy.stepp" in message and "'step'" in message
     message = refused(tmp_path, profiles__quick={"repeat": 1})
-    assert "profiles.quick.repeat;" in message and "'repeats'" in message
+    assert "profiles.quick.repeat: unknown key" in message and "'repeats'" in message
     message = refused(tmp_path, methods__glpual__tuning={"fold": 2})
-    assert "methods.glpual.tuning.fold;" in message and "'folds'" in message
+    assert "methods.glpual.tuning.fold: unknown key" in message and "'folds'" in message
 
 
 def test_wrong_types_and_values(tmp_path):
     assert "split.repeats" in refused(tmp_path, split__repeats="ten")
     assert "split.repeats" in refused(tmp_path, split__repeats=0)
-    assert "split.seed is missing" in refused(tmp_path, split__seed=...)
+    assert "split.seed: this key is required" in refused(tmp_path, split__seed=...)
     assert "data.standardise" in refused(tmp_path, data__standardise="all")
     assert "greedy.step" in refused(tmp_path, tuning__greedy={"step": 2})
     assert "names" in refused(tmp_path, data__names=["seeds"])  # beside generate
@@ -246,7 +246,7 @@ def test_protocol_refuses_what_it_does_not_know(tmp_path):
     with pytest.raises(UsageError, match=r"split.unlabeled_train belongs to the scenario case-control"):
         plan(load(tmp_path, split__unlabeled_train=0.5))
     with pytest.raises(
-        UsageError, match=r"options\.a: the protocol pu has no such option; there are irrelevant_per_feature"
+        UsageError, match=r"\(protocol pu\): options\.a: unknown key; the keys here are irrelevant_per_feature"
     ):
         plan(load(tmp_path, options={"a": 1}))
     with pytest.raises(UsageError, match=r"unknown protocol 'pv'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pucli.core import yaml_files
 from pucli.core.errors import UsageError
 from pucli.core.yaml_files import MOST_VALUES, read_yaml
 
@@ -55,3 +56,53 @@ def test_a_timestamp_that_is_none_is_refused(tmp_path):
     path.write_text("title: !!timestamp x\n")
     with pytest.raises(UsageError, match=r"a\.yaml"):
         read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: &x {b: 1}\nc:\n  <<: *x\n  <<: *x", "line 4, column 3: the key '<<' is given twice"),
+        ("a:\n  <<: {b: 1, b: 2}", "the key 'b' is given twice"),
+        ("a:\n  <<: 1", "`<<` takes a mapping"),
+        ("? [1]\n: a", "a key must be a word or number"),
+        ("a: 1\n1: a\n1.0: b", "line 3, column 1: the key 1.0 is given twice"),
+    ],
+)
+def test_keys_are_given_once(text, words, tmp_path):
+    file = tmp_path / "e.yaml"
+    file.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_yaml(file)
+    assert words in str(caught.value)
+
+
+def test_numbers_are_those_of_a_reader(tmp_path):
+    file = tmp_path / "e.yaml"
+    file.write_text("[0, -5, +7, 0.5, .5, 2., 1e-4, 1.5E+3, -.inf]")
+    assert [(type(one), one) for one in read_yaml(file)] == [
+        *((int, one) for one in (0, -5, 7)),
+        *((float, one) for one in (0.5, 0.5, 2.0, 1e-4, 1500.0, float("-inf"))),
+    ]
+    words = ["010", "-08", "00", "1:30", "1:30.5", "0x1F", "1_000", "0b1", "."]
+    file.write_text("\n".join(f"- {word}" for word in words))
+    assert read_yaml(file) == words
+
+
+def test_own_keys_precede_merged_ones(tmp_path):
+    file = tmp_path / "e.yaml"
+    file.write_text("b: &b {c: 1, d: 2}\ne:\n  <<: *b\n  d: 3\n")
+    assert read_yaml(file) == {"b": {"c": 1, "d": 2}, "e": {"c": 1, "d": 3}}
+
+
+def test_messages_and_values_are_the_same_without_libyaml(tmp_path, monkeypatch):
+    file, told = tmp_path / "e.yaml", []
+    for loader in (yaml_files._Loader, yaml_files._SlowLoader):
+        monkeypatch.setattr(yaml_files, "_Loader", loader)
+        file.write_text("a: &x {b: 1e-4}\nc: {<<: *x, d: [.5, 010, 1:30, yes]}\n")
+        told.append([read_yaml(file)])
+        for text in ("a: b: c", "a: *b", "a: 'b", "a: \0", "- " * 2000, "a: 1\na: 2"):
+            file.write_text(text)
+            with pytest.raises(UsageError) as caught:
+                read_yaml(file)
+            told[-1].append(str(caught.value))
+    assert told[0] == told[1]

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix, random_array
 
 from pucli.estimators import GLPUAL, MCPLLDA, USMO, NaiveSVC
-from pucli.estimators.base import sparse_rows
+from pucli.estimators.base import input_rows
 from pucli.estimators.unbiased.upu import UPU
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.svm.hinge import hinge_losses
@@ -60,7 +60,7 @@ def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) 
     monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match=r"dense form takes .* GB of memory.*keeps rows sparse"):
         GLPUAL().fit(X, y)
-    assert sparse_rows.COPIES * 8 * 600 > 1000
+    assert input_rows.COPIES * 8 * 600 > 1000
 
 
 @pytest.mark.filterwarnings("ignore:no class prior is given")

@@ -7,17 +7,18 @@ that the publication does not document is marked as guessed.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pucli.core.declared_files import CATALOGUE, declared_path, named_catalogues, offered_folders
 from pucli.core.errors import CatalogueError, UsageError, unknown
 from pucli.core.plug_ins import Offer
+from pucli.core.validation_errors import explain
+from pucli.core.yaml_files import read_yaml
 from pucli.data.schema import Entry, File, Mirror
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -92,11 +93,11 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
             raise CatalogueError(f"{path}: data set name {name!r} is not text; put it in quotes")
         if not _NAME.fullmatch(name):
             raise CatalogueError(f"{path}: data set name {name!r} may only have letters, digits, '-' and '_'")
+        whole = _with_those_of_another(raw, name, body, path)
         try:
-            whole = _with_those_of_another(raw, name, body, path)
             entries[name] = _with_near_files(Entry.model_validate(whole), path.parent)
         except ValidationError as error:
-            raise CatalogueError(f"{path}: {explain(error, Entry, (name,))}") from error
+            raise CatalogueError(explain(error, Entry, whole, start=str(path), prefix=(name,))) from error
     return entries
 
 
@@ -142,80 +143,6 @@ def catalogue_schema() -> dict[str, Any]:
         "additionalProperties": {"$ref": "#/$defs/Entry"},
         "$defs": {**definitions, "Entry": entry},
     }
-
-
-def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; a duplicate key in a mapping is an error."""
-    import yaml
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        pass
-
-    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
-        keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-        for position, key in enumerate(keys):
-            if key in keys[:position]:
-                line = node.value[position][0].start_mark.line + 1
-                raise UsageError(f"{path}: line {line}: key {key!r} is given twice; remove one")
-        content: dict[Any, Any] = loader.construct_mapping(node, deep=True)
-        return content
-
-    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"cannot read {path}: {reason}") from error
-    except (yaml.YAMLError, ValueError, RecursionError, AttributeError) as error:  # AttributeError: a !!timestamp
-        mark = getattr(error, "problem_mark", None)
-        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise UsageError(f"{path} is not valid YAML{where}") from error
-
-
-def explain(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...] = ()) -> str:
-    """Describe the first validation error: the path of the key, the problem and the nearest valid key."""
-    first = error.errors()[0]
-    loc = first["loc"]
-    path = ".".join(str(part) for part in (*prefix, *_plain(loc)))
-    if first["type"] == "extra_forbidden":
-        known = _fields_at(model, loc[:-1])
-        near = difflib.get_close_matches(str(loc[-1]), known, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
-        return f"{path}: unknown key; {hint}"
-    if first["type"] == "missing":
-        return f"{path}: this key is required"
-    if first["type"] == "value_error":
-        return f"{path}: {first['ctx']['error']}"
-    given = repr(first["input"])
-    return f"{path}: {first['msg']}; found {given if len(given) < 60 else given[:57] + '...'}"
-
-
-_UNION_TAGS = {"int", "str", "constrained-int", "constrained-str", "[key]"}
-
-
-def _plain(loc: tuple[int | str, ...]) -> list[int | str]:
-    """Drop the parts of a pydantic location that name a branch of a union instead of a place in the file."""
-    return [part for part in loc if not (isinstance(part, str) and (part in _UNION_TAGS or "[" in part))]
-
-
-def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """Return the keys allowed at a place in the file, given as a pydantic location."""
-    current: Any = model
-    for part in loc:
-        if isinstance(part, int) or not isinstance(current, type) or not issubclass(current, BaseModel):
-            continue
-        field = current.model_fields.get(part)
-        if field is None:
-            break
-        current = _model_in(field.annotation) or current
-    return sorted(current.model_fields)
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    found = [_model_in(part) for part in getattr(annotation, "__args__", ())]
-    return next((model for model in found if model is not None), None)
 
 
 def dataset_names(catalogue: str | Path | None = None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pucli.core.arrays import Floats
+from pucli.core.arrays import Bools, Floats
 
 
 class Shape(NamedTuple):
@@ -39,5 +39,10 @@ def constant_features(X: Floats, feature_names: Iterable[str]) -> list[str]:
     """Return the names of the constant features of X (n, m)."""
     if not isinstance(X, np.ndarray):
         return []
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # missing cells are ignored
-    return [name for name, least, most in zip(feature_names, low, high, strict=True) if least == most]
+    return [name for name, constant in zip(feature_names, is_constant(X), strict=True) if constant]
+
+
+def is_constant(X: Floats) -> Bools:
+    """Return which columns of X (n, m) have one value only; missing cells are ignored."""
+    constant: Bools = np.fmin.reduce(X, axis=0) == np.fmax.reduce(X, axis=0)
+    return constant

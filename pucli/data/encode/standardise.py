@@ -10,7 +10,7 @@ from scipy.sparse import diags_array, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import Floats
 from pucli.core.saved_state import LARGEST, Array, State
 from pucli.data.table_libraries import numeric_rows
 
@@ -157,8 +157,3 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def constant_features(X: AnyArray) -> int:
-    """Return the number of constant columns of `X`."""
-    return int(np.sum(np.ptp(X, axis=0) == 0))

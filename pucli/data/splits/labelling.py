@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import AnyArray, Floats, z_scores
 from pucli.core.errors import unknown
 
 LABELLINGS = ("scar", "sar-feature", "sar-score")
@@ -42,8 +42,7 @@ def labelling_tilt(labelling: str, X: Floats, y: AnyArray, rng: np.random.Genera
     if labelling == "scar":
         return None
     positive = np.asarray(y) == np.max(y)
-    spread = X.std(axis=0)
-    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    Z = z_scores(X)
     if labelling == "sar-feature":
         direction = rng.standard_normal(Z.shape[1])
     else:

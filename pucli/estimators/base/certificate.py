@@ -59,7 +59,7 @@ class Certified:
         return False
 
     def __sklearn_tags__(self) -> Any:
-        """Declare to scikit-learn that sparse rows are accepted; see `pucli.estimators.base.sparse_rows`."""
+        """Declare to scikit-learn that sparse rows are accepted; see `pucli.estimators.base.input_rows`."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags

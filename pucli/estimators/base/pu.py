@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,11 @@ from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ANY_PORTION, PORTION, Labels, Optional, State
 from pucli.data.table_libraries import numeric_rows
-from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
+from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, told_of_singular_system
 from pucli.estimators.base.labels import check_order, positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
-from pucli.estimators.base.singular import told_of_singular_system
-from pucli.estimators.base.sparse_rows import dense_rows
 
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
@@ -222,6 +220,19 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         return tags
 
 
+def extreme_share(positive_share: float, labelled_recall: float) -> Literal["no", "every", ""]:
+    """Return which rows a degenerate model predicts positive, nearly "no" or "every" row, and "" if it is useful.
+
+    Parameters
+    ----------
+    positive_share, labelled_recall : float
+        Shares of the unlabeled and of the labelled rows that are predicted positive.
+    """
+    if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
+        return "no"
+    return "every" if positive_share > 1.0 - NEARLY_NONE else ""
+
+
 def degeneracy(
     positive_share: float, labelled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
 ) -> str:
@@ -244,12 +255,13 @@ def degeneracy(
             "Take the rows with the highest scores (`pucli predict --top N`), or a method that needs no prior, "
             "such as svc-naive or auto."
         )
-    if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
+    extreme = extreme_share(positive_share, labelled_recall)
+    if extreme == "no":
         return (
             f"predicts nearly no row positive: {100 * positive_share:.3g} % of the unlabeled and "
             f"{100 * labelled_recall:.3g} % of the labelled training rows. {way_out}"
         )
-    if positive_share > 1.0 - NEARLY_NONE:
+    if extreme:
         share = f"{100 * positive_share:.4g} % of the unlabeled training rows"
         return f"predicts nearly every row positive: {share}. {way_out}"
     return ""

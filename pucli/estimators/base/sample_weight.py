@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
 from pucli.core.arrays import Bools, Floats
+from pucli.estimators.base.input_rows import told_of_singular_system
 from pucli.estimators.base.pu import PUClassifier
-from pucli.estimators.base.singular import told_of_singular_system
 
 
 class WeightedPU(PUClassifier):

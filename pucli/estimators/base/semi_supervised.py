@@ -14,10 +14,8 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.data.table_libraries import numeric_rows
-from pucli.estimators.base.cells import told_of_empty_cells
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.singular import told_of_singular_system
-from pucli.estimators.base.sparse_rows import dense_rows
+from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, told_of_singular_system
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:

@@ -21,8 +21,8 @@ from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Flag, Layers, State, Word
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.input_rows import dense_rows
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
-from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
 from pucli.solvers.deep.networks import OUTPUTS, Network
 from pucli.solvers.result import Certificate

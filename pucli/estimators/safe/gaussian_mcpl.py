@@ -16,9 +16,8 @@ from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import ROUNDING, Certified
+from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
-from pucli.estimators.base.singular import told_of_singular_system
-from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
     Gaussian,

@@ -21,9 +21,9 @@ from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ABOVE_ZERO, Array, Labels, Parts, Scalar, State, StateError, Whole
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.input_rows import dense_rows
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.semi_supervised import check_no_missing_label, classes_and_codes, unlabeled_rows
-from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows

@@ -22,9 +22,9 @@ from pucli.core.memory import check_memory
 from pucli.core.saved_state import Array, State
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
+from pucli.estimators.base.input_rows import dense_rows
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
 from pucli.estimators.base.semi_supervised import check_no_missing_label, unlabeled_rows
-from pucli.estimators.base.sparse_rows import dense_rows
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
 from pucli.solvers.result import Certificate
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.metrics import compute, pu_counts
+from pucli.metrics.ranking import noise_limit
 
 # Metrics by which calling every row positive is a fair rival; it has the best recall of all, for example.
 RIVALLED = ("f1", "puf")
-# One-sided 95 % quantile of the normal distribution.
-QUANTILE = 1.645
 
 
 class Ranked(NamedTuple):
@@ -65,9 +64,7 @@ def chance(ranked: Sequence[Ranked], test_share: float) -> float:
 
     The variance of the mean is that of one split times (1 / splits + test_share), as in the corrected resampled t-test.
     """
-    positive, other = ranked[0].positive, ranked[0].other
-    variance = (positive + other + 1) / (12 * positive * other)
-    return 0.5 + QUANTILE * float(np.sqrt((1 / len(ranked) + test_share) * variance))
+    return noise_limit(ranked[0].positive, ranked[0].other, inflation=1 / len(ranked) + test_share)
 
 
 def why_useless(values: Floats, ranked: Sequence[Ranked], rival: Floats, metric: str, test_share: float) -> str:

@@ -287,12 +287,12 @@ def _warm_up(name: str, content: str) -> None:
 
 def _prepare(cell: Cell, context: Context) -> Prepared:
     """Load, split and standardise the rows. Each step has its own random stream."""
-    from pucli.data.encode.standardise import constant_features
+    from pucli.data.encode.duplicates import is_constant
 
     X, y, relevant = _load(cell, context)
     chosen = split_of(cell, X, y)
     X_train, X_test = X[chosen.train], X[chosen.test]
-    constant = constant_features(X_train)
+    constant = int(np.count_nonzero(is_constant(X_train)))
     notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
     X_train, X_test = standardised(cell.declared["data"]["standardise"], X_train, X_test)
     s = np.asarray(chosen.s)

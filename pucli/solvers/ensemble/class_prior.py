@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray
-from pucli.core.seeding import stream
+from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, resampled
@@ -141,9 +141,7 @@ def _of_the_ensemble(
 ) -> tuple[dict[str, PriorEstimate], float]:
     """Return the estimate of each of `ENSEMBLE_METHODS`, and the AUC that the scores and the first one imply."""
     rows, s = without_ensemble.checked_rows(X, labelled)
-    drawn = stream(seed, "rows")
-    most = rows_of_each_kind(rows.shape[1])
-    few = np.sort(np.concatenate([drawn.permutation(np.flatnonzero(kind))[:most] for kind in (s, ~s)]))
+    few = sample_of_each_kind(s, stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))
     rows, s = rows[few], s[few]
     if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
         raise ValueError("estimates by an ensemble need two labelled and two unlabeled rows; bbe needs one of each.")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.solvers.prior.best_bin import auc
+from pucli.metrics.ranking import QUANTILE, auc, noise_limit
 
 __all__ = ["auc", "chance_limit", "pu_auc", "true_auc"]
 
-# One-sided 95 % quantile of the normal distribution, times how much wider cross-validated results spread on pure noise
-# than they would if the folds were independent (measured: 1.26 to 1.45).
-CHANCE = 1.645 * 1.3
+# Quantile times how much wider cross-validated results spread on pure noise than they would if the folds were
+# independent (measured: 1.26 to 1.45).
+CHANCE = QUANTILE * 1.3
 
 
 def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
@@ -32,7 +32,7 @@ def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
 
 def chance_limit(labelled: int, unlabeled: int) -> float:
     """Return the PU-AUC that held-out scores of pure noise exceed in about one of twenty cases."""
-    return 0.5 + CHANCE * float(np.sqrt((labelled + unlabeled + 1) / (12 * labelled * unlabeled)))
+    return noise_limit(labelled, unlabeled, quantile=CHANCE)
 
 
 def true_auc(pu: float | np.ndarray, prior: float | np.ndarray) -> float | np.ndarray:

@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist
 
 from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
+from pucli.core.seeding import sample_of_each_kind
 from pucli.solvers.ensemble.ranking import pu_auc
 from pucli.solvers.ensemble.rows import balanced_weights
 
@@ -133,10 +134,9 @@ def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) ->
     """
     if len(labelled) <= most:
         return np.arange(len(labelled))
-    positive, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
-    n_positive = max(min(len(positive), most // 2), most - len(rest))
-    chosen = [rng.permutation(positive)[:n_positive], rng.permutation(rest)[: most - n_positive]]
-    return np.sort(np.concatenate(chosen))
+    count = int(np.count_nonzero(labelled))
+    n_positive = max(min(count, most // 2), most - (len(labelled) - count))
+    return sample_of_each_kind(labelled, rng, n_positive, most - n_positive)
 
 
 def landmarks_for(n: int) -> int:

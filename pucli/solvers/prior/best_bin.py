@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.metrics.ranking import auc
 from pucli.solvers.kernels.graph import squared_distances
 
 # Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
@@ -126,13 +127,6 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Flo
             if found > best_auc:
                 best, best_auc = scores, found
     return best
-
-
-def auc(upper: Floats, lower: Floats) -> float:
-    """Return the share of pairs in which the value of `upper` is above that of `lower`; ties count half."""
-    ordered = np.sort(lower)
-    below = np.searchsorted(ordered, upper, side="left") + np.searchsorted(ordered, upper, side="right")
-    return float(below.sum() / (2.0 * len(upper) * len(lower)))
 
 
 def _stratified_folds(labelled: Bools, rng: np.random.Generator) -> list[Ints]:

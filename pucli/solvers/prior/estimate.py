@@ -16,8 +16,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Bools, Floats
-from pucli.solvers.prior.best_bin import auc, best_bin, bootstrapped_best_bins, held_out_scores
+from pucli.core.arrays import AnyArray, Bools, Floats, z_scores
+from pucli.metrics.ranking import auc
+from pucli.solvers.prior.best_bin import best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
 from pucli.solvers.prior.tice import tice, unlabeled_prior
 
@@ -337,8 +338,7 @@ def checked_rows(X: AnyArray, labelled: AnyArray) -> tuple[Floats, Bools]:
 def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return standardised labelled and unlabeled rows, at most `LARGEST_SAMPLE` of each."""
     X, labelled = checked_rows(X, labelled)
-    spread = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    X = z_scores(X)
     return _at_most(X[labelled], LARGEST_SAMPLE, rng), _at_most(X[~labelled], LARGEST_SAMPLE, rng)
 
 

@@ -296,8 +296,8 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         ("title: Toy", "title: Toy\n  rows: {take: {1: some}}", r"toy\.rows\.take\.1: .*found 'some'"),
         ("title: Toy", "title: Toy\n  sklearn: iris", r"toy: needs exactly one of"),
         ("title: Toy", "title: Toy\n  selection: guessed", r"toy: a guessed selection needs a 'note'"),
-        ("title: Toy", "title: Toy\n  title: Again", r"line 4: key 'title' is given twice"),
-        ("title: Toy", "title: [Toy", r"is not valid YAML"),
+        ("title: Toy", "title: Toy\n  title: Again", r"line 4, column 3: the key 'title' is given twice"),
+        ("title: Toy", "title: [Toy", r"line \d+, column \d+: a "),
         ("name: toy.csv", "name: ../toy.csv", r"toy\.files\.0\.name: .*found '\.\./toy\.csv'"),
         ("name: toy.csv", "name: ..", r"toy\.files\.0\.name: "),
         ("title: Toy", "title: Toy\n  folder: ../..", r"toy\.folder: .*found '\.\./\.\.'"),
@@ -312,6 +312,19 @@ def test_errors_in_a_catalogue_name_file_key_and_way_out(old, new, message, tmp_
         load_catalogue(path)
     assert str(path) in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_a_catalogue_is_read_as_an_experiment_is(tmp_path):
+    path = tmp_path / "mine.yaml"
+    entry = ENTRY.format(sha="ab" * 32)
+    path.write_text(entry.replace("toy:", "toy: &toy", 1) + "  prior: 1e-4\nother: {<<: *toy, title: Other}\n")
+    toy, other = load_catalogue(path).values()
+    assert (toy.prior, other.prior, other.title, other.files) == (1e-4, 1e-4, "Other", toy.files)
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 8)]
+    path.write_text("\n".join(lines))
+    with pytest.raises(UsageError, match="expand to more than"):
+        load_catalogue(path)
 
 
 def test_schema_knows_every_key_that_is_used():

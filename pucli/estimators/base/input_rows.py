@@ -1,0 +1,66 @@
+"""Input rows that a method cannot take as they are: empty cells, sparse rows, and rows of singular systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from pucli.core.arrays import Floats
+from pucli.core.memory import check_memory
+
+# A fit makes about so many copies of its rows.
+COPIES = 3
+
+
+@contextmanager
+def told_of_empty_cells(estimator: Any) -> Iterator[None]:
+    """Replace scikit-learn's message about NaN in X."""
+    try:
+        yield
+    except ValueError as error:
+        if "does not accept missing values" not in str(error):
+            raise
+        name = type(estimator).__name__
+        raise ValueError(
+            f"Input X contains NaN: {name} takes no empty cells. pucli.data.TableEncoder fills and marks them: "
+            f"make_pipeline(TableEncoder(), Standardiser(), {name}())."
+        ) from None
+
+
+@contextmanager
+def told_of_singular_system(estimator: Any) -> Iterator[None]:
+    """Replace the message about a matrix that is singular or not positive definite."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot be fitted to these rows: its linear system is singular in double "
+            "precision, because features are very large, very small or of very different size. Scale the features "
+            "(for example to unit variance), or change the weights of the objective."
+        ) from error
+
+
+def dense_rows(estimator: Any, X: Any) -> Floats:
+    """Return rows X (n, m), sparse or not, as an array; refuse them before they fill the memory.
+
+    Raises
+    ------
+    ValueError
+        The array needs more memory than there is.
+    """
+    if not issparse(X):
+        rows: Floats = X
+        return rows
+    n, m = X.shape
+    check_memory(
+        8.0 * COPIES * n * m,
+        f"{type(estimator).__name__} on {n} x {m} sparse rows in dense form",
+        "take fewer rows or features, or a method that keeps rows sparse: BLSSVM, UPU(loss='double-hinge'), "
+        "USMO(kernel='linear') or NaiveSVC(kernel='linear')",
+    )
+    made: Floats = X.toarray()
+    return made
