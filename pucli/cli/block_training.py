@@ -42,7 +42,7 @@ Predictions = Annotated[
     typer.Option(
         "--predictions",
         metavar="DIR",
-        help="With --backend dask: the workers write the predictions of each file to a file of its name here.",
+        help="With --backend dask: folder where the workers write one file of predictions per data file.",
         show_default=False,
     ),
 ]
@@ -96,7 +96,19 @@ class Backend:
         return found, Columns(names, where.label, where.positive or "")
 
     def predict(self, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
-        """Write one file of predictions per data file, on the workers, and return their paths."""
+        """Write one file of predictions per data file, on the workers, and return their paths.
+
+        Without `--predictions`, nothing is written.
+
+        Parameters
+        ----------
+        runner : DaskRunner
+            The cluster.
+        blocks : list of Block
+            Blocks of all data files.
+        model : BlockModel or BlockAuto
+            The fitted model.
+        """
         from pucli.distributed.blocks import write_predictions
         from pucli.distributed.training import words_of
 
@@ -123,7 +135,34 @@ def train_in_blocks(  # noqa: PLR0913
     standardise: bool,
     model: Path | None,
 ) -> None:
-    """Train on the files that match --data, save the model, and write predictions beside the blocks."""
+    """Train on the files that match --data, save the model and write predictions.
+
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    entry : Method
+        The declaration of the method.
+    where : Rows
+        The options that name the rows.
+    params : mapping
+        Given parameters of the method.
+    backend : Backend
+        The options of the cluster.
+    tune : bool
+        Whether to tune the parameters that are not given.
+    folds : int
+        Number of folds of the tuning.
+    standardise : bool
+        Whether to standardise the features.
+    model : Path or None
+        File of the model; None if it is not saved.
+
+    Raises
+    ------
+    UsageError
+        The method cannot be trained in blocks, or the options do not fit together.
+    """
     from pucli.distributed.dask_runner import dask_runner
     from pucli.distributed.training import METHOD, train_on_blocks
     from pucli.models.saved import save_model
@@ -146,7 +185,7 @@ def train_in_blocks(  # noqa: PLR0913
 
 
 def _say_of_columns(out: Output, where: Rows, fitted: BlockModel | BlockAuto) -> None:
-    """Warn of suspicious columns; say which class was taken for the labelled positives if none is named."""
+    """Warn about suspicious columns; say which class was taken for the labelled positives if none is named."""
     from pucli.cli.text.columns import say_which_class
     from pucli.distributed.training import words_of
 
@@ -160,7 +199,30 @@ def _say_of_columns(out: Output, where: Rows, fitted: BlockModel | BlockAuto) ->
 def auto_in_blocks(
     out: Output, where: Rows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
 ) -> tuple[Findings, dict[str, Any]]:
-    """Train `AutoPU` on the files that match --data; return what was found, and what else the command reports."""
+    """Train `AutoPU` on the files that match --data, save it and write predictions.
+
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    where : Rows
+        The options that name the rows.
+    params : dict
+        Parameters of `AutoPU`.
+    backend : Backend
+        The options of the cluster.
+    boosting : bool
+        Whether boosted trees are a member of the ensemble.
+    model : Path or None
+        File of the model; None if it is not saved.
+
+    Returns
+    -------
+    found : Findings
+        Results of the training, for the summary and the page.
+    document : dict
+        Further entries of the JSON document.
+    """
     from pucli.distributed.auto import auto_on_blocks
     from pucli.distributed.dask_runner import dask_runner
     from pucli.models.auto.summary import Findings

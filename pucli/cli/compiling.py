@@ -9,14 +9,14 @@ from typing import Any
 from pucli.cli.output import Output
 
 TEXT = "Compiling solvers, once on this machine: about 8 s."
-# Compilations that took less in all are not worth a remark.
+# No remark is written for compilations that take less in total.
 LEAST_SECONDS = 0.5
 
 
 def tell_of_compiling(out: Output) -> None:
     """Write the remark, once, when compilations of this process have taken a while.
 
-    Without Numba, which a method that is not compiled never imports, there is nothing to say.
+    Nothing is written if Numba was not imported.
     """
     if "numba" not in sys.modules:
         return

@@ -132,7 +132,7 @@ class CommandGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command named by `args`; the error suggests the nearest names."""
         command = self.get_command(ctx, args[0])
-        if command is not None:  # what the page of all commands does not need, and imports a lot
+        if command is not None:  # not needed for the page of all commands, and slow to import
             module = importlib.import_module(_module_name(args[0]))
             command.help += "\n\n" + module.more_help() if hasattr(module, "more_help") else ""
         if command is None and not ctx.resilient_parsing:
@@ -207,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report(error: Exception, *, as_json: bool) -> int:
     """Write the message of `error` and return its exit code."""
     kind, message, code = _explain(error)
-    if len(message) > LONGEST and kind != "help":  # a name of a megabyte, say
+    if len(message) > LONGEST and kind != "help":  # e.g. a name of a megabyte
         message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
@@ -256,7 +256,7 @@ def _explain(error: Exception) -> tuple[str, str, int]:
 
 
 def _of_value(error: Any) -> str:
-    """Return what is wrong with the value of an option in plain words, or "" if the error is of another kind."""
+    """Describe an invalid value of an option, or return "" if the error is of another kind."""
     from pucli.cli.options import as_given
 
     cause, context, parameter = error.__cause__, getattr(error, "ctx", None), getattr(error, "param", None)
@@ -276,7 +276,7 @@ def _of_value(error: Any) -> str:
 
 # Characters of a message, and of its end where the middle is left out.
 LONGEST, END = 1900, 300
-# What the system says where a thread cannot start, or a library cannot be mapped, for lack of memory.
+# Messages of the system if memory is too short to start a thread or to map a library.
 _NO_ROOM = ("start new thread", "failed to map segment", "Cannot allocate memory", "load shared object")
 _PLACES = {
     errno.EROFS: "The file system is read-only; write elsewhere.",

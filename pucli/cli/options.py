@@ -25,7 +25,17 @@ LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
 
 
 def as_given(context: typer.Context, parameter: Any, value: object) -> str:
-    """Return an option with its value as the user gave it, or the environment variable that did."""
+    """Return an option with its value as the user gave it, or the environment variable that set it.
+
+    Parameters
+    ----------
+    context : typer.Context
+        The context of the command.
+    parameter : click parameter
+        The option or argument.
+    value : object
+        Its value.
+    """
     source = context.get_parameter_source(parameter.name)
     if source is not None and source.name == "ENVIRONMENT":
         return f"{parameter.envvar}={value}"
@@ -144,7 +154,7 @@ PositiveValue = Annotated[
     typer.Option(
         "--positive",
         help="Value in the label column that marks positives; all other rows are unlabeled. Default: the larger of two "
-        "numbers, or the one of two words that means yes.",
+        "numbers, or whichever word means yes.",
         show_default=False,
     ),
 ]
@@ -424,14 +434,41 @@ class Rows(ReadingOptions, SourceOptions):
 def column_choice(
     kinds: list[str] | None, drop: list[str] | None, only: list[str] | None, ids: list[str] | None
 ) -> ColumnChoice:
-    """Return the options about columns as a `ColumnChoice`."""
+    """Return the options about columns as a `ColumnChoice`. None stands for an option that was not given.
+
+    Parameters
+    ----------
+    kinds : list of str or None
+        --as, as NAME=KIND.
+    drop : list of str or None
+        --drop, columns that are no features.
+    only : list of str or None
+        --only, the only feature columns.
+    ids : list of str or None
+        --id, columns that identify rows.
+    """
     from pucli.data.rows.user_file import ColumnChoice
 
     return ColumnChoice(column_kinds(kinds), *(tuple(map(normal, names or ())) for names in (drop, only, ids)))
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:
-    """Return `value` if it is one of `choices`; otherwise raise UsageError with the nearest ones."""
+    """Return `value` if it is one of `choices`.
+
+    Parameters
+    ----------
+    kind : str
+        What the value names, for the message.
+    value : str
+        The value that the user gave.
+    choices : iterable of str
+        The valid values.
+
+    Raises
+    ------
+    UsageError
+        There is no such value; the message names the nearest ones.
+    """
     choices = list(choices)
     if value not in choices:
         raise unknown(kind, value, choices)
@@ -439,7 +476,17 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
 
 
 def warn_of_prior(out: Output, method: str, given: Container[str]) -> None:
-    """Warn if the class prior is a default; of an estimate, the estimator warns."""
+    """Warn if the class prior is a default; the estimator itself warns about an estimated one.
+
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    method : str
+        Name of the method.
+    given : container of str
+        Names of the parameters that the user gave.
+    """
     from pucli.models.fitting import prior_remark
 
     remark = prior_remark(method, given)
@@ -448,9 +495,21 @@ def warn_of_prior(out: Output, method: str, given: Container[str]) -> None:
 
 
 def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
-    """Raise UsageError if `path`, the value of `option`, cannot be written or is one of `inputs`.
+    """Check an output file before any work, so that no result is lost.
 
-    Called before any work, so that no result is lost.
+    Parameters
+    ----------
+    option : str
+        The option that names the file, for the message.
+    path : Path or None
+        The file; None if the option was not given.
+    *inputs : Path or None
+        Files that must not be overwritten.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written or is one of `inputs`.
     """
     if path is None:
         return

@@ -143,7 +143,17 @@ class Output:
             self.write(text)
 
     def csv(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
-        """Print the result as comma-separated values; parameters as in `write_csv`."""
+        """Print the result as comma-separated values, unless the output is JSON.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Names of m columns.
+        rows : iterable of sequences
+            Rows of m cells.
+        safe : bool, default=False
+            See `write_csv`.
+        """
         if not self.as_json:
             text = io.StringIO()
             self.write_csv(text, columns, rows, safe=safe)
@@ -151,7 +161,19 @@ class Output:
 
     @staticmethod
     def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
-        """Write comma-separated values with a header line; with `safe`, a spreadsheet finds no formulas in them."""
+        """Write comma-separated values with a header line.
+
+        Parameters
+        ----------
+        stream : text stream
+            Where to write.
+        columns : sequence of str
+            Names of m columns.
+        rows : iterable of sequences
+            Rows of m cells.
+        safe : bool, default=False
+            Whether to mark texts that a spreadsheet would run as formulas.
+        """
         from pucli.data.files.writers import inert
 
         writer = csv.writer(stream, lineterminator="\n")
@@ -222,8 +244,16 @@ class Output:
     ) -> None:
         """Print rows under column heads, as aligned plain text or with rich on a terminal.
 
-        `styles` maps the text of a cell, up to a colon or bracket, to a rich style, e.g. ``{"worse": "red"}``. On a
-        narrow screen, the column `whole`, by default the first, is not wrapped. All other columns are.
+        Parameters
+        ----------
+        columns : sequence of str
+            Heads of m columns.
+        rows : sequence of sequences
+            Rows of m cells.
+        styles : mapping from str to str, optional
+            Rich styles by the text of a cell up to a colon or bracket, e.g. ``{"worse": "red"}``.
+        whole : str, default=""
+            Head of the column that is not wrapped on a narrow screen; "" for the first one.
         """
         if self.as_json:
             return
@@ -299,7 +329,19 @@ class Progress(AbstractContextManager["Progress"]):
         self.show(done, total, text, seconds_left)
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Update the display."""
+        """Update the display.
+
+        Parameters
+        ----------
+        done : int
+            Number of finished steps.
+        total : int or None
+            Number of all steps; None if it is unknown.
+        text : str
+            The present step.
+        seconds_left : float or None
+            Estimated time left; None if the caller has no estimate.
+        """
 
     def __exit__(self, *_: object) -> None:
         """Remove the display."""
@@ -330,7 +372,19 @@ class Bar(Progress):
         self._bar.start()
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Move the bar; the time left is the caller's estimate, or computed from the pace so far."""
+        """Move the bar.
+
+        Parameters
+        ----------
+        done : int
+            Number of finished steps.
+        total : int or None
+            Number of all steps; None if it is unknown.
+        text : str
+            The present step.
+        seconds_left : float or None
+            Estimated time left; by default, it is computed from the pace so far.
+        """
         task = self._bar.tasks[0]
         if seconds_left is None and total and done and task.elapsed is not None:
             seconds_left = task.elapsed * (total - done) / done
@@ -351,7 +405,19 @@ class Lines(Progress):
         self._last = -math.inf
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Write a line if the last one is old enough."""
+        """Write a line, if the previous one is old enough or all steps are done.
+
+        Parameters
+        ----------
+        done : int
+            Number of finished steps.
+        total : int or None
+            Number of all steps; None if it is unknown.
+        text : str
+            The present step.
+        seconds_left : float or None
+            Estimated time left; without it, the line does not mention a time.
+        """
         now = time.monotonic()
         if now - self._last < self.interval and done != total:
             return

@@ -1,4 +1,4 @@
-"""Options for the decision threshold of the automatic classifier, and what its commands warn of."""
+"""Options for the decision threshold of the automatic classifier, and the warnings of its commands."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class MovedCut:
 
 
 def unkept_recall(cut: MovedCut, model: Any) -> str:
-    """Return why the wanted recall cannot be kept and what can, or "" if it can be kept or none is wanted."""
+    """Return why the requested recall cannot be guaranteed and which can, or "" if it can or none is requested."""
     if cut.recall is None:
         return ""
     import numpy as np
@@ -84,22 +84,32 @@ def unkept_recall(cut: MovedCut, model: Any) -> str:
     # the least of the held-out scores of p labelled rows keeps a recall r with confidence 1 - r**p
     most = math.floor(1000 * (1 - CONFIDENCE) ** (1 / count)) / 1000
     enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(cut.recall)):,}" if cut.recall < 1 else ""
-    more = f"or train with at least {enough} labelled rows" if enough else "since no number of labelled rows keeps 1"
+    more = f"or train with at least {enough} labelled rows" if enough else "since no number of rows guarantees 1"
     return (
-        f"a recall of {cut.recall:g} cannot be kept, so that every row is predicted positive: with "
-        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows keep at most {most:g}. Ask for a lower recall, "
+        f"a recall of {cut.recall:g} cannot be guaranteed, so every row is predicted positive: with "
+        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows guarantee at most {most:g}. Ask for a lower recall, "
         f"{more}."
     )
 
 
 def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
-    """Warn if a precision or a recall is wanted that the training rows of the model do not determine."""
+    """Warn if the training rows do not determine the precision or the recall that the user asked for.
+
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    cut : MovedCut
+        The threshold and the goal for which it was chosen.
+    model : AutoPU
+        The fitted model.
+    """
     if unkept := unkept_recall(cut, model):
         out.warn(unkept)
     elif cut.recall is not None and model.labelling == "sar":
         out.warn(
-            "the training rows do not determine the recall at this threshold, as the labels are no random sample: in "
-            "benchmark `labelling` it was mostly lower than wanted."
+            "the training rows do not determine the recall at this threshold, since the labels are not a random "
+            "sample: in benchmark `labelling` it was mostly lower than requested."
         )
     if cut.precision is None:
         return
@@ -120,7 +130,7 @@ class CutOptions(MovedCut):
 
 
 def warn_of_doubts(out: Output, saved: SavedModel) -> None:
-    """Warn of what was found in training: a column that probably gives the label away, or results of chance."""
+    """Warn about the findings of training: a column that may leak the label, or results that may be chance."""
     if saved.metadata.get("doubt"):
         out.warn(f"found in training: {saved.metadata['doubt']}.")
     leaks = saved.metadata.get("leaks", ())
@@ -148,8 +158,8 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
         _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
     if getattr(saved.estimator, "labelling", "scar") == "sar":
         out.remark(
-            "probabilities assume that the clearer a positive, the more readily it was labelled (--labelling sar), "
-            "which no rows can confirm"
+            "probabilities assume that clearer positives were more likely to be labelled (--labelling sar), which no "
+            "data can confirm"
         )
     elif saved.metadata.get("kind") == "pu":
         out.remark(
@@ -157,13 +167,13 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
             "from the same population as those of training, with the same share of positives"
         )
     if not curves and not hasattr(saved.estimator, "predict_proba"):
-        out.remark("no probability is written: it takes held-out scores of two classes, which training did not have")
+        out.remark("no probability is written, since training had no held-out scores of two classes")
 
 
 def _warn_of_prior(out: Output, prior: Estimate, ranks: bool) -> None:
     if not prior.known:
         out.warn(
             f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
-            f"from {prior.low:.2g} to {prior.high:.2g} (for which are probability_low and probability_high). Their "
-            + ("order can be used." if ranks else "order could not be told from chance.")
+            f"from {prior.low:.2g} to {prior.high:.2g} (see probability_low and probability_high). Their "
+            + ("order can be used." if ranks else "order could be chance.")
         )

@@ -24,9 +24,31 @@ def choose(
     standardise: bool,
     **settings: Any,
 ) -> TuneResult:
-    """Return the tuned choice and print its warnings. As in ``train``, features are scaled by the training rows.
+    """Return the tuned parameters and print the warnings of the tuning.
 
-    settings : of `pucli.tuning.tune`.
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    method : str
+        Name of the method.
+    rows : TrainingRows
+        The training rows.
+    params : mapping
+        Fixed parameters.
+    grid : mapping from str to list
+        Values of each tuned parameter.
+    seed : int
+        Seed of the folds.
+    standardise : bool
+        Whether to standardise the features by the training rows, as in ``pucli train``.
+    **settings
+        Further arguments of `pucli.tuning.tune`.
+
+    Raises
+    ------
+    UsageError
+        The method cannot be tuned on these rows.
     """
     from pucli.tuning import tune
 
@@ -65,15 +87,15 @@ def choose(
 
 
 def _said(result: TuneResult) -> list[str]:
-    """Return how the choice was made, in words."""
+    """Describe how the choice was made."""
     if result.rule not in ("f1", "pu-auc"):
-        return [f"the choice has the greatest {result.rule} of held-out rows, {number(result.score, 3)}"]
+        return [f"the choice has the highest {result.rule} on held-out rows, {number(result.score, 3)}"]
     doubt = (
-        "the estimate takes the labels for a random sample of the positives; where classes overlap, it may be far too "
-        "high"
+        "the estimate assumes that the labels are a random sample of the positives; if the classes overlap, it may be "
+        "far too high"
     )
     if result.rule == "f1":
-        return [f"the choice has the greatest estimated F1 of held-out rows, {number(result.f1, 3)}", doubt]
-    text = f"the choice has the greatest PU-AUC of held-out rows, {number(result.score, 3)}"
-    text += f"; the cut is {number(result.params['cut'], 3)}, where F1 is estimated as {number(result.f1, 3)}"
+        return [f"the choice has the highest estimated F1 on held-out rows, {number(result.f1, 3)}", doubt]
+    text = f"the choice has the highest PU-AUC on held-out rows, {number(result.score, 3)}"
+    text += f"; the threshold is {number(result.params['cut'], 3)}, where F1 is estimated as {number(result.f1, 3)}"
     return [text, doubt]

@@ -1,4 +1,4 @@
-"""Identifiers of rows, which leave a file as they came: exact integers or text, never floats.
+"""Identifiers of rows, kept exactly as in the file: integers or text, never floats.
 
 Every reader gives its identifier columns to `with_ids`, and only what comes out of it is written.
 """

@@ -1,4 +1,4 @@
-"""Words for labels: which mean yes, which mean no, and which that nobody has labelled the row."""
+"""Words for labels: those for yes, for no, and for rows that nobody has labelled."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Training on blocks of rows that no one machine holds."""
+"""Training on blocks of rows, for data that do not fit on one machine."""

@@ -46,7 +46,7 @@ from pucli.solvers.kernels.intercept import with_intercept
 
 KINDS = (("raw", "gaussian"), ("raw", "laplace"), ("ranks", "gaussian"), ("ranks", "laplace"))
 FOLDS = 3
-# Histograms of standardised scores, and how many scores are taken from one.
+# Bins and ends of histograms of standardised scores; largest number of scores taken from one.
 BINS, LOWEST, HIGHEST, MOST_SCORES = 16_000, -8.0, 8.0, 100_000
 # Rows whose kernel values are computed at once: 64 MB with 400 landmarks.
 CHUNK = 20_000
@@ -81,13 +81,13 @@ class BlockAuto:
     estimator : AutoPU
     columns : Columns
     labels : dict of str to int
-        How often each label occurs.
+        Number of rows with each label.
     called_positive : int
         Number of unlabeled rows whose held-out score is above the cut, up to the width of a bin.
     random_labelling : RandomLabelling
         Test on the sample.
     checked : Checked
-        Of the columns.
+        Findings about the columns.
     """
 
     estimator: AutoPU
@@ -98,7 +98,7 @@ class BlockAuto:
     checked: Checked
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
-        """Return the score above the cut of each row of X (n, m), its probability and the range of that."""
+        """Return for each row of X (n, m) the score minus the threshold, the probability and its range."""
         score = self.estimator._score(X)
         probability = self.estimator.probability_of(score + self.estimator.cut_)
         low, high = self.estimator.probability_range(probability)
@@ -173,7 +173,26 @@ def fold_of(block: Block, seed: int) -> Ints:
 
 
 def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Sums:
-    """Return the sums of a block."""
+    """Return the sums of kernel products of one block, by member, fold and kind of row.
+
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    views : Views
+        The fitted encodings of the rows that members use.
+    members : sequence of FittedMember
+        Kernel ridge regressions with r - 1 landmarks each.
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    Sums
+        Products of shape (members, folds, 2, r, r); of the last but two axes, 0 is labelled and 1 unlabeled.
+    """
     X, labelled = read_rows(block, columns)
     fold = fold_of(block, seed)
     r = len(members[0].model.landmarks) + 1
@@ -192,9 +211,25 @@ def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[Fi
 def score_histograms(
     block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Any], seed: int
 ) -> Histograms:
-    """Return the histograms of the held-out scores of a block.
+    """Return the histograms of the held-out scores of one block.
 
-    by_fold : for each member coefficients (r, FOLDS) without each fold, or, of trees, the models.
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    ensemble : Ensemble
+        The fitted members and encodings.
+    by_fold : sequence
+        For each member the coefficients of shape (r, FOLDS) fitted without each fold or, for trees, the models.
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    Histograms
+        Counts for each member and, last, for the mean of their scores.
     """
     X, labelled = read_rows(block, columns)
     fold = fold_of(block, seed)

@@ -1,6 +1,6 @@
-"""Parquet files as blocks of rows, and what is computed from one block alone: moments, sums, counts, histograms.
+"""Parquet files as blocks of rows, and computations on single blocks: moments, sums, counts, histograms.
 
-Everything here takes a block's name and returns something small, so that it can run wherever the file can be read.
+Each function takes the name of a block and returns a small result, so it can run wherever the file can be read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,29 @@ def find_blocks(pattern: str) -> list[Block]:
 
 
 def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:
-    """Return the feature columns; raise UsageError where one is no number, or the label is missing."""
+    """Return the names of the feature columns, all of which hold numbers.
+
+    Parameters
+    ----------
+    block : Block
+        Any block; its file has the columns of all.
+    label : str
+        The label column.
+    drop : sequence of str
+        Columns that are no features.
+    only : sequence of str
+        The only columns that are features; empty for all.
+
+    Returns
+    -------
+    tuple of str
+        In the order of `only` or of the file.
+
+    Raises
+    ------
+    UsageError
+        A named column is missing, a feature column does not hold numbers, or no feature column remains.
+    """
     import pyarrow.parquet as pq
     import pyarrow.types as kinds
 
@@ -75,7 +97,7 @@ def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequenc
         kind = schema.field(name).type
         if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
             raise UsageError(
-                f"{block.path}: column {name!r} holds {kind}, no numbers; blocks take numbers: --drop {name}."
+                f"{block.path}: column {name!r} holds {kind}, not numbers; leave it out with --drop {name}."
             )
     if not names:
         raise UsageError(f"{block.path} has no feature column beside the label {label!r}.")
@@ -100,7 +122,7 @@ def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
     if bad.any():
         name = columns.features[int(np.argmax(bad))]
         raise UsageError(
-            f"{block.path}: column {name!r} has cells that are empty or infinite; fill them, or --drop {name}."
+            f"{block.path}: column {name!r} has empty or infinite cells; fill them, or leave it out with --drop {name}."
         )
     values = table.column(columns.label).to_pandas().astype(object)
     return X, np.array(["" if value is None else _word(value) for value in values.tolist()], dtype=object)
@@ -111,7 +133,7 @@ def _word(value: Any) -> str:
 
 
 class Moments(NamedTuple):
-    """Of some rows: how many, means, sums of squared deviations, ends; how often each label occurs."""
+    """Number, means, sums of squared deviations, ranges and label counts of some rows."""
 
     n: int
     mean: Floats
@@ -149,7 +171,7 @@ def moments(block: Block, columns: Columns) -> Moments:
 
 
 class RowMap(NamedTuple):
-    """From raw features to the columns of a linear model: standardised, or kernel features of that; then a one."""
+    """Map from raw features to columns of a linear model: standardised or kernel features, and a last column of one."""
 
     mean: Floats
     scale: Floats
@@ -173,7 +195,7 @@ class RowMap(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Some rows by their numbers among all."""
+    """Some rows, with their numbers among all rows."""
 
     numbers: Ints
     X: Floats
@@ -184,7 +206,17 @@ class Rows(NamedTuple):
 
 
 def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
-    """Return the rows of a block that are among `numbers`."""
+    """Return the rows of a block that are among given row numbers.
+
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    numbers : array of int, shape (k,)
+        Numbers of rows among all rows, from 0.
+    """
     here = numbers[(numbers >= block.first) & (numbers < block.first + block.rows)]
     if not len(here):
         return Rows(here, np.empty((0, len(columns.features))))
@@ -192,13 +224,23 @@ def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
 
 
 def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
-    """Return the sums of a block."""
+    """Return the sums of one block from which the model is fitted.
+
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    features : callable
+        Map from rows (n, m) to features (n, r).
+    """
     X, labelled = read_rows(block, columns)
     return RowSums.of(features(X), labelled)
 
 
 class ScoreHistogram(NamedTuple):
-    """How many labelled and unlabeled rows have their score in each bin, (SCORE_BINS,) or (k, SCORE_BINS)."""
+    """Numbers of labelled and unlabeled rows with a score in each bin, of shape (SCORE_BINS,) or (k, SCORE_BINS)."""
 
     labelled: Ints
     unlabeled: Ints
@@ -209,7 +251,24 @@ class ScoreHistogram(NamedTuple):
 
 
 def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> ScoreHistogram:
-    """Return the histogram of the scores of a block for coefficients (r,), or one for each row of (k, r)."""
+    """Return the histograms of the scores of one block.
+
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    features : callable
+        Map from rows (n, m) to features (n, r).
+    coef : array of shape (r,) or (k, r)
+        Coefficients of one model or of k models.
+
+    Returns
+    -------
+    ScoreHistogram
+        Counts of the labelled and of the unlabeled rows, of shape (bins,) or (k, bins).
+    """
     X, labelled = read_rows(block, columns)
     width = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
     bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // width, 0, SCORE_BINS - 1).astype(np.int64)
@@ -225,14 +284,33 @@ class OfRows(Protocol):
     """A trained model."""
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
-        """Return the "score" of each row, above zero for positives, and what else is known of it."""
+        """Return the "score" of each row, above zero for predicted positives, and further columns by name."""
         ...
 
 
 def write_predictions(
     item: tuple[str, list[Block]], model: OfRows, columns: Columns, folder: str, words: list[str]
 ) -> str:
-    """Write the predictions of one file, given with its blocks, to a Parquet file of its name; return the path."""
+    """Write the predictions for one data file to a Parquet file of the same name.
+
+    Parameters
+    ----------
+    item : (str, list of Block)
+        Path of the data file and its blocks.
+    model : OfRows
+        A fitted model with `of_rows`.
+    columns : Columns
+        Feature and label columns.
+    folder : str
+        Existing folder of the predictions.
+    words : list of str
+        Labels of the negative and of the positive class.
+
+    Returns
+    -------
+    str
+        Path of the written file.
+    """
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq

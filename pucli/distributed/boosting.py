@@ -23,7 +23,7 @@ from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
 from pucli.solvers.ensemble.members import Views
 from pucli.solvers.ensemble.trees import Forest, Tree, join
 
-# How often the training of a model is started, and minutes after which workers that do not answer are given up.
+# Attempts to train a model, and minutes until workers that do not respond are given up.
 ATTEMPTS, SILENT_MINUTES = 3, 2
 # The fold of each row of a block (n,)
 FoldOf: TypeAlias = Callable[[Block], Ints]
@@ -88,7 +88,7 @@ def _boosted(client: Any, blocks: Sequence[Block], rows_of: Callable[..., Any], 
     kind = BoostingKind()
     for attempt in range(ATTEMPTS):
         bins, targets, weight = _on_workers(blocks, rows_of, m)
-        # a worker's blocks may hold one kind of row alone, which the cross entropy needs no count of
+        # a worker's blocks may hold labelled or unlabeled rows alone, which the cross entropy allows
         model = DaskLGBMRegressor(
             client=client, objective="cross_entropy", boost_from_average=False, n_estimators=kind.rounds,
             learning_rate=kind.rate, max_depth=kind.depth, num_leaves=2**kind.depth, min_child_samples=kind.least,
@@ -159,7 +159,7 @@ def _tree_of(root: dict[str, Any]) -> Tree:
 
 
 class ScoreSums(NamedTuple):
-    """Of some scores: how many, their sum, and the sum of their squares."""
+    """Number, sum and sum of squares of some scores."""
 
     n: int
     total: float
@@ -178,7 +178,23 @@ class ScoreSums(NamedTuple):
 def held_out_sums(
     block: Block, columns: Columns, views: Views, models: Sequence[TreeSum], fold_of: FoldOf, whole: bool
 ) -> ScoreSums:
-    """Return the sums of the held-out scores of a block, of all rows where `whole`, else of the unlabeled ones."""
+    """Return the sums of the held-out scores of one block.
+
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    views : Views
+        The fitted encodings of the rows.
+    models : sequence of TreeSum
+        For each fold, the model that was trained without it.
+    fold_of : callable
+        Function from the block to the fold (n,) of its rows.
+    whole : bool
+        Whether all rows count, or only the unlabeled ones.
+    """
     X, labelled = read_rows(block, columns)
     counted = np.ones(len(X), dtype=bool) if whole else ~labelled
     score = held_out_scores(models, views.one("bins", X[counted]), fold_of(block)[counted])
@@ -186,7 +202,22 @@ def held_out_sums(
 
 
 def held_out_scores(models: Sequence[TreeSum], bins: np.ndarray, fold: np.ndarray) -> Floats:
-    """Return the score (n,) of each row by the model that was trained without its fold (n,)."""
+    """Return the score of each row by the model that was trained without its fold.
+
+    Parameters
+    ----------
+    models : sequence of TreeSum
+        For each fold, the model that was trained without it.
+    bins : array of shape (n, m)
+        Binned features.
+    fold : array of int, shape (n,)
+        Fold of each row.
+
+    Returns
+    -------
+    array of shape (n,)
+        The scores.
+    """
     score = np.empty(len(bins))
     for b, model in enumerate(models):
         score[fold == b] = model.score(bins[fold == b])

@@ -1,7 +1,7 @@
 """Blocks computed by the workers of a Dask cluster.
 
-A task is a function of a block's name, so a task that is lost with its worker is computed again by another one, and
-nothing else is. Results are added up in groups, in the order of the blocks: the bits do not depend on the workers.
+A task is a function of the name of a block. If a worker is lost, other workers compute its tasks again, and no others.
+Results are added up in groups, in the order of the blocks, so that the bits do not depend on the workers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pucli.distributed.blocks import Block
 from pucli.distributed.training import Mergeable
 
 M = TypeVar("M", bound=Mergeable)
-# Results that one task adds up, and how often a task may fail because its worker went away.
+# Number of results that one task adds up, and number of lost workers that a task survives.
 GROUP, RETRIES = 16, 5
 
 

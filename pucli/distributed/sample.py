@@ -1,4 +1,4 @@
-"""A sample of the rows of blocks, and what it tells of the columns: label leaks, identifiers, ends.
+"""A sample of the rows of blocks, and checks of the columns on it: label leakage, identifiers, ranges.
 
 The training of one file sees all rows of a column at once (`pucli.data.rows.user_file`); here, a sample must do.
 """
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Shares of the labelled and of the unlabeled rows that a sample takes, and of the hashes, more than are kept."""
+    """Shares of the labelled and of the unlabeled rows in a sample, and of the row hashes considered for it."""
 
     labelled: float
     unlabeled: float
@@ -53,7 +53,19 @@ def sample_shares(n_p: int, n_u: int) -> Shares:
 
 
 def sample(block: Block, columns: Columns, shares: Shares, seed: int) -> Sample:
-    """Return a sample of the rows of a block."""
+    """Return a random sample of the rows of one block.
+
+    Parameters
+    ----------
+    block : Block
+        A row group of a Parquet file.
+    columns : Columns
+        Its feature and label columns.
+    shares : Shares
+        Shares of the labelled rows, of the unlabeled rows and of the row hashes considered for the sample.
+    seed : int
+        Seed of the sample, which does not depend on the division into blocks.
+    """
     X, labelled = read_rows(block, columns)
     kept = uniform(block, seed) < np.where(labelled, shares.labelled, shares.unlabeled)
     hashes = row_hashes(X, labelled)
@@ -78,7 +90,7 @@ def _least(hashes: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True)
 class Checked:
-    """What is known of the columns of all rows.
+    """Findings about the columns of all rows.
 
     Parameters
     ----------
@@ -104,7 +116,7 @@ class Checked:
     some: Sample = field(repr=False)
 
     def encoder(self, names: Sequence[str]) -> TableEncoder:
-        """Return the encoder of these numeric columns, which knows their ends."""
+        """Return the encoder of these numeric columns, which knows their ranges."""
         found = TableEncoder.of_numbers(names)
         ends = zip(names, self.low.tolist(), self.high.tolist(), strict=True)
         found.encoders_ = [Number(name, "number", float("nan"), False, low, high, self.n) for name, low, high in ends]
@@ -113,7 +125,22 @@ class Checked:
 
 
 def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
-    """Return what the sample and the moments tell of the columns."""
+    """Return the findings about the columns from the sample and the moments.
+
+    Parameters
+    ----------
+    some : Sample
+        Sample of all blocks.
+    known : Moments
+        Moments and extremes of all rows.
+    columns : Columns
+        Feature and label columns.
+
+    Returns
+    -------
+    Checked
+        Warnings about the columns, row hashes and ranges.
+    """
     import pandas as pd
 
     from pucli.data.encode.columns import column_kinds
@@ -122,7 +149,7 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     frame = pd.DataFrame(some.X, columns=list(columns.features))
     kinds = column_kinds(frame)
     identifiers = [
-        f"column {one.name!r} looks like an identifier and is used all the same; if it is one, --drop {one.name}"
+        f"column {one.name!r} looks like an identifier but is used as a feature; to leave it out, add --drop {one.name}"
         for one in kinds
         if one.kind == "identifier"
     ]

@@ -2,8 +2,8 @@
 
 The model needs sums over the rows alone (`pucli.solvers.glpual.sums`), so the client holds a few small matrices and
 never the rows. Four passes: moments for the standardisation, a sample for the checks of the columns, sums for the fit,
-a histogram of the scores for the prior and the cut. A grid is chosen from with two more: held-out blocks are all sums
-less those of the fold.
+a histogram of the scores for the prior and the cut. The choice from a grid takes two more passes, where the
+sums of the training blocks are all sums minus those of the fold.
 """
 
 from __future__ import annotations
@@ -92,16 +92,16 @@ class BlockModel:
     estimator : BLSSVM
         Fitted.
     features : RowMap
-        From raw rows to the columns of the model.
+        Map from raw rows to the columns of the model.
     columns : Columns
     labels : dict of str to int
-        How often each label occurs.
+        Number of rows with each label.
     standardised : bool
     prior, cut : float
         Share of positives among the unlabeled rows by the best bin of the training scores, and the score above which
         that share of them lies.
     checked : Checked
-        Of the columns.
+        Findings about the columns.
     curve : ProbabilityCurve or None
         Probabilities by score.
     """
@@ -118,11 +118,11 @@ class BlockModel:
 
     @property
     def coef(self) -> Floats:
-        """Coefficients (r,) of the columns, the intercept less the cut of the estimator last."""
+        """Coefficients (r,) of the columns; the last is the intercept minus the threshold of the estimator."""
         return np.append(self.estimator.coef_, self.estimator.intercept_ - (self.estimator.cut or 0.0))
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
-        """Return the score of each row of X (n, m), its probability and the range of that."""
+        """Return for each row of X (n, m) the score, the probability and its range."""
         scores = self.features(X) @ self.coef
         return {"score": scores} | ({} if self.curve is None else self.curve.of(scores))
 
@@ -140,7 +140,7 @@ class BlockModel:
 
 
 def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
-    """Return what the files call unlabeled rows and positives."""
+    """Return the labels of unlabeled rows and of positives in the files."""
     others = [label for label in labels if label != columns.positive]
     rest = others[0] if len(others) == 1 and others[0] else f"not {columns.positive}"
     return [rest, columns.positive]
@@ -149,7 +149,23 @@ def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
 def saved(
     method: str, pipeline: Pipeline, columns: Columns, words: Sequence[str], data: str, checked: Checked
 ) -> SavedModel:
-    """Return a model of numeric columns as a model file holds it."""
+    """Return a model of numeric columns in the form in which it is saved.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    pipeline : Pipeline
+        The fitted estimator, after a standardisation if there is one.
+    columns : Columns
+        Feature and label columns.
+    words : sequence of str
+        Labels of the negative and of the positive class.
+    data : str
+        The training files as the user named them.
+    checked : Checked
+        Findings about the columns.
+    """
     names = list(columns.features)
     metadata = {
         "kind": "pu",
@@ -165,7 +181,25 @@ def saved(
 
 
 def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -> tuple[Moments, Columns, int]:
-    """Return the moments of all rows, the columns with the label of positives, and the number of labelled rows.
+    """Count the labels and return them with the moments of all rows.
+
+    Parameters
+    ----------
+    runner : Runner
+        Computes functions of blocks, here or on a cluster.
+    blocks : sequence of Block
+        All blocks.
+    columns : Columns
+        Feature and label columns; an empty `positive` stands for the greater of two numbers.
+
+    Returns
+    -------
+    known : Moments
+        Moments of all rows.
+    columns : Columns
+        The same columns, with the label of positives.
+    n_p : int
+        Number of labelled rows.
 
     Raises
     ------
@@ -333,7 +367,7 @@ def _choose(
 
 
 def _best_cut(scores: ScoreHistogram) -> float:
-    """Return the lower end of a bin with the greatest estimated F1 of the rows above it."""
+    """Return the lower end of the bin for which the estimated F1 of the rows above is greatest."""
     prior, _ = prior_and_cut(scores)
     recall, share = (np.cumsum(n[::-1]) / n.sum() for n in scores)
     place = int(np.argmax(2.0 * prior * recall / (share + prior)))

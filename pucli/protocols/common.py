@@ -107,8 +107,8 @@ def declared_method(
 ) -> dict[str, Any]:
     """Return name, version and declared parameters of the method of a column, as part of the key of a cell.
 
-    The version stands for what is not declared: it is raised when a default of the constructor changes. Of methods of
-    other packages, where nothing checks that, the key has the defaults too.
+    The version stands for what is not declared: it is raised when a default of the constructor changes. No test checks
+    this for methods of other packages, so their keys include the defaults.
 
     Parameters
     ----------
@@ -230,13 +230,38 @@ def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple
 
 
 def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datasets.yaml (target)") -> None:
-    """Raise UsageError if `y` of the data set `name` does not have a positive and a negative class."""
+    """Raise UsageError if `y` of the data set `name` does not have a positive and a negative class.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    y : array of shape (n,)
+        Labels, -1 or +1.
+    way_out : str, default="name them in datasets.yaml (target)"
+        What the user can do, for the message.
+    """
     if set(np.unique(y)) != {-1, 1}:
         raise UsageError(f"{name} has no positive and negative class; {way_out}.")
 
 
 def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
-    """Return training and other rows, standardised by the training rows or unchanged, according to `how`."""
+    """Return training and other rows, standardised by the training rows or unchanged.
+
+    Parameters
+    ----------
+    how : {"train", "none"}
+        "none" leaves the rows unchanged.
+    X_train : array of shape (n, m)
+        Training rows.
+    *others : arrays of shape (k, m)
+        Other rows, of any number.
+
+    Returns
+    -------
+    list of arrays
+        `X_train` and `others`, in this order.
+    """
     if how == "none":
         return [X_train, *others]
     from pucli.data.encode.standardise import Standardiser

@@ -15,7 +15,16 @@ Model = TypeVar("Model", bound=Strict)
 
 
 def read_options(model: type[Model], experiment: Experiment, changes: Mapping[str, Any] | None = None) -> Model:
-    """Return the options validated by `model`, with the `changes` of a profile.
+    """Return the options of an experiment, validated by `model`.
+
+    Parameters
+    ----------
+    model : type of pydantic model
+        Class of the options of the protocol.
+    experiment : Experiment
+        The declared experiment.
+    changes : mapping, optional
+        Options that a profile replaces.
 
     Raises
     ------

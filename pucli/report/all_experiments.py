@@ -120,9 +120,9 @@ def judged_rows(results: Path) -> list[Judged]:
 
 
 def one_for_each_figure(rows: Sequence[Judged]) -> list[Judged]:
-    """Return the rows; of those for one published figure, only one is primary.
+    """Return the rows with one primary row per published figure.
 
-    It is one that runs as much as was published, if there is one, of these that with most repeats, or the first.
+    Rows that run as much as was published come first, then those with more repeats, then the earlier ones.
     """
     standing: dict[tuple[str, ...], Judged] = {}
     for row in rows:

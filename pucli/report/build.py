@@ -104,7 +104,19 @@ def gather(
     datasets: Sequence[str] | None = None,
     results_dir: str | Path | None = None,
 ) -> Gathered:
-    """Return the known results of an experiment, from its store and cells.csv.gz; parameters as in `collect`."""
+    """Return the known results of an experiment, from its store and cells.csv.gz.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    profile : str, optional
+        Name of a profile; by default the largest one with results.
+    methods, datasets : sequence of str, optional
+        Selection of cells, see `pucli.runner.plan`.
+    results_dir : path, optional
+        Folder of all experiments, by default results.
+    """
     folder = results_folder(experiment, results_dir)
     stored = read_rows(folder)
     known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
@@ -166,8 +178,12 @@ def build_report(
 
     Parameters
     ----------
-    experiment, scope, cells
-        The plan.
+    experiment : Experiment
+        The declared experiment.
+    scope : Scope
+        The data sets, settings and columns of the report.
+    cells : sequence of Cell
+        The planned cells of the scope.
     stored : mapping
         Map from key to stored row, see `pucli.runner.read_rows`. Cells without a row count as missing.
     folder : Path
@@ -217,7 +233,23 @@ def assemble(
     *,
     samples: Samples | None = None,
 ) -> Report:
-    """Return the report without writing anything."""
+    """Return the report without writing anything.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    scope : Scope
+        The data sets, settings and columns of the report.
+    cells : sequence of Cell
+        The planned cells of the scope.
+    stored : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    folder : Path
+        Results folder of the experiment.
+    samples : Samples, optional
+        The same rows, indexed; by default made here.
+    """
     samples = samples or Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
     rows = table_rows(samples)
     keys = {cell.key: cell for cell in cells}
@@ -304,7 +336,7 @@ def _draw(
 
 
 def _as_published(rows: Sequence[TableRow], experiment: Experiment) -> list[TableRow]:
-    """Return the rows of the metrics that were published, without other metrics held against the same figures."""
+    """Return the rows of the metrics that were published, without other metrics compared with the same figures."""
     published = figures_of_metrics(experiment)
     return [row for row in rows if row.metric in published]
 

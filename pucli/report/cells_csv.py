@@ -40,7 +40,15 @@ SEPARATOR = "; "
 def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[str, Any]] = ()) -> str:
     """Return the text of cells.csv.gz, with all digits. Settings and parameters are JSON; repeats count from 0.
 
-    `ways` are the entries `made_with` of the provenance that is written beside it.
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The planned cells, one per line.
+    stored : mapping from str to StoredRow
+        Stored rows by the key of their cell; a cell without a row is marked as missing.
+    ways : sequence of mapping, default=()
+        The entries `made_with` of the provenance written beside the file. With more than one, a column has the number
+        of the entry, from 1.
     """
     metrics = _names(stored, "metrics")
     seconds = _names(stored, "seconds")

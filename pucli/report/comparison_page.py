@@ -28,7 +28,17 @@ def lines_of(scores: Scores) -> list[tuple[str, list[tuple[float, float]]]]:
 
 
 def text_of(mean: float, sd: float, sign: str = "±") -> str:
-    """Return a mean and a standard deviation, a dash where there is none."""
+    """Return a mean and a standard deviation as text, or a dash if the mean is NaN.
+
+    Parameters
+    ----------
+    mean : float
+        NaN if there is none.
+    sd : float
+        NaN if there is none; then the text is the mean alone.
+    sign : str, default="±"
+        The sign between them.
+    """
     if math.isnan(mean):
         return "–"
     return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} {sign} {sd:.2f}"
@@ -67,7 +77,17 @@ def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -
 
 
 def comparison_latex(scores: Scores, judgement: Judgement, made: Sequence[str]) -> str:
-    r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold."""
+    r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold.
+
+    Parameters
+    ----------
+    scores : Scores
+        The scores of each method, data set and repeat.
+    judgement : Judgement
+        The tests between the methods and the verdict in words.
+    made : sequence of str
+        How the scores were made; these sentences end the caption.
+    """
     better = get_metric(scores.metric).better
     rows = []
     for name, cells in lines_of(scores):

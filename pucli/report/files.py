@@ -44,6 +44,15 @@ def output_folder(folder: Path, profile: str, done: int) -> Path:
 
     It is `folder`, unless that has a report of more cells (from a larger profile or more data sets); then it is a
     subfolder named after the profile.
+
+    Parameters
+    ----------
+    folder : Path
+        Results folder of the experiment.
+    profile : str
+        Name of the profile of the report.
+    done : int
+        Number of finished cells in the report.
     """
     try:
         there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))

@@ -40,7 +40,17 @@ MakeExtras: TypeAlias = Callable[[Experiment, Sequence[Cell], StoredRows], list[
 
 
 def no_extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return no extras, for a protocol that has only the table."""
+    """Return no extras, for a protocol that has only the table.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Unused.
+    cells : sequence of Cell
+        Unused.
+    rows : mapping from str to StoredRow
+        Unused.
+    """
     return []
 
 

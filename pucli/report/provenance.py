@@ -29,8 +29,21 @@ def made_with(
 ) -> dict[str, Any]:
     """Return the content of provenance.json, which has no paths and no names of machines.
 
-    `before` is the provenance beside cells.csv.gz, if rows come from there. Where that file does not tell the way in
-    which a row was made, all its ways are kept.
+    Parameters
+    ----------
+    report : Report
+        The report beside which the file is written.
+    experiment : Experiment
+        The declared experiment.
+    scope : Scope
+        The data sets, settings and columns of the report.
+    cells : sequence of Cell
+        The planned cells of the scope.
+    stored : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    before : mapping, optional
+        The provenance beside cells.csv.gz, if rows come from there. If that file does not say how a row was made, all
+        its entries `made_with` are kept.
     """
     before = before or {}
     rows = [stored[cell.key] for cell in cells if cell.key in stored]

@@ -46,7 +46,7 @@ def results_page(results: Path, **given: Any) -> str:
 
 
 class Figures:
-    """What the template asks of the folder of all experiments.
+    """Figures that the template takes from the folder of all experiments.
 
     Parameters
     ----------
@@ -95,7 +95,17 @@ class Figures:
         return statistics.fmean(float(row[f"{of}_mean"]) for row in printed)
 
     def rows(self, name: str, metric: str, column: str = "") -> list[Row]:
-        """Return the rows of table.csv with a metric, of one column or of all."""
+        """Return the rows of table.csv that have the given metric.
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        metric : str
+            Name of a metric.
+        column : str, default=""
+            Column of the experiment, e.g. "glpual/rkhs"; "" for all.
+        """
         found = []
         for row in self.lines(f"{name}/table.csv"):
             row["column"] = "/".join(filter(None, (row["method"], row["variant"])))
@@ -104,17 +114,47 @@ class Figures:
         return found
 
     def verdicts(self, name: str, column: str = "", metric: str = "f1") -> str:
-        """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse"."""
+        """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse".
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        column : str, default=""
+            Column of the experiment; "" for all.
+        metric : str, default="f1"
+            Name of a metric.
+        """
         counts = Counter(row["verdict"].partition(":")[0] for row in self.rows(name, metric, column))
         return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
     def ahead(self, name: str, a: str, b: str) -> str:
-        """Return in how many rows column `a` has the larger mean than `b`, e.g. "22 of 32 rows"."""
+        """Return in how many rows column `a` has the larger mean than `b`, e.g. "22 of 32 rows".
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        a, b : str
+            Columns of the experiment, in the order of its comparisons.csv.
+        """
         rows = [row for row in self.lines(f"{name}/comparisons.csv") if (row["a"], row["b"]) == (a, b)]
         return f"{sum(float(row['mean_difference']) > 0 for row in rows)} of {len(rows)} rows"
 
     def not_ahead(self, name: str, metric: str, a: str, b: str, setting: str) -> list[str]:
-        """Return the data sets on which the mean of column `a`, to two digits, is not above that of `b`."""
+        """Return the data sets on which the mean of column `a`, to two digits, is not above that of `b`.
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        metric : str
+            Name of a metric.
+        a, b : str
+            Columns of the experiment.
+        setting : str
+            The setting as written in table.csv.
+        """
         means: dict[str, dict[str, float]] = {}
         for row in self.rows(name, metric):
             if row["setting"] == setting:
@@ -122,7 +162,17 @@ class Figures:
         return [dataset for dataset, of in means.items() if of[a] <= of[b]]
 
     def bench(self, name: str, column: str, **where: Any) -> float:
-        """Return a figure of a benchmark, in the one row that has the values `where`."""
+        """Return a value from the results of a benchmark.
+
+        Parameters
+        ----------
+        name : str
+            Name of the benchmark.
+        column : str
+            Key of the value.
+        **where
+            Keys and values that exactly one row has.
+        """
         path = self.results / "bench" / f"{name}.json.gz"
         rows = json.loads(gzip.decompress(path.read_bytes()))["rows"]
         (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
@@ -135,7 +185,17 @@ class Figures:
         return [value for value in values if value is not None]
 
     def total(self, file: str, column: str, **where: str) -> float:
-        """Return the sum of a column of a CSV file over the lines with the values `where`."""
+        """Return the sum of a column of a CSV file over the lines with the values `where`.
+
+        Parameters
+        ----------
+        file : str
+            Path of the CSV file below the results folder.
+        column : str
+            Name of the column that is summed.
+        **where
+            Columns and the values that a line must have to count.
+        """
         lines = [line for line in self.lines(file) if all(line[key] == value for key, value in where.items())]
         return sum(float(line[column]) for line in lines)
 

@@ -1,4 +1,4 @@
-"""What of an experiment is done, what failed and why, and what is left, without running anything."""
+"""Status of an experiment: finished, failed and remaining cells, without running any."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Status:
-    """Where an experiment stands.
+    """Status of an experiment.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def status(
     datasets: Sequence[str] | None = None,
     results_dir: str | Path | None = None,
 ) -> Status:
-    """Return what is done, what failed and why, and what is left.
+    """Return the numbers of finished and remaining cells, and the failures with their reasons.
 
     Parameters
     ----------

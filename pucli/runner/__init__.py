@@ -1,4 +1,4 @@
-"""Running of declared experiments: planning of cells, processes, storing of results.
+"""Declared experiments: plan their cells, run them in processes, store the results.
 
 experiment = load_experiment("table-3.1")
 run(experiment, profile="quick", n_jobs=2)

@@ -87,7 +87,17 @@ class TimeLeft:
         self._groups = Counter(group for group, _ in self._kinds.values())
 
     def finish(self, cell: Cell, seconds: float, n_fits: int) -> None:
-        """Record a finished cell."""
+        """Record a finished cell.
+
+        Parameters
+        ----------
+        cell : Cell
+            The finished cell, one of the plan.
+        seconds : float
+            Time that it took.
+        n_fits : int
+            Number of fits that it made.
+        """
         group, like = self._kinds[cell.key]
         self._pace.learn(like, seconds, n_fits)
         # only positive counts: a kind or group without cells is removed

@@ -79,7 +79,9 @@ def dry_run(
     ----------
     experiment : Experiment
         The declared experiment.
-    profile, methods, datasets
+    profile : str
+        Name of a profile.
+    methods, datasets : sequence of str, optional
         Selection of cells, see `pucli.runner.plan`.
     n_jobs : int, default=1
         Worker processes.

@@ -116,7 +116,7 @@ class TuningOverride(Strict):
     score_error: float = Field(
         default=0.0,
         ge=0,
-        description="root mean square up to which the fits of the tuning may leave scores off those of the minimum",
+        description="largest root mean square error of the scores of tuning fits, against those of the minimum",
     )
 
 

@@ -31,10 +31,13 @@ def load_experiment(
 
     Parameters
     ----------
-    name_or_path : a name of `experiment_names`, or the path of a file.
-    check_methods : whether to check data sets against the catalogue, and parameters and grids against the constructors,
-        which imports the estimators.
-    datasets : a further catalogue for the experiment, in addition to a ``datasets.yaml`` beside its file.
+    name_or_path : str or Path
+        A name of `experiment_names`, or the path of a file.
+    check_methods : bool
+        Whether to check data sets against the catalogue, and parameters and grids against the constructors, which
+        imports the estimators.
+    datasets : path, optional
+        A further catalogue for the experiment, in addition to a ``datasets.yaml`` beside its file.
 
     Raises
     ------

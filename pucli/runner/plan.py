@@ -52,7 +52,19 @@ def describe(cell: Cell) -> str:
 def planned_scope(
     experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
 ) -> Scope:
-    """Return the scope of `experiment` under `profile`, restricted to `methods` and `datasets`."""
+    """Return the scope of `experiment` under `profile`, restricted to `methods` and `datasets`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    profile : str
+        Name of a profile.
+    methods : sequence of str or None
+        Columns or names of methods; None or empty for all of the profile.
+    datasets : sequence of str or None
+        Names of data sets; None or empty for all of the profile.
+    """
     return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
 
 

@@ -62,7 +62,24 @@ class Scope:
 def scope(
     experiment: Experiment, profile: str, methods: list[str] | None = None, datasets: list[str] | None = None
 ) -> Scope:
-    """Return the scope of `experiment` under `profile`, restricted to `methods` (columns or names) and `datasets`."""
+    """Return the scope of `experiment` under `profile`, restricted to `methods` (columns or names) and `datasets`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    profile : str
+        Name of a profile.
+    methods : list of str or None, default=None
+        Columns or names of methods; None for those of the profile.
+    datasets : list of str or None, default=None
+        Names of data sets; None for those of the profile.
+
+    Returns
+    -------
+    Scope
+        What runs, with the reductions by the profile as texts.
+    """
     chosen = get_profile(experiment, profile)
     split = experiment.split
     everything = experiment.dataset_names + _generated(experiment)
@@ -112,6 +129,17 @@ def tuning_settings(
     """Return the tuning settings of one method under a profile, as plain JSON values.
 
     If a refinement follows, `stay_on_grid` has the values of `grid` that the entry of the method or the profile keeps.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    entry : MethodEntry
+        The declaration of the column. Its settings replace those of the experiment.
+    profile : Profile
+        Its reductions replace the settings of both.
+    grid : mapping from str to list
+        Values of each tuned parameter.
     """
     own = entry.tuning
     tuning = experiment.tuning

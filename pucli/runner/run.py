@@ -124,7 +124,9 @@ def run(  # noqa: PLR0913
     ----------
     experiment : Experiment
         The declared experiment.
-    profile, methods, datasets
+    profile : str
+        Name of a profile.
+    methods, datasets : sequence of str, optional
         Selection of cells, see `plan`.
     n_jobs : int, default=1
         Number of worker processes, each with one BLAS thread; -1 for the number of processors. The results are

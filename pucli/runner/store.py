@@ -169,7 +169,19 @@ class Store:
             return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
 
     def save(self, cell: Cell, result: CellResult, trials: bytes, provenance: int) -> None:
-        """Write a finished cell in one transaction; a failed cell with the same key is replaced."""
+        """Write a finished cell in one transaction; a failed cell with the same key is replaced.
+
+        Parameters
+        ----------
+        cell : Cell
+            The finished cell.
+        result : CellResult
+            Its result, done or failed.
+        trials : bytes
+            The compressed trials of its tuning.
+        provenance : int
+            Number of the stored provenance of the run.
+        """
         values = {
             "key": cell.key,
             "dataset": cell.dataset,

@@ -54,7 +54,7 @@ def test_a_method_is_a_package_that_works(pucli, tmp_path, installed):
     done = pucli("reproduce", "mine/mine.yaml", "--profile", "smoke", "--json")
     assert done.document["report"]["cells"] == {"total": 2, "done": 2, "failed": 0, "missing": 0}
     again = pucli("new", "method", "nearest-mean", "--out", "elsewhere")
-    assert again.code == 2 and "there is a method 'nearest-mean' already" in again.err
+    assert again.code == 2 and "a method named 'nearest-mean' already exists" in again.err
 
 
 def test_a_data_set_from_a_table_of_the_user(pucli, tmp_path, customers, monkeypatch):
@@ -86,16 +86,16 @@ def test_an_experiment_runs(pucli, tmp_path):
     ("words", "message"),
     [
         (("methods", "x"), "did you mean 'method'"),
-        (("method", "glpual"), "there is a method 'glpual' already"),
-        (("method", "My Method"), "small letters"),
-        (("dataset", "wine"), "there is a data set 'wine' already"),
-        (("experiment", "table-3.3"), "small letters"),
+        (("method", "glpual"), "a method named 'glpual' already exists"),
+        (("method", "My Method"), "lower-case letters"),
+        (("dataset", "wine"), "a data set named 'wine' already exists"),
+        (("experiment", "table-3.3"), "lower-case letters"),
         (("dataset", "x", "--data", "nothing.csv", "--label", "a", "--positive", "b"), "nothing.csv: no such file"),
         (("dataset", "x", "--data", "nothing.csv"), "belong together"),
         (("method", "x", "--data", "nothing.csv"), "--data is an option of `pucli new dataset`"),
-        (("experiment", "x", "--method", "pae"), "no method for positives"),
+        (("experiment", "x", "--method", "pae"), "is not a PU method"),
         (("experiment", "x", "--dataset", "wyne"), "'wine'"),
-        (("experiment", "there"), "is there already, and nothing is replaced"),
+        (("experiment", "there"), "already exists and is not replaced"),
     ],
 )
 def test_a_refused_command_writes_nothing(pucli, tmp_path, words, message):

@@ -5,6 +5,8 @@ import sys
 import pytest
 import yaml
 
+from pucli.cli.text.report import FLAGS, flag_text
+from pucli.runner.cells import ONE_CLASS
 from tests.helpers import ROOT
 
 MODULE = """
@@ -117,3 +119,12 @@ def test_committed_tables_tell_what_is_done(pucli, name):
     done = pucli("status", name, "--results", ROOT / "results")
     assert done.code == 0, done.err
     assert f"{name}, profile full: " in done.out
+
+
+def test_flags_are_described_by_what_happened_and_what_to_do():
+    """Each flag of the runner and the protocols has a description, in the singular for one cell."""
+    assert flag_text({"edge of the grid": 12}) == "12 choices hit a grid limit (widen the grid)"
+    assert flag_text({"not converged": 1, "one class predicted": 2}) == (
+        "1 cell did not converge, 2 cells predict one class only"
+    )
+    assert {"edge of the grid", "not converged", ONE_CLASS} == set(FLAGS)

@@ -59,7 +59,7 @@ def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
     words = ("--method", "gllc", "--data", customers.pu, *LABELLED, "--param", "sigma=1", "--param", "lam=1")
     trained = pucli("train", *words, "--tune", "--model", "m.model")
     cut = load_model("m.model").estimator.cut
-    assert f"the cut is {cut:.3g}, where F1 is estimated as" in trained.err and "greatest PU-AUC" in trained.err
+    assert f"the threshold is {cut:.3g}, where F1 is estimated as" in trained.err and "highest PU-AUC" in trained.err
     chosen = pucli("tune", *words, "--json").document["chosen"]
     assert chosen["cut"] == cut != 0.0
     pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--model", "zero.model")

@@ -122,7 +122,7 @@ def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
         numeric_columns(text, "bought", (), ())
     frame.assign(a=np.where(frame["a"] > 2, np.nan, frame["a"])).to_parquet(tmp_path / "gap.parquet")
     (gap,) = find_blocks(str(tmp_path / "gap.parquet"))
-    with pytest.raises(UsageError, match="column 'a' has cells that are empty"):
+    with pytest.raises(UsageError, match="column 'a' has empty or infinite cells"):
         read_rows(gap, Columns(("a", "b"), "bought", "1"))
     with pytest.raises(UsageError, match="no file matches"):
         find_blocks(str(tmp_path / "none*.parquet"))

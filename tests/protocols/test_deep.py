@@ -91,7 +91,7 @@ def test_intermediate_looks_equal_those_of_shorter_runs():
 
 
 def test_looks_need_a_likelihood():
-    with pytest.raises(UsageError, match=r"options\.looks: looks take the likelihood"):
+    with pytest.raises(UsageError, match=r"options\.looks measures the likelihood"):
         plan(experiment(options={"looks": [1], "likelihood": False}))
 
 

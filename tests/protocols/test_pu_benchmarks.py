@@ -81,7 +81,7 @@ def test_repeats_of_puicl_follow_each_other_and_sets_have_their_own_draws(tmp_pa
 
 def test_a_data_set_without_a_place_is_named(tmp_path) -> None:
     experiment = declared(tmp_path, options={"sampling": "puicl", "sets": ["wdbc"]})
-    with pytest.raises(UsageError, match="no breast-cancer"):
+    with pytest.raises(UsageError, match="lacks breast-cancer"):
         plan(experiment)
 
 

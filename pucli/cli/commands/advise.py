@@ -128,7 +128,7 @@ def command(
 
 
 def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:
-    """Return how two quick classifiers rank rows that they were not trained on; empty if there are too few rows."""
+    """Return the ranking of held-out rows by two quick classifiers; empty if there are too few rows."""
     from sklearn.ensemble import ExtraTreesClassifier
 
     from pucli.models.fitting import estimator_of
@@ -154,8 +154,8 @@ def _warn_of_chance(out: Output, ranked: dict[str, HeldOut]) -> None:
     if ranked and all(checked.pu_auc <= limits[0] for checked in ranked.values()):
         areas = " and ".join(f"{checked.pu_auc:.2f} ({name})" for name, checked in ranked.items())
         out.warn(
-            "there may be nothing to learn from these columns: labelled rows that two quick classifiers were not "
-            f"trained on hardly rank above unlabeled ones (PU-AUC {areas}; up to {limits[0]:.2f} may be chance)."
+            "there may be nothing to learn from these columns: two quick classifiers hardly rank held-out labelled "
+            f"rows above unlabeled ones (PU-AUC {areas}; up to {limits[0]:.2f} may be chance)."
         )
 
 

@@ -50,15 +50,17 @@ def command(  # noqa: C901, PLR0913, PLR0915
         ),
     ] = "scar",
     model: Annotated[
-        Path | None, typer.Option("--model", help="File to keep the model in, e.g. bought.model.", show_default=False)
+        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="HTML page about the model to write.", show_default=False)
+        Path | None, typer.Option("--report", help="Write a web page about the model to this file.", show_default=False)
     ] = None,
     scored: Annotated[
         Path | None,
         typer.Option(
-            "--scored", help="CSV or Parquet file of all rows, the likeliest positives first.", show_default=False
+            "--scored",
+            help="Write all rows to this .csv or .parquet file, the likeliest positives first.",
+            show_default=False,
         ),
     ] = None,
     boosting: Annotated[
@@ -98,7 +100,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     opt.choice("labelling", labelling, LABELLINGS)
     opt.output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
     if safe and scored is None:
-        raise UsageError("--spreadsheet-safe is for the file of --scored; give both.")
+        raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
     if scored is not None:
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
@@ -141,7 +143,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
     if model is None:
-        out.remark("The model was not kept; add --model FILE to keep it and to apply it with `pucli predict`.")
+        out.remark("The model was not saved; add --model FILE to save it for `pucli predict`.")
 
 
 def _check_top(top: int | None, rows: TrainingRows) -> None:
@@ -189,7 +191,7 @@ def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, mod
 
 
 def _doubted(fitted: Fitted, test: RandomLabelling) -> Fitted:
-    """Return the model with what speaks against it."""
+    """Return the model with the doubts about it."""
     unlikely = test.doubt if fitted.estimator.labelling == "scar" else ""
     return replace(fitted, doubt=fitted.rows.repeated or unlikely)
 
@@ -205,10 +207,10 @@ def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) 
         name, estimator = fitted.pipeline.steps[-1]
         moved = estimator.with_cut("precision", wanted)
     except UsageError as error:
-        kept = "With --model FILE the model would be kept, and `pucli predict` could move its threshold."
+        kept = "Add --model FILE to save the model; `pucli predict` can then move its threshold."
         if model is not None:
             _doubted(fitted, labelling_of(fitted.estimator, rows.X, rows.labelled, seed)).save(model)
-            kept = f"The model is kept in {model}, with the threshold for F1; `pucli predict` can move it."
+            kept = f"The model is saved in {model}, with the threshold for F1; `pucli predict` can move it."
         raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
     moved._measure(rows.X, rows.labelled)
     return replace(fitted, pipeline=Pipeline([*fitted.pipeline.steps[:-1], (name, moved)]))
@@ -233,13 +235,14 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.text()
     scar = document["labelling"] == "scar"
     rests = dict.fromkeys(
-        document["estimates"], "if also the top is pure" if scar else "if clear ones were labelled first"
+        document["estimates"],
+        "if nearly all top rows are positive" if scar else "if clear positives were labelled first",
     )
     rests["share"] = ""
     if scar:
         rests["recall"] = "if labelled at random"
     unknown = "no: labelled rows are repeated" if document["repeated"] else "not determined"
-    unknown = "no: a column gives the label away" if document["leaks"] else unknown
+    unknown = "no: a column leaks the label" if document["leaks"] else unknown
     estimates = [
         [name, *(_share(found[end]) for end in ("value", "low", "high")), rests[name] if found["known"] else unknown]
         for name, found in document["estimates"].items()
@@ -247,17 +250,18 @@ def _print(out: Output, title: str, document: dict[str, Any]) -> None:
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
     out.remark(
         "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
-        "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
-        "mixed, or the classes overlap, they are too high; where most rows are positive, the prior is too low. The "
-        "rows show none of this. "
+        "AUC also require that nearly all rows with the highest scores are positive. If even these are mixed, or the "
+        "classes overlap, they are too high; if most rows are positive, the prior is too low. The data cannot reveal "
+        "this. "
         + (
-            f"With {document['labelled']} labelled rows, the prior may just as well be too low. "
+            f"With {document['labelled']} labelled rows, the prior may also be too low. "
             if document["few_labelled"]
             else ""
         )
         + "The prior is the share of "
         f"positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is "
-        "that of training rows above the cut, by models trained without them; among new rows it may be slightly larger."
+        "that of training rows above the threshold, by models trained without them; it may be slightly larger for new "
+        "rows."
         if scar
         else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
         "AUC were mostly too high even then (benchmark `labelling`)."
@@ -276,18 +280,18 @@ def _share(value: float) -> str:
 
 
 def _few_kinds(document: dict[str, Any]) -> list[str]:
-    """Return a note if nearly all rows are like another: a threshold takes all rows that are alike, or none."""
+    """Return a note if most rows are duplicates, since a threshold takes all equal rows or none."""
     kinds = document["rows"] - document.get("duplicate_rows", 0)
     if kinds > FEW_KINDS * document["rows"]:
         return []
     return [
-        f"only {kinds} of the {document['rows']} rows differ; a threshold takes all rows that are alike or none, so "
-        "that counts and shares of predicted positives can be far from what was asked for"
+        f"only {kinds} of the {document['rows']} rows are distinct; a threshold takes all equal rows or none, so "
+        "counts and shares of predicted positives can be far from those requested"
     ]
 
 
 def _labelling(test: dict[str, Any], labelling: str) -> str:
-    """Return the verdict on random labelling, with the feature that speaks most against it."""
+    """Return the verdict on random labelling, with the feature that contradicts it most."""
     verdict = str(test["verdict"])
     if test["random"] or labelling != "scar" or "p =" not in verdict:
         return verdict
@@ -295,10 +299,10 @@ def _labelling(test: dict[str, Any], labelling: str) -> str:
 
 
 def _called_positive(document: dict[str, Any]) -> str:
-    """Return how many of the unlabeled rows are called positive, in words."""
+    """Describe how many of the unlabeled rows are predicted positive."""
     counted = f"{document['called_positive']} of {document['unlabeled']} unlabeled"
     if not document["estimates"]["precision"]["known"]:
-        return f"{counted}; how many of them are positive is not determined"
+        return f"{counted}; the number of true positives among them is unknown"
     if document["scenario"] == "case-control":
         return counted
     return f"{counted}, which are positive less often than the precision says: it counts the labelled rows, too"

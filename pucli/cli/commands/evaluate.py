@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pucli.data.rows.scored_rows import ScoredRows
     from pucli.models.saved import SavedModel
 
-TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision")  # what true labels of two classes allow
+TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision")  # metrics that need true labels of two classes
 
-PU_INPUTS = ("counts", "denominator")  # what labelled positives and unlabeled rows allow
+PU_INPUTS = ("counts", "denominator")  # metrics that need labelled positives and unlabeled rows
 
 EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes

@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """List data sets, methods, experiments, metrics or protocols.
 
-    Those that installed packages add are among them.
+    The lists include those of installed packages.
     """
     listings = {
         "datasets": _datasets,
@@ -56,7 +56,7 @@ def command(
         )
 
 
-# columns of the methods that a screen has no room for
+# columns of the methods that are left out on a screen
 ONLY_JSON = ("kind",)
 # The labels from which each kind of method learns.
 LABELS = {

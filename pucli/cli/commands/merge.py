@@ -1,4 +1,4 @@
-"""``pucli merge``: put together the cells of other machines and build the table."""
+"""``pucli merge``: combine results from several machines and build the table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command(
     allow_changes: opt.AllowChanges = False,
     results: opt.Results = Path("results"),
 ) -> int:
-    """Put together the cells of several machines.
+    """Combine results from several machines.
 
     The finished cells of other results folders are imported and the table is built. Nothing is run, and cells that are
     here already are kept. Exit code 1 means that some cell failed.

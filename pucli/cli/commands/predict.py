@@ -102,9 +102,7 @@ def command(  # noqa: PLR0913
     if cut.share is not None and not any(is_stream(path) for path in data):
         saved = cut_at_share(saved, data, cut.share, how)
     elif cut.share is not None:
-        out.warn(
-            "stdin is read only once: --share cuts where this share of the training rows is above, not of these rows."
-        )
+        out.warn("stdin is read only once, so --share sets the threshold by the training rows, not by these rows.")
     out.document({"model": model, "data": data[0] if len(data) == 1 else data, "file": destination})
     if saved.metadata.get("kind") == "density":
         if ids or top is not None:
@@ -201,7 +199,7 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str, way_o
     if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:
         amount = "nothing" if found < total / 2 else "everything"
         out.warn(
-            f"nearly {amount} is predicted positive: {found} of {total} rows; the score still ranks the rows, or "
+            f"nearly {amount} is predicted positive: {found} of {total} rows; use the score to rank the rows, or "
             f"{way_out}."
         )
 

@@ -109,7 +109,7 @@ def command(
 def _print(
     out: Output, title: str, report: PriorReport, confidence: float, replicates: int, truth: float | None
 ) -> None:
-    """Print the estimates, and what to do with them."""
+    """Print the estimates and advice on their use."""
     from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
 
     out.text(f"share of positives among the unlabeled rows of {title}")
@@ -120,9 +120,9 @@ def _print(
     first = report.estimates[0]
     differ = report.disagreement > LARGEST_DISAGREEMENT
     out.remark(
-        "The estimates hold only if the labelled rows are a random sample of the positives, and some kind of row is "
-        "surely positive; where every kind is mixed, they are too high, and where most rows are positive, too low. The "
-        "rows show none of this."
+        "The estimates hold only if the labelled rows are a random sample of the positives, and rows of some kind are "
+        "nearly all positive. If every kind is mixed, they are too high; if most rows are positive, too low. The data "
+        "cannot reveal this."
     )
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
@@ -135,8 +135,8 @@ def _print(
     way_out = "Label more positives, give the share if it is known, or use a method that needs no prior."
     if first.narrow:
         out.warn(
-            f"the estimators differ by {number(report.disagreement, 2)}: one of them is wrong here, and nothing "
-            f"shows which. {way_out}"
+            f"the estimators differ by {number(report.disagreement, 2)}: at least one of them is wrong, and the "
+            f"data cannot reveal which. {way_out}"
         )
         return
     reason = f"the interval of {first.method} is wide"

@@ -12,6 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, duration
+from pucli.cli.text.report import flag_text
 
 if TYPE_CHECKING:
     from pucli.report import Status
@@ -98,4 +99,4 @@ def _print(out: Output, found: Status) -> None:
             out.text(f"  and {len(failure.cells) - NAMED} more (--json has all)")
     if found.flags:
         out.text()
-        out.text("of those done: " + ", ".join(f"{count} {flag}" for flag, count in found.flags.items()))
+        out.text(f"flagged: {flag_text(found.flags)}")

@@ -196,7 +196,7 @@ def _report(
         [
             *((key, number(value) if key in ("prior", "cut") else value) for key, value in chosen.items()),
             (result.rule, f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})"),
-            ("F1 at the cut", f"{number(result.f1, 3)} by estimate" if result.rule == "pu-auc" else None),
+            ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
             ("tried", f"{len(result.trials)} points, {result.n_fits} fits, {result.seconds:.2f} s"),
@@ -207,7 +207,7 @@ def _report(
 
 
 def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:
-    """Warn if the best point calls nearly every row positive, or labelled rows no more than unlabeled ones."""
+    """Warn if the best point predicts nearly every row positive, or labelled rows no more often than unlabeled ones."""
     from pucli.solvers.ensemble.ranking import CHANCE, chance_limit
 
     called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labelled"] / best["n_labelled"]
@@ -222,6 +222,6 @@ def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result:
         )
     elif recall - called <= CHANCE * math.sqrt(called * (1.0 - called) / n):
         out.warn(
-            f"the choice may be useless: of rows held out, it predicts {100 * recall:.0f} % of the labelled and "
+            f"the choice may be useless: of held-out rows, it predicts {100 * recall:.0f} % of the labelled and "
             f"{100 * called:.0f} % of the unlabeled ones positive, which may be chance."
         )

@@ -1,4 +1,4 @@
-"""``pucli new``: the files that a method, a data set or an experiment of one's own starts from."""
+"""``pucli new``: the initial files of a new method, data set or experiment."""
 
 from pucli.cli.new.files import Made, new_dataset, new_experiment, new_method
 

@@ -45,7 +45,7 @@ class Made:
 
 
 def new_method(name: str, parent: str | Path = ".") -> Made:
-    """Write an installable package with a method that works, to be replaced by one's own.
+    """Write an installable package with a working method, as a start for the user.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def new_dataset(
 def new_experiment(
     name: str, parent: str | Path = ".", *, methods: Sequence[str] = (), datasets: Sequence[str] = ()
 ) -> Made:
-    """Write an experiment that runs, to be replaced by one's own.
+    """Write an experiment that runs, as a start for the user.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def new_experiment(
     entries = [get_method(method) for method in methods or ("gllc", "svc-naive")]
     for entry in entries:
         if entry.kind != "pu":
-            raise UsageError(f"{entry.name} is no method for positives and unlabeled rows, which this table is of.")
+            raise UsageError(f"{entry.name} is not a PU method; `pucli list methods` shows the kinds.")
     keys = [dataset_key(dataset) for dataset in datasets or ("breast-cancer",)]
     values = {"name": name, "methods": [entry.name for entry in entries], "datasets": keys}
     files = _write(
@@ -205,15 +205,15 @@ def new_experiment(
 
 
 def _folder(name: str, parent: str | Path, kind: str, taken: Any) -> Path:
-    """Return the folder to write, after all that can be wrong with it."""
+    """Return the folder to write; raise UsageError if the name or the folder is not possible."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r}: take small letters, digits and hyphens, with a letter first, e.g. my-{kind[:4]}.")
+        raise UsageError(f"{name!r}: use lower-case letters, digits and hyphens, a letter first, e.g. my-{kind[:4]}.")
     if name in taken:
-        raise UsageError(f"there is a {kind} {name!r} already; take another name.")
+        raise UsageError(f"a {kind} named {name!r} already exists; choose another name.")
     check_folder(Path(parent), "--out")
     folder = Path(parent) / name
     if folder.exists():
-        raise UsageError(f"{folder} is there already, and nothing is replaced; take another name or another --out.")
+        raise UsageError(f"{folder} already exists and is not replaced; choose another name or another --out.")
     return folder
 
 
@@ -238,7 +238,7 @@ def _write(folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) ->
 
 
 def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what loading the data set gives; the catalogue is tried in a folder that goes away."""
+    """Load the data set with the catalogue in a temporary folder, and return its counts."""
     from pucli.data import load_dataset
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -261,7 +261,7 @@ def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _value(text: str) -> str:
-    """Return a class as YAML has it: a whole number, or text in quotes."""
+    """Return a class in YAML: a whole number, or text in quotes."""
     return text if re.fullmatch(r"-?\d+", text) else _quoted(text)
 
 
@@ -270,7 +270,7 @@ def _quoted(text: str) -> str:
 
 
 def _column(name: str) -> str:
-    """Return the name of a column as YAML has it, in quotes unless it is a word that stands for nothing else."""
+    """Return the name of a column in YAML, in quotes unless YAML reads it as text anyway."""
     plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in (
         "true",
         "false",

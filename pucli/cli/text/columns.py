@@ -1,4 +1,4 @@
-"""How the columns of a file were interpreted, as printed by every command that reads one."""
+"""Description of the columns of a file, as printed by every command that reads one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,23 @@ if TYPE_CHECKING:
 
 
 def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: bool = False) -> TrainingRows:
-    """Return the training rows; for a file, print how its columns were interpreted and warn of suspicious ones.
+    """Return the training rows; for a file, print how its columns were interpreted and warn about suspicious ones.
 
-    Rows that are sparse and wide are refused unless `sparse`.
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    kind : str
+        Kind of the method, such as "pu".
+    source : RowSource
+        The data set or the files, and the options for reading.
+    sparse : bool, default=False
+        Whether the command takes sparse rows.
+
+    Raises
+    ------
+    UsageError
+        The rows are sparse and wide, and `sparse` is false.
     """
     from pucli.data.rows.training_rows import training_rows
 
@@ -39,7 +53,21 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
 
 
 def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:
-    """Print which class was taken for the labelled positives; warn where two numbers are not 0 and 1, or -1 and 1."""
+    """Print which class was taken for the labelled positives; warn about two numbers other than 0 and 1, or -1 and 1.
+
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    marked : str
+        The label of the labelled positives.
+    rest : str
+        The label of the other rows.
+    column : str
+        The label column.
+    n_labelled : int
+        Number of labelled rows.
+    """
     text = f"labelled positives: the {n_labelled} rows whose {column!r} is {marked!r}"
     try:
         usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}

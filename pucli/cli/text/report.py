@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
@@ -21,6 +22,24 @@ STYLES = {
     "not reproduced": "yellow",
     "not run": "dim",
 }
+# flag of a cell -> its description for one cell and for several
+FLAGS = {
+    "edge of the grid": ("choice hit a grid limit (widen the grid)", "choices hit a grid limit (widen the grid)"),
+    "not converged": ("cell did not converge", "cells did not converge"),
+    "one class predicted": ("cell predicts one class only", "cells predict one class only"),
+}
+
+
+def flag_text(flags: Mapping[str, int]) -> str:
+    """Describe the numbers of finished cells by flag.
+
+    Examples
+    --------
+    >>> flag_text({"edge of the grid": 12, "not converged": 1})
+    '12 choices hit a grid limit (widen the grid), 1 cell did not converge'
+    """
+    texts = ((count, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items())
+    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in texts)
 
 
 def print_report(out: Output, report: Report) -> None:
@@ -54,8 +73,9 @@ def print_report(out: Output, report: Report) -> None:
         f"cells     {counts['done']} of {counts['total']} done"
         + (f", {counts['failed']} failed" if counts["failed"] else "")
         + (f", {counts['missing']} not run yet" if counts["missing"] else "")
-        + "".join(f", {count} {flag}" for flag, count in report.flags.items())
     )
+    if report.flags:
+        out.text(f"flagged   {flag_text(report.flags)}")
     out.text(f"files     {report.folder}: {', '.join(str(path.relative_to(report.folder)) for path in report.files)}")
     if report.kept:
         out.remark(f"kept from the run, because cells.csv.gz lacks the data to redo them: {', '.join(report.kept)}")

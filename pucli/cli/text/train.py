@@ -65,7 +65,17 @@ def whole_counts(scores: dict[str, float]) -> dict[str, Any]:
 
 
 def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
-    """Print the summary of a fit."""
+    """Print the summary of a fit.
+
+    Parameters
+    ----------
+    out : Output
+        Output of the command.
+    document : dict
+        The JSON document of the fit.
+    fitted : Fitted
+        The fitted model with its training rows.
+    """
     out.text(f"{document['method']} on {fitted.rows.title}")
     out.fields(
         [
@@ -109,14 +119,14 @@ def _rows(document: dict[str, Any]) -> str:
 
 
 def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
-    """Return what of a graph or a kernel is approximate, in words."""
+    """Describe how a graph or a kernel is approximate."""
     parts = []
     recall, residual = document["graph_recall"], document["kernel_residual"]
     if recall is not None and recall < 1.0:
-        parts.append(f"the graph knows {100 * recall:.1f} % of the true neighbours")
+        parts.append(f"the graph has {100 * recall:.1f} % of the true neighbours")
     if residual is not None and residual > NEARLY_EXACT:
         rank = len(fitted.estimator.landmarks_)
-        parts.append(f"{rank} features leave out up to {residual:.2g} of a row's 1 on the diagonal of the kernel")
+        parts.append(f"{rank} features; the diagonal of the kernel, which is 1, is too small by up to {residual:.2g}")
     return "; ".join(parts) or None
 
 
@@ -128,7 +138,7 @@ def _called_positive(document: dict[str, Any]) -> str | None:
 
 
 def _held_out(checked: dict[str, Any] | None) -> str | None:
-    """Return what cross-validation found, in words."""
+    """Describe the results of the cross-validation."""
     if checked is None:
         return None
     share, recall, share_sd, recall_sd = (100 * checked[name] for name in ("share", "recall", "share_sd", "recall_sd"))
@@ -139,7 +149,7 @@ def _held_out(checked: dict[str, Any] | None) -> str | None:
 
 
 def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None:
-    """Return what the probabilities of `pucli predict` rest on, in words."""
+    """Describe the basis of the probabilities of `pucli predict`."""
     if priors is None:
         return None
     if not has_prior:

@@ -103,10 +103,12 @@ def load_dataset(  # noqa: PLR0913
         Parameters of a generated data set that override the declared ones, such as ``{"mean_p2": 200}``.
     multiclass : bool
         Whether y holds the classes of the source even if the entry declares positive classes.
-    cache, mirror, offline, progress
+    cache, mirror, offline : optional
         See `pucli.data.fetch`.
     catalogue : str or Path, optional
         Another `datasets.yaml`.
+    progress : callable, optional
+        See `pucli.data.fetch`.
 
     Returns
     -------

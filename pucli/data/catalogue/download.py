@@ -75,7 +75,24 @@ def make_source(
     offline: bool | None = None,
     progress: Progress | None = None,
 ) -> Source:
-    """Return the source for these arguments; defaults are `PUCLI_DATA_DIR`, `PUCLI_MIRROR` and `PUCLI_OFFLINE`."""
+    """Return the places where data files are looked for.
+
+    Parameters
+    ----------
+    cache : path, optional
+        Folder of the cache, by default `PUCLI_DATA_DIR` or the user's cache folder.
+    mirror : path or str, optional
+        Folder or address to try first, by default `PUCLI_MIRROR`.
+    offline : bool, optional
+        Whether downloads are forbidden, by default according to `PUCLI_OFFLINE`.
+    progress : callable, optional
+        Called during downloads.
+
+    Raises
+    ------
+    UsageError
+        The mirror is neither a folder nor an address.
+    """
     named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
     if offline is None:
         offline = os.environ.get("PUCLI_OFFLINE", "").lower() not in {"", "0", "false", "no"}
@@ -135,7 +152,31 @@ def fetch(
 
 
 def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
-    """Return a packaging of a declared file and its path in the cache; download it if it is missing."""
+    """Return a declared file from the cache; download it first if it is missing or has the wrong content.
+
+    Parameters
+    ----------
+    key : str
+        Key of the data set.
+    entry : Entry
+        Entry of the data set.
+    file : File
+        One of its files.
+    source : Source
+        Cache, mirror and options of the download.
+
+    Returns
+    -------
+    packaging : File
+        The packaging that was found, plain or packed.
+    path : Path
+        Its path in the cache.
+
+    Raises
+    ------
+    RunError
+        No place has the file with the declared SHA-256.
+    """
     folder = source.cache / key
     for packaging in file.packagings():
         path = folder / packaging.name

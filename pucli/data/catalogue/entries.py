@@ -57,7 +57,7 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
 
 @functools.cache
 def _offered(file: Path, offer: Offer, taken: frozenset[str]) -> dict[str, Entry]:
-    """Return what an installed package declares, without names that are taken; a faulty file is warned of."""
+    """Return what an installed package declares, without names that are taken; warn about a faulty file."""
     try:
         entries = _stamped(file)
     except UsageError as error:

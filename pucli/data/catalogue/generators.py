@@ -95,7 +95,29 @@ VERSION = 1
 
 
 def generate(name: str, rng: np.random.Generator, parameters: Mapping[str, float] | None = None) -> tuple[Floats, Ints]:
-    """Draw (X, y) from the generator `name`; the error for an unknown parameter suggests the nearest one."""
+    """Draw a generated data set.
+
+    Parameters
+    ----------
+    name : str
+        Name of the generator.
+    rng : numpy.random.Generator
+        Source of randomness.
+    parameters : mapping from str to float, optional
+        Parameters of the generator that differ from its defaults.
+
+    Returns
+    -------
+    X : array of shape (n, m)
+        Rows.
+    y : array of int, shape (n,)
+        Labels.
+
+    Raises
+    ------
+    UsageError
+        The generator or a parameter is unknown, or a value is not a number.
+    """
     if name not in GENERATORS:
         raise unknown("generator", name, GENERATORS)
     function = GENERATORS[name]

@@ -50,6 +50,15 @@ def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tupl
 
     The centres and `sd` are guesses: the thesis shows them only in a figure.
 
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    rows : int, default=1000
+        Number of rows.
+    sd : float, default=0.5
+        Standard deviation of each Gaussian.
+
     Returns
     -------
     X : ndarray of shape (rows, 2)
@@ -70,6 +79,17 @@ def gaussian_grid(
     `spacing` and `sd` are guesses that agree with the published log-likelihoods: with sd 0.316, the true density has
     -3.76, just above the -4.1 of the best method; rows spread evenly over the grid have about -7.9, like the worst
     autoencoders.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    rows : int, default=500
+        Number of rows.
+    spacing : float, default=10.5
+        Distance of neighbouring centres.
+    sd : float, default=0.316
+        Standard deviation of each Gaussian.
 
     Returns
     -------
@@ -95,6 +115,17 @@ def embedded_gaussians(
     The centres have standard deviation `spread` and are the same in every draw, so that the density is fixed. The
     thesis states neither the centres nor the scale nor the embedding; unit variance and an isometry agree with its
     log-likelihoods (near 1224: kernel bandwidth 0.1 and nearest generated rows at a distance of 1.8).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    rows : int, default=500
+        Number of rows.
+    spread : float, default=5.0
+        Standard deviation of the centres.
+    sd : float, default=1.0
+        Standard deviation of each Gaussian.
 
     Returns
     -------

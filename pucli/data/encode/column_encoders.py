@@ -82,7 +82,22 @@ class Number:
         return f"unchanged{written}{_filled(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out` (n, len(features))."""
+        """Write the features of n cells into `out`.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Cells of the column.
+        out : array of shape (n, len(features))
+            Filled with the features.
+        tally : Tally
+            Counts unusual cells.
+
+        Raises
+        ------
+        TableError
+            A cell is empty or no number, and there is no value to fill it with; or a number is too large.
+        """
         values, wrong = formed(cells, self.decimal, self.unit)
         if wrong.any():
             written = f" with the decimal sign {self.decimal} of the training rows" if self.decimal else ""
@@ -157,7 +172,17 @@ class YesNo:
         return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{_filled(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out` (n, len(features))."""
+        """Write the features of n cells into `out`.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Cells of the column.
+        out : array of shape (n, len(features))
+            Filled with the features.
+        tally : Tally
+            Counts unusual cells.
+        """
         codes, texts = coded(cells)
         meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
         if meaning.keys() == {"true", "false"}:
@@ -215,7 +240,17 @@ class Category:
         return f"{len(self.values)} values one-hot{rest}" + ", empty is a value" * self.indicator
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out` (n, len(features))."""
+        """Write the features of n cells into `out`.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Cells of the column.
+        out : array of shape (n, len(features))
+            Filled with the features.
+        tally : Tally
+            Counts unusual cells.
+        """
         codes, texts = coded(cells)
         place = {value: position for position, value in enumerate(self.values)}
         target = np.array([*(self._position(text, place) for text in texts), -1 - self.indicator])
@@ -304,7 +339,17 @@ class Date:
         return ", ".join(["days since 1970", *self.parts]) + written + _filled(None, self.indicator)
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out` (n, len(features))."""
+        """Write the features of n cells into `out`.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Cells of the column.
+        out : array of shape (n, len(features))
+            Filled with the features.
+        tally : Tally
+            Counts unusual cells.
+        """
         days, wrong = dates(cells, self.written, self.serials)
         if wrong.any():
             what = f"not a date of the format {self.written}, treated as empty"
@@ -387,7 +432,17 @@ class Text:
         return f"{len(self.words)} frequent words, tf-idf{_filled(None, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out` (n, len(features))."""
+        """Write the features of n cells into `out`.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Cells of the column.
+        out : array of shape (n, len(features))
+            Filled with the features.
+        tally : Tally
+            Counts unusual cells.
+        """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         codes, texts = coded(cells)
@@ -423,14 +478,41 @@ class Unused:
         return "not used"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write nothing."""
+        """Write nothing, since the column has no features.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Unused.
+        out : array of shape (n, 0)
+            Unused.
+        tally : Tally
+            Unused.
+        """
 
 
 ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
 
 
 def formed(cells: pd.Series, decimal: str, unit: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers (n,) of a column whose texts have this form, and the mask of filled cells that are none."""
+    """Return the numbers of a column whose texts have a given form.
+
+    Parameters
+    ----------
+    cells : Series of length n
+        Cells of the column.
+    decimal : str
+        The decimal sign, "." or ","; "" for plain numbers.
+    unit : str
+        The unit that a text may have, "" for none.
+
+    Returns
+    -------
+    values : array of shape (n,)
+        NaN where there is no number.
+    wrong : array of bool, shape (n,)
+        Whether a filled cell is not a number of this form.
+    """
     if not decimal or getattr(cells.dtype, "kind", "O") in "iufbm":
         return numbers(cells)
     codes, texts = coded(cells)

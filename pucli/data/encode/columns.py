@@ -352,7 +352,26 @@ def _formed(
 def text_numbers(
     codes: np.ndarray, texts: Sequence[str], decimal: str, unit: str = ""
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers (n,) of a coded column of this form, and the mask of filled cells that are none."""
+    """Return the numbers of a coded column whose texts have a given form.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n,)
+        Position in `texts` of each cell, -1 for an empty one.
+    texts : sequence of str
+        The distinct texts of the column.
+    decimal : str
+        The decimal sign, "." or ",".
+    unit : str, default=""
+        The unit that a text may have, "" for none.
+
+    Returns
+    -------
+    values : array of shape (n,)
+        NaN where there is no number.
+    wrong : array of bool, shape (n,)
+        Whether a filled cell is not a number of this form.
+    """
     values = np.append(formed_numbers(texts, decimal, unit), np.nan)[codes]
     return values, np.isnan(values) & (codes >= 0)
 

@@ -1,4 +1,4 @@
-"""Cells that a user may mean otherwise than they are read: decorated numbers, dates of other forms, codes for empty."""
+"""Cells that may be read differently than the user means: decorated numbers, dates of other forms, codes for empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that probably tell which rows are labelled: warned of, and used all the same."""
+"""Detection of columns that may leak the label; they are used in spite of the warning."""
 
 from __future__ import annotations
 

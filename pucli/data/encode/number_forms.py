@@ -92,7 +92,22 @@ def is_decorated(text: str) -> bool:
 
 
 def formed_numbers(texts: Sequence[str], decimal: str, unit: str = "") -> np.ndarray:
-    """Return each text as a number, shape (k,), NaN if it is none of this form or has another unit."""
+    """Return texts of a given form as numbers.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        k texts.
+    decimal : str
+        The decimal sign, "." or ",".
+    unit : str, default=""
+        The unit that a text may have, "" for none.
+
+    Returns
+    -------
+    array of shape (k,)
+        NaN for a text of another form or with another unit.
+    """
     return np.array([_value(text, decimal, unit) for text in texts], dtype=np.float64)
 
 

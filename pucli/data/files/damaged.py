@@ -1,4 +1,4 @@
-"""What damaged files and files that unpack beyond all bounds are told as."""
+"""Error messages for damaged files and decompression bombs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,24 @@ def check_unpacked(path: Path, free: int | None = None) -> None:
 
 
 def check_size(path: Path, packed: int, size: int, free: int | None = None) -> None:
-    """Raise UsageError if `size` bytes are more than `RATIO` times the `packed` ones and more than `free`."""
+    """Check that an unpacked file is not suspiciously large.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the message.
+    packed : int
+        Its size in bytes.
+    size : int
+        Its size in bytes after unpacking.
+    free : int, optional
+        Number of bytes that any file may unpack to, by default `FREE`.
+
+    Raises
+    ------
+    UsageError
+        `size` is more than `free` and more than `RATIO` times `packed`.
+    """
     if size > max(RATIO * packed, FREE if free is None else free):
         raise UsageError(
             f"{path} unpacks to more than {RATIO} times its size, which no table does; save it again, unpacked"

@@ -78,9 +78,30 @@ def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> p
 def read_parquet_blocks(
     path: Path, source: Any, needed: Sequence[str], ids: Collection[str], rows: int
 ) -> Iterator[pd.DataFrame]:
-    """Read columns of a Parquet file, or of an open one, in blocks of rows; at first, an empty block with all columns.
+    """Read columns of a Parquet file in blocks of rows.
 
-    Raises UsageError if two columns have the same name.
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    source : path or file
+        The file, or the same file opened.
+    needed : sequence of str
+        The columns to read.
+    ids : collection of str
+        Columns that identify rows; their cells are kept as in the file.
+    rows : int
+        Number of rows in a block.
+
+    Yields
+    ------
+    DataFrame
+        First an empty block with the column names, then the blocks.
+
+    Raises
+    ------
+    UsageError
+        Two columns have the same name.
     """
     import pandas as pd
     import pyarrow.parquet

@@ -96,9 +96,20 @@ def excel_engine(path: Path) -> Literal["openpyxl", "xlrd", "odf"]:
 def read_excel(
     path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0, as_text: Iterable[str] = ()
 ) -> pd.DataFrame:
-    """Return a sheet of a .xlsx or .xls file, by name or position; only empty cells are missing values.
+    """Return a sheet of a .xlsx or .xls file; only empty cells are missing values.
 
-    Cells of the columns in `as_text` are kept as text.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sheet : str or int
+        Name or position (from 0) of the sheet.
+    header : int or None, default=0
+        Row of the column names, counted after the skipped ones; None if there is none.
+    skiprows : int, default=0
+        Number of rows to skip at the top.
+    as_text : iterable of str, default=()
+        Columns whose cells are kept as text.
     """
     import pandas as pd
 
@@ -141,7 +152,17 @@ def _read_idx(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Dat
 
 
 def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = None) -> pd.DataFrame:
-    """Return a table of the features X (n, m) and a column "label" with the n labels."""
+    """Return a table of the features and a column "label".
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Features.
+    labels : array of shape (n,)
+        Labels.
+    names : iterable of str or int, optional
+        Names of the m features, by default their positions.
+    """
     import pandas as pd
 
     frame = pd.DataFrame(np.asarray(X, dtype=np.float64))

@@ -37,7 +37,20 @@ def open_files(
     how: Reading = _AS_IT_IS,
     keep: Collection[str] = (),
 ) -> Table:
-    """Read files with the same columns, in any order, as one table; parameters as in `open_table`.
+    """Read files with the same columns, in any order, as one table.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        The files.
+    label : str or None
+        The label column, None if there is none.
+    known, as_text, as_number : collection of str, default=()
+        See `open_table`.
+    how : Reading
+        The user's options for reading.
+    keep : collection of str, default=()
+        See `open_table`.
 
     Raises
     ------

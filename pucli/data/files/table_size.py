@@ -1,4 +1,4 @@
-"""The size of a table before it is read, so that one that does not fit into the memory is refused at once."""
+"""Estimated size of a table before reading, to refuse at once a table that does not fit into memory."""
 
 from __future__ import annotations
 

@@ -63,7 +63,27 @@ def plain_text(path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def plain_stream(raw: IO[bytes], path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
-    """Return a stream that is read once, such as stdin, as plain UTF-8; `path` names it in messages."""
+    """Return a stream that can be read once, such as stdin, as plain UTF-8.
+
+    Parameters
+    ----------
+    raw : binary file
+        The stream.
+    path : Path
+        Name of the stream in messages.
+    reading : Reading
+        The user's options: the encoding and the lines to skip.
+
+    Yields
+    ------
+    binary file
+        The text.
+
+    Raises
+    ------
+    UsageError
+        The stream is a zip archive, which cannot be read from its beginning.
+    """
     stream = buffered(raw)
     kind = packing(stream.peek(8)[:8])
     if kind == "zip":
@@ -87,7 +107,22 @@ def buffered(raw: IO[bytes]) -> io.BufferedReader:
 
 @contextmanager
 def as_plain(stream: IO[bytes], path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
-    """Return unpacked text as UTF-8, without the lines that are to be skipped."""
+    """Return unpacked text as UTF-8, without the skipped lines.
+
+    Parameters
+    ----------
+    stream : binary file
+        The unpacked text.
+    path : Path
+        Name of the file in messages.
+    reading : Reading
+        The user's options: the encoding and the lines to skip.
+
+    Yields
+    ------
+    binary file
+        The text.
+    """
     text = buffered(stream)
     if packing(text.peek(8)[:8]) and not reading.encoding:
         raise UsageError(f"{path} is packed twice; unpack it once")

@@ -45,7 +45,17 @@ class LabelColumn:
 
     @classmethod
     def of(cls, where: str, column: pd.Series, place: Callable[[int], str]) -> LabelColumn:
-        """Return the labels in a column of a table."""
+        """Return the labels in a column of a table.
+
+        Parameters
+        ----------
+        where : str
+            Name of the file and the column, for messages.
+        column : Series of length n
+            The cells.
+        place : callable
+            Function from the position of a row (from 0) to its place in the file, such as "line 17".
+        """
         empty = column.isna().to_numpy()
         filled = column[~empty]
         if column.dtype == object and len(filled) and all(isinstance(cell, bool | np.bool_) for cell in filled):
@@ -176,8 +186,8 @@ class LabelColumn:
 def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
     """Return 1 for positives and 0 for the rest, and the names of the two in the file.
 
-    Without `positive`, the column must hold two classes: the larger of two numbers is positive, or the one of two words
-    that means yes.
+    Without `positive`, the column must hold two classes: the larger of two numbers is positive, or whichever word
+    means yes.
     """
     marked = labels.marked_class() if positive is None else labels.positive_class(positive)
     others = [value for value in labels.present if value.casefold() != marked.casefold()]

@@ -1,4 +1,4 @@
-"""Hashes by which rows are known again: of a table as a whole, and of single rows."""
+"""Hashes to recognise training rows: of a whole table, and of single rows."""
 
 from __future__ import annotations
 

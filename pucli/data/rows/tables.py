@@ -40,24 +40,36 @@ def read_table(  # noqa: PLR0913
 
     Parameters
     ----------
-    path : the file, or several with the same columns; the format follows from its extension. Text may be separated by
+    path : path or sequence of Path
+        The file, or several with the same columns; the format follows from the extension. Text may be separated by
         comma, semicolon, bar, tab or blanks, with or without a header line, plain or packed. Columns without names are
         numbered from 1.
-    label : the column of the labels (MAT, NPZ: variable; LIBSVM: "label"); None if the file has no labels.
-    positive : the class that counts as positive; all others, including empty label cells, are negative. By default, the
-        column must hold two classes, of which the larger is positive.
-    features : the feature columns, in order; by default all but the label.
-    sheet : sheet of a spreadsheet, by default the first.
-    multiclass : whether to return the classes themselves, of any number.
-    unlabeled : with multiclass, the label of rows with an empty label cell; without it, such a cell is an error.
-    allow_missing : whether feature cells may be empty; they are NaN in X.
-    how : further options for reading.
+    label : str, optional
+        The column of the labels (MAT, NPZ: variable; LIBSVM: "label"); None if the file has no labels.
+    positive : str or int, optional
+        The class that counts as positive; all others, including empty label cells, are negative. By default, the column
+        must hold two classes, of which the larger is positive.
+    features : sequence of str, optional
+        The feature columns, in order; by default all but the label.
+    sheet : str, optional
+        Sheet of a spreadsheet, by default the first.
+    multiclass : bool, default=False
+        Whether to return the classes themselves, of any number.
+    unlabeled : int, optional
+        With `multiclass`, the label of rows with an empty label cell; without it, such a cell is an error.
+    allow_missing : bool, default=False
+        Whether feature cells may be empty; they are NaN in X.
+    how : Reading, optional
+        Further options for reading.
 
     Returns
     -------
-    X : (n, m) float64, finite, or NaN if a cell is empty.
-    y : (n,) int64, +1 positive and -1 negative (or the classes, integer or text); None without `label`.
-    feature_names : m names.
+    X : array of float64, shape (n, m)
+        Finite, or NaN if a cell is empty.
+    y : array of shape (n,) or None
+        Integers, +1 positive and -1 negative, or the classes, integer or text; None without `label`.
+    feature_names : list of str
+        The m names.
 
     Raises
     ------
@@ -81,7 +93,30 @@ def read_labelled(
     allow_missing: bool = False,
     how: Reading | None = None,
 ) -> tuple[Floats, LabelColumn | None, list[str]]:
-    """Return X, the label column and the feature names; parameters as in `read_table`."""
+    """Return the features and the labels of a user's file, with the labels as they are written.
+
+    Parameters
+    ----------
+    path : path or sequence of Path
+        The file, or several with the same columns.
+    label : str, optional
+        The label column.
+    features : sequence of str, optional
+        The feature columns, in order; by default all but the label.
+    allow_missing : bool, default=False
+        Whether feature cells may be empty.
+    how : Reading, optional
+        The user's options for reading.
+
+    Returns
+    -------
+    X : array of shape (n, m)
+        Features; NaN for empty cells.
+    labels : LabelColumn or None
+        None without `label`.
+    names : list of str
+        The m feature names.
+    """
     files = files_of(path)
     path = Path(title_of(files))
     table = open_files(files, label, known=features or (), how=how or Reading())
@@ -138,7 +173,22 @@ class MissingColumn(UsageError):
 
 
 def existing_column(path: Path, table: Table, name: str) -> str:
-    """Return `name` if the table has such a column; otherwise raise MissingColumn with the nearest names."""
+    """Return `name` if the table has such a column.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the message.
+    table : Table
+        Its table.
+    name : str
+        Name of a column.
+
+    Raises
+    ------
+    MissingColumn
+        There is no such column; the message names the nearest ones.
+    """
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name

@@ -300,7 +300,22 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
 
 
 def check_one_source(declared: bool, own: bool, ways: str) -> None:
-    """Raise UsageError, with the `ways` to name rows, unless they are either of a declared data set or the user's."""
+    """Check that the rows are either of a declared data set or the user's own.
+
+    Parameters
+    ----------
+    declared : bool
+        Whether --dataset is given.
+    own : bool
+        Whether --data is given.
+    ways : str
+        The options by which a command takes rows, for the message.
+
+    Raises
+    ------
+    UsageError
+        Both or neither are given.
+    """
     if declared == own:
         which = "--dataset and --data both name rows" if own else "no rows given"
         raise UsageError(f"{which}; use either {ways}.")

@@ -63,7 +63,22 @@ class ColumnChoice:
         return {*self.kinds, *self.drop, *self.only, *self.ids}
 
     def features(self, path: Path, table: Table, label: str | None) -> list[str]:
-        """Return the feature columns of a table, in order; raise UsageError for unknown names."""
+        """Return the feature columns of a table, in order.
+
+        Parameters
+        ----------
+        path : Path
+            The file, for messages.
+        table : Table
+            Its table.
+        label : str or None
+            The label column, None if there is none.
+
+        Raises
+        ------
+        UsageError
+            A named column is missing, the label is named as a feature, or no feature column remains.
+        """
         for name in sorted(self.named):
             existing_column(path, table, name)
         if label is not None and label in self.only:
@@ -166,8 +181,21 @@ def apply_file(
 ) -> EncodedFile:
     """Read a file, or several, with the encoder of a model; the warnings name cells not seen in training.
 
-    `how` has the options with which the training file was read, or the user's own. Raises UsageError if a column of the
-    model, the label or a cell is missing or invalid.
+    Parameters
+    ----------
+    path : path or sequence of Path
+        The file, or several with the same columns.
+    encoder : TableEncoder
+        The encoder of the model.
+    label : str, optional
+        The label column.
+    how : Reading
+        The options with which the training file was read, or the user's own.
+
+    Raises
+    ------
+    UsageError
+        A column of the model, the label or a cell is missing or invalid.
     """
     files = files_of(path)
     path = Path(title_of(files))
@@ -212,13 +240,33 @@ def fitted_width(X: csr_array, width: int) -> csr_array:
 
 
 def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[str]:
-    """Return a warning for each column of a training file that probably leaks the label; see `leaks`."""
+    """Return a warning for each column of a training file that probably leaks the label; see `leaks`.
+
+    Parameters
+    ----------
+    encoded : EncodedFile
+        The training file.
+    labelled : array of bool, shape (n,)
+        Whether a row is labelled.
+    hidden : bool
+        Whether unlabeled rows hide positives, see `leaks`.
+    """
     warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
     return [f"column {name!r} {text}" for name, text in warnings.items()]
 
 
 def label_column(path: Path, table: Table, label: str) -> LabelColumn:
-    """Return the label column of a table."""
+    """Return the label column of a table.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    table : Table
+        Its table.
+    label : str
+        Name of the column.
+    """
     column = table.frame[existing_column(path, table, label)]
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
 

@@ -1,4 +1,4 @@
-"""Which positives come to be labelled: at random (SCAR), or depending on what they look like (SAR).
+"""Labelling of positives: at random (SCAR), or depending on their features (SAR).
 
 The log of a positive's chance of being labelled next grows by `SLOPE` for each standard deviation, among the positives,
 of a linear function of the standardised features: of random features ("sar-feature"), or of the direction in which the

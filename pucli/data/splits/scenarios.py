@@ -150,7 +150,22 @@ def make_split(
     tilt: Floats | None = None,
     **options: float,
 ) -> Split:
-    """Split in the scenario "case-control" or "single-training-set"; the parameters are those of its function.
+    """Split (X, y) in a scenario.
+
+    Parameters
+    ----------
+    scenario : {"case-control", "single-training-set"}
+        The scenario.
+    y : array of shape (n,)
+        Two labels, of which the larger is positive.
+    label_frequency : float
+        Share of the positives that is labelled, see the function of the scenario.
+    rng : numpy.random.Generator
+        Source of randomness.
+    tilt : array of shape (n,), optional
+        Log of the relative chance of each row to be the next one labelled; None for equal chances.
+    **options
+        `unlabeled_train` or `train`, the share of the scenario.
 
     Examples
     --------
@@ -175,10 +190,28 @@ def repeated_splits(
     X: Floats | None = None,
     **options: float,
 ) -> list[Split]:
-    """Return `repeats` splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
+    """Return repeated splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
 
-    `name` is the name of the data set. A split does not depend on the number of splits. A labelling of
-    `pucli.data.splits.labelling` other than "scar" needs the rows X.
+    Parameters
+    ----------
+    scenario : {"case-control", "single-training-set"}
+        The scenario.
+    y : array of shape (n,)
+        Two labels, of which the larger is positive.
+    label_frequency : float
+        Share of the positives that is labelled.
+    repeats : int
+        Number of splits, on which no split depends.
+    seed : int
+        Seed of all splits.
+    name : str, default=""
+        Name of the data set.
+    labelling : str, default="scar"
+        How positives are labelled, see `pucli.data.splits.labelling`.
+    X : array of shape (n, m), optional
+        Rows, which a labelling other than "scar" needs.
+    **options
+        See `make_split`.
     """
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, not {repeats}")
@@ -196,7 +229,21 @@ def repeated_splits(
 
 
 def split_stream(seed: int, name: str, scenario: str, label_frequency: float, repeat: int) -> np.random.Generator:
-    """Return the random number generator of a split."""
+    """Return the random number generator of a split.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all splits.
+    name : str
+        Name of the data set.
+    scenario : str
+        The scenario.
+    label_frequency : float
+        Share of the positives that is labelled.
+    repeat : int
+        The repeat, from 0.
+    """
     return stream(seed, "split", name, scenario, float(label_frequency), int(repeat))
 
 
@@ -251,7 +298,22 @@ def _nearest(value: float) -> int:
 
 
 def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tuple[Ints, Ints]:
-    """Return the numbers of a random share `train` of n rows and those of the other rows, both sorted."""
+    """Divide n rows at random into training and held-out rows.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    seed, repeat : int
+        The division depends on these and `n`.
+    train : float, default=0.7
+        Share of the training rows.
+
+    Returns
+    -------
+    train, held : arrays of int
+        Row numbers from 0, sorted.
+    """
     order = np.random.default_rng([seed, repeat]).permutation(n)
     held = order[round(train * n) :]
     return np.sort(order[: n - len(held)]), np.sort(held)

@@ -28,7 +28,7 @@ ORTHOGONAL = 1e-4  # bound of the thesis on the difference of the two sides of (
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     examples: dict[str, list[int]] = Field(description="column -> the examples that it is fitted to")
     two_points: list[int] = Field(default=[], description="examples that also get two unlabeled points")

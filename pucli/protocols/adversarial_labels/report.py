@@ -21,7 +21,17 @@ Details = Mapping[tuple[int, str], Mapping[str, Any]]
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the figures whose cells are finished and have stored their curves."""
+    """Return the figures whose cells are finished and have stored their curves.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     details = {
         (int(cell.setting["example"]), cell.method): row["details"]
         for cell, row in done_rows(cells, rows)

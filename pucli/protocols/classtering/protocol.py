@@ -47,22 +47,22 @@ _SHOWN_ROWS = 1000  # rows of a data set in two or three dimensions kept for the
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     task: Literal["clustering", "classification"]
     labels: list[int] = Field(min_length=1, description="labelled rows of each class")
     labels_of: dict[str, Annotated[list[int], Field(min_length=1)]] = Field(
-        default={}, description="data set -> its own numbers of labels"
+        default={}, description="data set -> numbers of labels that replace `labels`"
     )
-    generated: list[str] = Field(default=[], description="generated sets beside those of data.names")
-    unsupervised: list[str] = Field(default=[], description="columns of methods that can do without labelled rows")
+    generated: list[str] = Field(default=[], description="generated data sets in addition to data.names")
+    unsupervised: list[str] = Field(default=[], description="columns of methods that need no labelled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")
     rows: dict[str, int] = Field(default={}, description="data set -> how many rows of these are drawn, once for all")
     embed: dict[str, int] = Field(default={}, description="data set -> dimensions of a t-SNE map that replaces X")
     folds: int = Field(default=5, ge=2, description="of the cross-validation for testing")
     inner_folds: int = Field(default=3, ge=2, description="of the search of a grid")
     per_dataset: dict[str, dict[str, dict[str, Any]]] = Field(
-        default={}, description="data set -> column -> parameters that it has there"
+        default={}, description="data set -> column -> parameters of the column on this data set"
     )
 
 

@@ -22,7 +22,17 @@ Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return a figure of the first metric for each data set, and a map of the predictions if there is one."""
+    """Return a figure of the first metric for each data set, and a map of the predictions if there is one.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     metric = experiment.metrics[0]
     found: list[Extra] = []
     done = done_rows(cells, rows)
@@ -37,7 +47,17 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def curves(metric: str, dataset: str, rows: Rows) -> Figure:
-    """Draw the mean of `metric` over repeats, with its standard deviation, against the number of labels per class."""
+    """Draw the mean of `metric` over repeats, with its standard deviation, against the number of labels per class.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric.
+    dataset : str
+        Name of the data set, for the title.
+    rows : list of (Cell, StoredRow)
+        The finished cells of the data set with their stored rows.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(NARROW, 2.8))

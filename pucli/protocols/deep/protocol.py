@@ -46,7 +46,7 @@ _NOISE = 0.1  # standard deviation of the codes' perturbation in Figure 4.5
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     iterations: int = Field(default=2_000_000, ge=1)
     rows: int = Field(default=500, ge=2)
@@ -54,9 +54,9 @@ class Options(Strict):
     generated: int = Field(default=100_000, ge=1)
     stack: bool = Field(default=False, description="make rows of three images of a set of digits")
     hidden: list[int] | None = Field(default=None, description="hidden layers in place of those of the methods")
-    likelihood: bool = Field(default=True, description="false leaves the log-likelihood out")
-    generate: bool = Field(default=True, description="false only trains: no rows are generated, counted and drawn")
-    looks: list[int] = Field(default=[], description="iterations after which the likelihood is taken on the way")
+    likelihood: bool = Field(default=True, description="false omits the log-likelihood")
+    generate: bool = Field(default=True, description="false only trains the models, without generated rows")
+    looks: list[int] = Field(default=[], description="iterations after which the likelihood is also measured")
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
@@ -66,9 +66,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     check_unscaled(experiment)
     options = read_options(Options, experiment, scope.profile.options)
     if options.looks and not (options.generate and options.likelihood):
-        raise UsageError(
-            f"{experiment.name}: options.looks: looks take the likelihood; generate and likelihood must be on."
-        )
+        raise UsageError(f"{experiment.name}: options.looks measures the likelihood; it needs generate and likelihood.")
     for dataset in scope.datasets:
         if bool(dataset_entry(dataset).generator) == options.stack:
             wanted = "a set of images (options.stack)" if options.stack else "a generated set"

@@ -24,7 +24,17 @@ CURVE_COLUMNS = ("dataset", "method", "repeat", "iterations", "log_likelihood")
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the curves of all repeats, and figures of the first one of each data set, as far as cells are done."""
+    """Return the curves of all repeats, and figures of the first one of each data set, as far as cells are done.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     from pucli.report.files import csv_text
 
     done = done_rows(cells, rows)

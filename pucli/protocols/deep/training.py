@@ -1,4 +1,4 @@
-"""Training of a cell in stages, with a checkpoint: a cell that was interrupted goes on where it stopped."""
+"""Training of a cell in stages, with a checkpoint: an interrupted cell resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def place_of(cell: Cell, context: Context) -> Iterator[Path]:
 
 @dataclass
 class Training:
-    """What is known of a training on its way, kept beside its checkpoint.
+    """State of an unfinished training, stored beside its checkpoint.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Training:
 
     @classmethod
     def of(cls, folder: Path) -> Training:
-        """Return the training of a folder: a new one, or that which was interrupted there."""
+        """Return the training of a folder: a new one, or the one that was interrupted there."""
         path = folder / "training.json"
         return cls(folder, **json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls(folder)
 
     def keep(self) -> None:
-        """Write what is known beside the checkpoint."""
+        """Write the state beside the checkpoint."""
         known = {name: value for name, value in asdict(self).items() if name != "folder"}
         with replacing(self.folder / "training.json") as partial:
             partial.write_text(json.dumps(known), encoding="utf-8")
@@ -79,9 +79,29 @@ class Training:
         looks: list[int],
         look: Callable[[Any], dict[str, float]],
     ) -> Any:
-        """Train up to each look, add what `look` sees of the model to the curve, train to the end; return the model.
+        """Train in stages that end at each look, and record in `curve` what `look` measures there.
 
         Each stage continues from the checkpoint of the previous one, with the same result as an uninterrupted run.
+
+        Parameters
+        ----------
+        method : mapping
+            The declared method, with its name and parameters.
+        X : array of shape (n, m)
+            Training rows.
+        seed : int
+            Seed of the estimator.
+        iterations : int
+            Number of iterations in total.
+        looks : list of int
+            Iterations after which the model is measured; those not below `iterations` are ignored.
+        look : callable
+            Function from the model to named measures.
+
+        Returns
+        -------
+        estimator
+            The model after `iterations` iterations.
         """
         taken = {int(seen["iterations"]) for seen in self.curve}
         stages = [n for n in sorted(set(looks)) if n < iterations and n not in taken]
@@ -95,7 +115,31 @@ class Training:
         return model
 
     def stage(self, method: Mapping[str, Any], X: Floats, seed: int, n: int, block: int) -> Any:
-        """Train to n iterations, from the checkpoint if there is one; return the model."""
+        """Train up to `n` iterations, from the checkpoint if there is one.
+
+        Parameters
+        ----------
+        method : mapping
+            The declared method, with its name and parameters.
+        X : array of shape (n, m)
+            Training rows.
+        seed : int
+            Seed of the estimator.
+        n : int
+            Number of iterations from the start of the training.
+        block : int
+            Number of iterations between two checkpoints.
+
+        Returns
+        -------
+        estimator
+            The fitted model.
+
+        Raises
+        ------
+        RunError
+            torch is not installed.
+        """
         speed = Speed()
         before, started = self.seconds["fit"], time.perf_counter()
 

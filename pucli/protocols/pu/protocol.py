@@ -5,8 +5,8 @@ folds for a data set, setting and repeat, so that comparisons are paired.
 
 A method declared with `prior: "true"` is given the share of positives among the unlabeled rows, training and test
 (5.2.2), which is unknown outside of experiments. `options` are those of `Options`. If features are known to be
-irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero. `options.cut_at_prior` tells
-columns that share too, after tuning.
+irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero. The threshold of the columns
+in `options.cut_at_prior` is moved, after tuning, to where that share of the unlabeled training rows is above it.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     irrelevant_per_feature: int = Field(
         default=0,
         ge=0,
-        description="standard normal columns to add for each one of a declared set, all rows standardised (4.5.2)",
+        description="standard normal columns added per column of a declared data set, all rows standardised (4.5.2)",
     )
     cut_at_prior: list[str] = Field(
         default=[],
-        description="columns that call as large a share of the unlabeled training rows positive as truly are among all",
+        description="columns that predict the true share of positives among the unlabeled training rows",
     )
 
 
@@ -164,7 +164,17 @@ def _tuning_fits(method: Mapping[str, Any]) -> int:
 
 
 def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Prepared] | None = None) -> CellResult:
-    """Tune, fit and score a method on a split, or on the rows that `prepare` returns."""
+    """Tune, fit and score a method on a split.
+
+    Parameters
+    ----------
+    cell : Cell
+        The cell.
+    context : Context
+        What the cells of a group share.
+    prepare : callable, optional
+        Function from the cell and the context to the rows; by default those of the split that the cell declares.
+    """
     rows = context.shared(cell, prepare or _prepare)
     method = cell.declared["method"]
     params = dict(method["params"])
@@ -216,7 +226,24 @@ def predicted_classes(model: Any, X: Floats) -> Ints:
 
 
 def called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
-    """Return -1 and +1 for rows X (n, m), cut where a share of the rows `unlabeled` (u, m) is called positive."""
+    """Return the classes of rows at the threshold that a given share of the unlabeled rows exceeds.
+
+    Parameters
+    ----------
+    share : float
+        Share of the unlabeled rows that are predicted positive.
+    model : estimator
+        A fitted model with `decision_function`.
+    unlabeled : array of shape (u, m)
+        The unlabeled training rows.
+    X : array of shape (n, m)
+        Rows to classify.
+
+    Returns
+    -------
+    array of shape (n,)
+        -1 or +1.
+    """
     scores = np.sort(model.decision_function(unlabeled))
     cut = scores[len(scores) - 1 - round(share * len(scores))]
     return np.where(model.decision_function(X) > cut, 1, -1)
@@ -251,7 +278,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
     if seen["not converged"]:
         result.notes.append(f"{seen['not converged']} fits of the tuning did not converge")
     chosen = {**params, **{name: tuned.params[name] for name in grid}}
-    if tuned.rule == "pu-auc":  # the cut that it moved, and the estimate that all fits took
+    if tuned.rule == "pu-auc":  # the threshold that tuning moved, and the class prior that all fits used
         chosen |= {name: tuned.params[name] for name in ("cut", "prior") if tuned.params.get(name) is not None}
     if _on_edge(chosen, grid):
         result.flags.append("edge of the grid")
@@ -302,7 +329,17 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
 
 
 def split_of(cell: Cell, X: Floats, y: AnyArray) -> Split:
-    """Return the split of a cell for rows X with classes `y` in {-1, +1}."""
+    """Return the split of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        The cell.
+    X : array of shape (n, m)
+        All rows of the data set; a labelling other than SCAR depends on them.
+    y : array of shape (n,)
+        True classes, -1 or +1.
+    """
     from pucli.data.splits.scenarios import make_split, split_stream
 
     split = cell.declared["split"]

@@ -1,1 +1,1 @@
-"""The PU protocols of two benchmarks of others."""
+"""The PU protocols of the benchmarks PU-Bench and PUICL."""

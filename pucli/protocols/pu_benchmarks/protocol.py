@@ -1,16 +1,16 @@
 """PU benchmarks: the samplings of PU-Bench and of PUICL; tuning, fit and metrics are those of the protocol pu.
 
 pu-bench (repository PU-Bench, case-control, "naive mode")
-    A fifth of the rows, stratified, is the test set. A hundredth of the others is put aside, which there chooses models
-    by true labels and here is not used. Of the positives left, `label_frequency` are labelled. The unlabeled rows are
-    all rows left, so that a labelled row is there twice.
+    A fifth of the rows, stratified, is the test set. A hundredth of the others is set aside; PU-Bench selects models on
+    it by true labels, and this protocol does not use it. Of the remaining positives, a share `label_frequency` is
+    labelled. The unlabeled rows are all remaining rows, so that labelled rows occur twice.
 puicl (repository puicl, evaluate_pretrained_model.py)
     The positive class is drawn at random. Of at most 600 of its rows, `label_frequency` are labelled. The unlabeled
-    rows are the others and so many rows of the other class that a fifth of them is negative. They are the test rows.
-    A data set gets the draw of its place in `sets`, and a repeat the rows that follow those of the repeats before.
+    rows are the others and as many rows of the other class as make a fifth of them negative. They are the test rows.
+    The draw of a data set depends on its place in `sets`; each repeat continues the random stream of the previous one.
 
-The tasks of puicl are those of the publication for the seed 42, its order of the sets, and the rows in the order of its
-files. Of pu-bench the test sets are, for the same seed; which rows are labelled is not.
+For the seed 42, with the sets in the order of the publication and the rows in the order of its files, puicl has the
+published tasks. For the same seed, pu-bench has the published test sets, but not the same labelled rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ warm_up = pu.warm_up
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     sampling: Literal["pu-bench", "puicl"] = Field(description="pu-bench or puicl")
     sets: list[str] = Field(default=[], description="puicl: the data sets in the order in which they get their seeds")
@@ -66,7 +66,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
         if sampling == "puicl":
             if cell.dataset not in options.sets:
                 raise UsageError(
-                    f"{experiment.name}: options.sets has no {cell.dataset}; add it, its place gives its seed."
+                    f"{experiment.name}: options.sets lacks {cell.dataset}; add it. Its place determines its seed."
                 )
             division["place"] = options.sets.index(cell.dataset)
         declared = {**cell.declared, "split": division, "protocol": ["pu_benchmarks", VERSION, pu.VERSION]}
@@ -95,7 +95,17 @@ def _prepare(cell: Cell, context: Context) -> pu.Prepared:
 
 
 def pu_bench(y: AnyArray, label_frequency: float, seed: int) -> Sampled:
-    """Return the rows of PU-Bench's case-control sampling, for labels y in {-1, +1}."""
+    """Return the rows of PU-Bench's case-control sampling.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        True classes, -1 or +1.
+    label_frequency : float
+        Share of the training positives that is labelled.
+    seed : int
+        Seed of the test set, the validation set and the labelled rows.
+    """
     from sklearn.model_selection import train_test_split
 
     rest, test = train_test_split(np.arange(len(y)), test_size=TEST, stratify=y, random_state=seed)
@@ -113,7 +123,17 @@ def puicl_stream(seed: int, place: int) -> np.random.Generator:
 
 
 def puicl(y: AnyArray, label_frequency: float, rng: np.random.Generator) -> Sampled:
-    """Return the rows of the next task of PUICL, for labels y in {-1, +1}."""
+    """Return the rows of the next task of PUICL.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        True classes, -1 or +1.
+    label_frequency : float
+        Share of the drawn positives that is labelled.
+    rng : numpy.random.Generator
+        Source of randomness; each call draws another task.
+    """
     label = int(rng.choice(np.unique(y)))
     positive, negative = np.flatnonzero(y == label), np.flatnonzero(y != label)
     positive = rng.choice(positive, min(MOST_POSITIVES, len(positive)), replace=False)

@@ -6,7 +6,7 @@ performance but an upper bound for any choice among these points (a refinement a
 below a published figure, no point of the grid gives that figure; otherwise, tuning does not choose the right point.
 
 A column whose tuning declares `route: path` is fitted path-wise, as tuning fits it, with scores as accurate as its
-`score_error` says; a large grid is then a matter of seconds. Such fits tell nobody of it if they do not converge.
+`score_error` allows; a large grid then takes seconds. Such fits do not report a lack of convergence.
 
 Metrics of a cell: `f1_ceiling`, the best of the scores, and `f1_median`, their median. Parameters are those of the best
 point; `details` has the score of every point.

@@ -1,4 +1,4 @@
-"""What a reader of a table of ceilings must know."""
+"""Remarks above a table of ceilings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pucli.runner.experiment import Experiment
 
 
 def remarks(experiment: Experiment) -> list[str]:
-    """Return what the figures are, and why those of other tables may exceed them."""
+    """Return remarks on the meaning of the figures, and on why other tables may exceed them."""
     return [
         "No figure here is the result of a method: the test labels are read to find the best (f1_ceiling) and the "
         "median (f1_median) F1 of the points of the grid. The best is an upper bound for a choice among these points.",

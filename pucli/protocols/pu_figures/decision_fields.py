@@ -26,7 +26,19 @@ SHADE = 0.3
 def draw(
     experiment: Experiment, figures: Mapping[str, FieldFigure], cells: Sequence[Cell], rows: StoredRows
 ) -> list[Extra]:
-    """Return each declared figure of the first repeat with a finished cell that has stored its field."""
+    """Return each declared figure of the first repeat with a finished cell that has stored its field.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    figures : mapping from str to FieldFigure
+        The declared figures by file name.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     drawn = []
     for name, figure in figures.items():
         chosen = [
@@ -55,7 +67,7 @@ def _draw(experiment: Experiment, figure: FieldFigure, cells: Sequence[Cell], st
         ax = panels[line, column]
         ax.set_axis_on()
         _panel(ax, base_name(cell.method), stored[cell.key], figure.window)
-        # which method, at the left; which setting, above
+        # methods at the left, settings above
         f1 = f"F1 {100 * (stored[cell.key]['metrics']['f1'] or 0.0):.1f}"
         ax.set_title(f1 if line else f"{settings[column]}\n{f1}", fontsize=8)
     for ax, method in zip(panels[:, 0], methods, strict=True):

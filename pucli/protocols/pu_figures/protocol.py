@@ -52,14 +52,14 @@ class FieldFigure(Strict):
     """Decision fields, with one row per setting and one column per method of the variant."""
 
     title: str
-    variant: str = Field(description="what stands after the slash in the names of its columns")
+    variant: str = Field(description="part of the column names after the slash")
     window: list[float] | None = Field(
-        default=None, min_length=2, max_length=2, description="ends of both axes; where the test rows are when omitted"
+        default=None, min_length=2, max_length=2, description="limits of both axes; by default those of the test rows"
     )
 
 
 class Options(Strict):
-    """What the protocol takes beyond the keys of pu."""
+    """Options of the protocol, in addition to those of pu."""
 
     maps: dict[str, MapFigure] = Field(default={}, description="file name without ending -> maps")
     fields: dict[str, FieldFigure] = Field(default={}, description="file name without ending -> decision fields")

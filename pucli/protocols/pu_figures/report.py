@@ -13,7 +13,17 @@ from pucli.runner.store import StoredRows
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the declared figures of the first repeat whose cells are finished."""
+    """Return the declared figures of the first repeat whose cells are finished.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     options = options_of(experiment)
     if options.fields:
         return decision_fields.draw(experiment, options.fields, cells, rows)

@@ -29,7 +29,19 @@ Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
 def draw(
     experiment: Experiment, figures: Mapping[str, MapFigure], cells: Sequence[Cell], rows: StoredRows
 ) -> list[Extra]:
-    """Return the maps, the misclassified test rows of each method, and the table of measures."""
+    """Return the maps, the misclassified test rows of each method, and the table of measures.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    figures : mapping from str to MapFigure
+        The declared figures by file name.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     done: Rows = {
         (cell.dataset, float(cell.setting["label_frequency"]), cell.method): row
         for cell, row in done_rows(cells, rows)

@@ -50,7 +50,7 @@ _SLACK = 1e-9  # a loss is worse if it is larger by more than this fraction, whi
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     labelled: list[int] = Field(default=[10, 20], min_length=2, max_length=2)
     unlabeled: list[int] = Field(default=[10, 20, 50, 100, 200, 500, 1000], min_length=1)
@@ -149,7 +149,22 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 
 def visible_classes(rows: Rows, n: int, role: str) -> AnyArray:
-    """Return the classes of the first `n` training rows as seen by a method of this role, with -1 for hidden ones."""
+    """Return the classes of the first training rows as the method sees them.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of the cell, with the labelled ones first.
+    n : int
+        Number of training rows.
+    role : str
+        Role of the method; `ORACLE` sees all classes.
+
+    Returns
+    -------
+    array of shape (n,)
+        -1 for hidden classes.
+    """
     visible = rows.y[:n].copy()
     if role != ORACLE:
         visible[rows.n_labelled :] = -1

@@ -138,7 +138,17 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the counts of harm and the learning curves of the finished cells with stored curves."""
+    """Return the counts of harm and the learning curves of the finished cells with stored curves.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     from pucli.report.files import csv_text
 
     curves = curves_of(cells, rows)

@@ -23,7 +23,7 @@ VERSION = 1
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
     positions: list[float] = Field(min_length=1, description="values of the unlabeled point u")
 

@@ -21,7 +21,17 @@ LOWEST, HIGHEST = -0.8, 2.2
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the figure, with a panel for each finished cell that has stored its line."""
+    """Return the figure, with a panel for each finished cell that has stored its line.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     found = [(float(cell.setting["u"]), row) for cell, row in done_rows(cells, rows) if row["details"]]
     if not found:
         return []

@@ -46,9 +46,9 @@ VERSION = 1
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
-    reference: str | None = Field(default=None, description="solver whose objective USMO's is held against")
+    reference: str | None = Field(default=None, description="solver with whose objective that of USMO is compared")
 
 
 class Rows(NamedTuple):
@@ -143,12 +143,27 @@ def _warm_up(name: str, kernel: str, solver: str) -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     more = {"solver": solver} if name == "usmo" else {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # these rows are nobody's
+        warnings.simplefilter("ignore")  # random rows of no data set
         make_estimator(name, prior=0.3, kernel=kernel, **more).fit(X, np.arange(40) < 10)
 
 
 def label_positives(y: AnyArray, count: int, rng: np.random.Generator) -> Bools:
-    """Return a mask (n,) of `count` random positives."""
+    """Label positives at random.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        True classes, -1 or +1.
+    count : int
+        Number of positives to label.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array of bool, shape (n,)
+        Whether a row is labelled.
+    """
     labelled = np.zeros(len(y), bool)
     labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
     return labelled

@@ -25,7 +25,17 @@ COLUMNS = ("dataset", "lam", "method", "repeats", "published", *SCORINGS, "large
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the three scorings as Markdown and as CSV, or nothing if no cell is finished."""
+    """Return the three scorings as Markdown and as CSV, or nothing if no cell is finished.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    """
     lines = score_lines(Samples.of(experiment, cells, rows))
     if not lines:
         return []

@@ -50,10 +50,10 @@ ASYMPTOTIC = 1000
 
 
 class Options(Strict):
-    """What the protocol takes beyond the common keys."""
+    """Options of the protocol."""
 
-    unlabeled: list[int] = Field(min_length=1, description="numbers of unlabeled rows, rising")
-    largest: dict[str, int] = Field(default={}, description="column -> the largest number it is run with")
+    unlabeled: list[int] = Field(min_length=1, description="numbers of unlabeled rows, in ascending order")
+    largest: dict[str, int] = Field(default={}, description="column -> largest number of unlabeled rows")
     positive: dict[str, list[int | str]] = Field(
         default={}, description="data set -> classes of the source that are positive; those declared when omitted"
     )
@@ -178,7 +178,7 @@ def _memory(name: str, *, reset: bool = False) -> float:
     process = Path("/proc/self")
     try:
         if reset:
-            (process / "clear_refs").write_text("5")  # sets the peak back to the present
+            (process / "clear_refs").write_text("5")  # resets the peak to the present value
         lines = (process / "status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1e3
     except (OSError, StopIteration):

@@ -37,6 +37,15 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
     Fits at several numbers of unlabeled rows give curves, in one figure per kernel, as in the paper; a single number
     gives the trace of the fits.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
     """
     from pucli.report.files import csv_text
 
@@ -60,7 +69,21 @@ def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> F
     """Draw seconds, peak memory and test F against n, with one row per data set and one line per method.
 
     Lines are means over repeats, with a band of one standard deviation. A note of the experiment on a column stands in
-    the panel of the metric where that column does not change. Returns None if no cell is finished.
+    the panel of the metric where that column does not change.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+
+    Returns
+    -------
+    Figure or None
+        None if no cell is finished.
     """
     done = _done(cells, rows)
     if not done:

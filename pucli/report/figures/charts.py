@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # parts of a cell, each with its mark
 PARTS = {"tune": "o", "fit": "o", "predict": "D"}
-# formats of figures, and the most marks that are drawn as SVG
+# formats of figures; largest number of marks that is drawn as SVG
 ENDINGS = ("svg", "png")
 MOST_POINTS = 1000
 
@@ -66,8 +66,10 @@ def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] =
 
     Parameters
     ----------
-    cells, stored
-        The plan and its rows.
+    cells : sequence of Cell
+        The planned cells.
+    stored : mapping from str to StoredRow
+        Stored rows by the key of their cell.
     processes : sequence of int
         Numbers of processes at a time, for rows that do not say it.
     """

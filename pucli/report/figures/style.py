@@ -100,7 +100,7 @@ def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
 def band(
     ax: Axes, x: Sequence[float], repeats: Sequence[Sequence[float]], label: str, stroke: Mapping[str, Any]
 ) -> Any:
-    """Draw the mean over repeats with a band of one standard deviation, within the least and the largest value.
+    """Draw the mean over repeats with a band of one standard deviation, clipped to the smallest and the largest value.
 
     Parameters
     ----------

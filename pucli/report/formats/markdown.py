@@ -226,9 +226,16 @@ def _ranking_text(ranking: Ranking) -> str:
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """Return a Markdown table with padded columns; `align` has l or r for each column.
+    """Return a Markdown table with padded columns, without columns that are empty in every row.
 
-    Columns that are empty in every row are left out.
+    Parameters
+    ----------
+    header : sequence of str
+        The heads of m columns.
+    rows : sequence of sequence of str
+        Rows of m cells.
+    align : str
+        m letters, l or r, for the alignment of each column.
     """
     keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
     table = [[_escape(line[i]) for i in keep] for line in [list(header), *rows]]

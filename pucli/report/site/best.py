@@ -1,4 +1,4 @@
-"""Which method is best on a data set: the best mean of each setting, and whether its lead exceeds the noise."""
+"""The best method on a data set: the best mean of each setting, and whether its lead exceeds the noise."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pucli.report.model import Report
 from pucli.report.tables.table import TableRow
 from pucli.runner.experiment import Experiment
 
-# A lead of more standard errors of the difference is more than noise.
+# A lead exceeds the noise if it is larger than this many standard errors of the difference.
 BEYOND_NOISE = 2.0
-# Methods that are named.
+# Number of methods that are named.
 MOST_NAMED = 3
-# first metrics that say how good predictions are
+# first metrics that measure predictions
 QUALITY = ("f1", "f_published", "error", "accuracy", "nmi", "log_likelihood")
 # Tables of this protocol choose parameters on the test labels.
 CEILING = "pu_ceiling"
@@ -40,7 +40,7 @@ class Lead(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The lead, in words."""
+        """The lead as text."""
         if self.next is None:
             return "no other method"
         difference = abs(self.best.obtained_mean - self.next.obtained_mean)
@@ -77,7 +77,7 @@ class Best:
 
     @property
     def sentence(self) -> str:
-        """Return what is best, whether it is a tie, and whether the leads exceed the noise; "" without settings."""
+        """Name the best methods, or a tie, and tell whether the leads exceed the noise; "" without settings."""
         if not self.settings:
             return ""
         (first, most), *others = self.counts.most_common()

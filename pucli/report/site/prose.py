@@ -67,7 +67,7 @@ def _table(lines: list[str], link: Callable[[str], str]) -> str:
     def row(line: str, tag: str) -> str:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
         marks = [' class="n"' if right[i] else "" for i in range(len(cells))]
-        # a heading without words would be one for nothing
+        # headings without words are left out
         tags = [tag if cell else "td" for cell in cells]
         scopes = [' scope="col"' if tag == "th" else "" for tag in tags]
         parts = zip(tags, scopes, marks, cells, strict=True)

@@ -139,11 +139,15 @@ def experiment_page(
         The report.
     figures : sequence of mapping
         Figures, each with a title and either a path or an SVG element.
-    cells, stored
-        The plan and its stored rows, for the repeats behind each figure.
+    cells : sequence of Cell, default=()
+        The planned cells, for the repeats behind each figure.
+    stored : mapping from str to StoredRow, optional
+        Their stored rows by key.
     downloads, made : sequence of (str, str)
         Path and name of files for download; facts about the provenance.
-    root, standalone
+    root : str, default=""
+        See `render`.
+    standalone : bool, default=False
         See `render`.
 
     Returns
@@ -197,7 +201,22 @@ def pairs(comparisons: Sequence[Comparison]) -> list[Pair]:
 
 
 def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
-    """Return every row with its search words and, if there are not too many cells, its repeats."""
+    """Return every row with its search terms and, up to `MOST_CELLS` cells, its repeats.
+
+    Parameters
+    ----------
+    report : Report
+        The report with the rows.
+    cells : sequence of Cell
+        The planned cells.
+    stored : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+
+    Returns
+    -------
+    list of dict
+        For each row of the report `row`, `words` (the search terms, in lower case) and `repeats`.
+    """
     groups: dict[tuple[str, str, str], list[Cell]] = {}
     if len(cells) <= MOST_CELLS:
         keys = [key for row in report.rows for key, _ in row.setting_key]
@@ -260,7 +279,7 @@ def _repeat(cell: Cell, stored: StoredRows, metric: str, *, whole: bool) -> list
 
 
 def _aligned(metric: str, lines: Sequence[Sequence[str]]) -> str:
-    """Return a table as text; as elements, the repeats of a whole experiment make a page too heavy."""
+    """Return a table as text, since the repeats of a whole experiment as elements would make a page too large."""
     if not lines:
         return ""
     heading = ["repeat", metric, "chosen", "certificate", "flags"][: len(lines[0])]
@@ -283,7 +302,7 @@ def _number(value: float) -> str:
 
 
 def _answer(verdicts: Mapping[str, int]) -> str:
-    """Return how many of the published figures are reproduced, in words."""
+    """Describe how many of the published figures are reproduced."""
     judged = sum(number for verdict, number in verdicts.items() if verdict != NOT_RUN)
     agree = sum(verdicts.get(verdict, 0) for verdict in (REPRODUCED, BY_VARIANT))
     words = "Reproduced" if agree == judged else "Not reproduced" if not agree else "Reproduced in part"

@@ -149,7 +149,7 @@ def _leaders(shown: Sequence[Shown]) -> list[Leader]:
 
 
 def _bench(target: str, out: Path) -> str:
-    """Return where a link of the guide leads, "" where the benchmark has not been run."""
+    """Return the target of a link of the guide, "" if the benchmark has not been run."""
     page = f"{target.removesuffix('.md')}.html"
     return page if (out / page).is_file() else ""
 
@@ -210,7 +210,7 @@ def _copy(source: Path, target: Path) -> Path:
 
 
 def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return how the cells were made, in words."""
+    """Describe how the cells were made."""
     if not provenance:
         return []
     facts = [("Fits of the tuning", f"{provenance['fits']}")]

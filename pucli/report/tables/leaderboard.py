@@ -1,4 +1,4 @@
-"""The leaderboard: where each method stands in the rankings of all experiments."""
+"""The leaderboard: mean place of each method in the rankings of all experiments."""
 
 from __future__ import annotations
 

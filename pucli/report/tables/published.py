@@ -50,7 +50,7 @@ def read_published(experiment: Experiment, parameters: Sequence[str]) -> list[Pu
 def figures_of_metrics(experiment: Experiment) -> dict[str, str]:
     """Return the metrics that were published, each with the file of its figures.
 
-    Figures may be held against several metrics, of which the first is the published one.
+    Figures may be compared with several metrics, of which the first is the published one.
     """
     found: dict[tuple[str, str], str] = {}
     for source in experiment.published:

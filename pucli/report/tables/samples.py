@@ -62,7 +62,20 @@ class Samples:
         stored: StoredRows,
         whole: Sequence[Cell] | None = None,
     ) -> Samples:
-        """Group the cells of a plan; `whole` are those of the whole experiment, by default planned here."""
+        """Group the cells of a plan by data set, setting and column.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            The declared experiment.
+        cells : sequence of Cell
+            The planned cells of the report.
+        stored : mapping from str to StoredRow
+            Stored rows by the key of their cell.
+        whole : sequence of Cell, optional
+            The cells of the whole experiment, by default planned here. A setting is named by the keys that vary among
+            them.
+        """
         from pucli.runner.plan import plan
 
         values: dict[str, set[str]] = {}
@@ -80,7 +93,24 @@ class Samples:
         return cls(experiment, list(values), keys, grouped, stored, planned)
 
     def values(self, dataset: str, setting: SettingKey, column: str, metric: str) -> dict[int, float]:
-        """Return the values of the finished cells by repeat, in the unit of the table."""
+        """Return the values of the finished cells by repeat, in the unit of the table.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set.
+        setting : SettingKey
+            The varying keys of the setting with their values.
+        column : str
+            Column of the experiment.
+        metric : str
+            Name of a metric.
+
+        Returns
+        -------
+        dict from int to float
+            The value of each repeat.
+        """
         scale = get_metric(metric).scale
         found = {}
         for cell in self.cells.get((dataset, setting, column), []):
@@ -91,7 +121,19 @@ class Samples:
         return found
 
     def lacks(self, dataset: str, setting: SettingKey, column: str, metric: str) -> bool:
-        """Return whether all cells are finished and none has the metric, which the method does not support."""
+        """Return whether the method does not support the metric: all cells are finished and none has it.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set.
+        setting : SettingKey
+            The varying keys of the setting with their values.
+        column : str
+            Column of the experiment.
+        metric : str
+            Name of a metric.
+        """
         rows = [self.stored.get(cell.key) for cell in self.cells.get((dataset, setting, column), [])]
         return all(row is not None and row["status"] == "done" and row["metrics"].get(metric) is None for row in rows)
 

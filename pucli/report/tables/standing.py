@@ -1,4 +1,4 @@
-"""How far each method scales and how it fares: results/standing.csv, made of the benchmarks and of the rankings."""
+"""Scale and rank of each method, from the benchmarks and the rankings: results/standing.csv."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE = "standing.csv"
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of a method.
+    """Measurements of a method.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def standings(found: Sequence[Leader], results: Path) -> str:
 
 
 def read_standings() -> dict[str, Standing]:
-    """Return what the shipped standing.csv says of each method; {} without such a file."""
+    """Return the measurements of each method in the shipped standing.csv; {} without such a file."""
     path = declared_path(f"results/{FILE}")
     if not path.is_file():
         return {}
@@ -83,7 +83,7 @@ def read_standings() -> dict[str, Standing]:
 
 
 def _measured(path: Path) -> dict[str, tuple[int, float]]:
-    """Return the most rows with a measured training of each method, and its seconds."""
+    """Return the largest number of rows with a measured training of each method, and its seconds."""
     if not path.is_file():
         return {}
     found: dict[str, tuple[int, float]] = {}

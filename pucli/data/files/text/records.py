@@ -74,7 +74,20 @@ class Shape(NamedTuple):
 def split_records(
     lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False, first: int = 1
 ) -> Iterator[Record]:
-    """Yield the records of lines with their line ends, blank ones included.
+    """Yield the records of lines, blank ones included.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        Lines with their line ends.
+    separator : str
+        Separator of fields; with a blank, tabs separate too.
+    escape : str, default=""
+        Character that makes the next one part of the field, "" for none.
+    strict : bool, default=False
+        Whether an unclosed quote is an error.
+    first : int, default=1
+        Number of the first line.
 
     Raises
     ------
@@ -93,7 +106,19 @@ def split_records(
 
 
 def text_records(text: str, separator: str, *, escape: str = "", count: int = sys.maxsize) -> list[Record]:
-    """Return the first records of a text, without blank lines, up to one that cannot be read."""
+    """Return the first records of a text that are not blank, up to one that cannot be read.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    separator : str
+        Separator of fields.
+    escape : str, default=""
+        Character that makes the next one part of the field, "" for none.
+    count : int, optional
+        Largest number of records, by default all.
+    """
     found: list[Record] = []
     try:
         for record in split_records(io.StringIO(text, newline="\n"), separator, escape=escape):
@@ -156,10 +181,19 @@ def header_place(records: Sequence[Record], known: Iterable[str]) -> int:
 
 
 def has_row_names(width: int, records: Sequence[Record], first_characters: str) -> bool:
-    """Return whether each record begins with a row name for which the header of `width` names has none (R).
+    """Return whether each record begins with a row name that the header lacks, as R writes tables.
 
-    R quotes the names in the header and the row names, which differ. A field more without quotes would rather be a
-    cell that an unquoted separator has split; `first_characters` are those of the header and of the first record.
+    R quotes the names in the header and the row names, which differ. An additional field without quotes is more likely
+    a cell that an unquoted separator has split.
+
+    Parameters
+    ----------
+    width : int
+        Number of fields of the header.
+    records : sequence of Record
+        The first records after the header.
+    first_characters : str
+        First character of the header and of the first record.
     """
     if first_characters != '""' or not records or any(len(record.fields) != width + 1 for record in records):
         return False

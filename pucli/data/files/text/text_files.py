@@ -266,7 +266,17 @@ def read_text(
 
 
 def is_plain(head: str, layout: TextLayout, name: str) -> bool:
-    """Return whether the first cells of a column are whole numbers as pandas writes them, or empty."""
+    """Return whether the first cells of a column are whole numbers as pandas writes them, or empty.
+
+    Parameters
+    ----------
+    head : str
+        The first lines of the file.
+    layout : TextLayout
+        Its layout.
+    name : str
+        Name of the column.
+    """
     if name not in layout.names:
         return False
     position, shape = layout.names.index(name), layout.shape
@@ -302,7 +312,17 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
 
 
 def line_of(path: Path, layout: TextLayout, row: int) -> int:
-    """Return the line (from 1) on which data row `row` (from 0, without blank lines) begins."""
+    """Return the number of the line, from 1, on which a data row begins.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layout : TextLayout
+        Its layout, with the options for reading.
+    row : int
+        Position of the row, from 0, without blank lines.
+    """
     shape = layout.shape
     with plain_text(path, layout.reading) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None if shape.returns else "\n")
