@@ -3,6 +3,7 @@
 import itertools
 import os
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,8 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
     parsers = [CodeBlockParser(language="sh", evaluator=shell), PythonCodeBlockParser()]
     document = sybil.Sybil(parsers=parsers).parse(page)
     if page.name == "README.md":
+        shutil.copytree(ROOT / "examples", "examples")
+    if page.name == "python.md":
         table = pd.read_csv("customers.csv")
         document.namespace |= {"bought": table.pop("bought").eq("yes"), "table": table}
     for example in document.examples():

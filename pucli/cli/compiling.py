@@ -33,7 +33,7 @@ def tell_of_compiling(out: Output) -> None:
             self.first = self.first or now
             if not self.said and now - self.first >= LEAST_SECONDS:
                 self.said = True
-                out.remark(TEXT)
+                out.remark(TEXT, now=True)
 
         def on_end(self, _: Any) -> None:
             pass

@@ -95,6 +95,7 @@ class Output:
     Attributes
     ----------
     if_interrupted : message printed on Ctrl-C; a command sets it when it knows how to continue.
+    held : warnings that wait, after `hold`, for the command to print them; None if they are printed at once.
     """
 
     def __init__(self, *, as_json: bool, quiet: bool) -> None:
@@ -102,6 +103,7 @@ class Output:
         self.quiet = quiet
         self.if_interrupted = "Nothing was written; run the same command again."
         self.warnings: list[str] = []
+        self.held: list[str] | None = None
         self._document: dict[str, Any] = {}
 
     def __enter__(self) -> Output:
@@ -124,6 +126,9 @@ class Output:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._caught.__exit__(kind, error, trace)
+        if error is not None:
+            for text in self.held or ():
+                tell(f"warning: {text}")
         if isinstance(error, Stopped):
             error.document = json_values(self._document)
         elif isinstance(error, KeyboardInterrupt) or (isinstance(error, Exception) and interrupts.seen):
@@ -215,9 +220,13 @@ class Output:
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    def remark(self, text: str) -> None:
-        """Write a remark, which is not part of the result, to stderr."""
-        if not self.quiet:
+    def hold(self) -> None:
+        """Keep warnings for the command, which prints them with its result; an error prints them first."""
+        self.held = []
+
+    def remark(self, text: str, *, now: bool = False) -> None:
+        """Write a remark, which is not part of the result, to stderr; not after `hold`, unless `now`."""
+        if not self.quiet and (now or self.held is None):
             tell(text)
 
     def warn(self, text: str) -> None:
@@ -225,6 +234,9 @@ class Output:
         text = " ".join(text.split())
         if text not in self.warnings:
             self.warnings.append(text)
+            if self.held is not None:
+                self.held.append(text)
+                return
             tell(f"warning: {text}")
 
     def fits(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:

@@ -170,10 +170,17 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
         out.remark("no probability is written, since training had no held-out scores of two classes")
 
 
+def unknown_prior(prior: Estimate, ranks: bool) -> str:
+    """Return the warning of probabilities whose prior the training rows do not determine, or ""."""
+    if prior.known:
+        return ""
+    return (
+        f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
+        f"from {prior.low:.2g} to {prior.high:.2g} (see probability_low and probability_high). Their "
+        + ("order can be used." if ranks else "order could be chance.")
+    )
+
+
 def _warn_of_prior(out: Output, prior: Estimate, ranks: bool) -> None:
-    if not prior.known:
-        out.warn(
-            f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
-            f"from {prior.low:.2g} to {prior.high:.2g} (see probability_low and probability_high). Their "
-            + ("order can be used." if ranks else "order could be chance.")
-        )
+    if text := unknown_prior(prior, ranks):
+        out.warn(text)

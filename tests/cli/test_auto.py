@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.cli.text.auto import lift_of, percent
 from pucli.estimators.auto.random_labelling import RandomLabelling
 from tests.estimators.auto.helpers import two_clouds
 
@@ -106,12 +107,10 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
     lines = customers.read_text().splitlines()
     (tmp_path / "orders.csv").write_text("\n".join([lines[0], *(line for line in lines[1:] for _ in range(3))]) + "\n")
     words = ("--data", "orders.csv", "--label", "bought", "--positive", "yes")
-    found = pucli("auto", *words, "--model", "m.model", "--report", "r.html")
+    found = pucli("auto", *words, "--model", "m.model", "--report", "r.html", "--verbose")
     assert "120 of 120 labelled rows are equal to another labelled row" in found.err
-    assert "random labelling      cannot be judged: labelled rows are repeated" in found.out
-    held = [
-        line.split("  ")[-1].strip() for line in found.out.splitlines() if line.startswith(("prior", "recall", "auc"))
-    ]
+    assert "random labelling cannot be judged: labelled rows are repeated" in found.out
+    held = [line.split("  ")[-1].strip() for line in found.out.splitlines() if re.match("(prior|recall|auc) ", line)]
     assert held == ["no: labelled rows are repeated"] * 3
     assert "Labelled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
     assert "keep one row of each case" in pucli("predict", "--model", "m.model", "--data", customers).err
@@ -153,11 +152,12 @@ def test_two_goals_are_refused(pucli, customers: Path) -> None:
 
 
 def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> None:
-    result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
+    result = pucli(*words, "--verbose")
     assert result.code == 0
     for part in ("80 % of the positives", "precision", "ensemble", "random labelling"):
         assert part in result.out
-    assert np.char.count(result.err, "--model FILE") == 1
+    assert np.char.count(result.out, "--model FILE") == 1
 
 
 def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp_path: Path) -> None:
@@ -186,7 +186,9 @@ def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customer
 @pytest.mark.slow
 def test_what_is_called_positive_says_of_which_rows(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
-    apart, whole = (pucli(*words, "--scenario", how).out for how in ("case-control", "single-training-set"))
+    apart, whole = (
+        pucli(*words, "--scenario", how, "--verbose").out for how in ("case-control", "single-training-set")
+    )
     assert "% of the unlabeled rows are above" in apart
     assert "% of the rows are above" in whole
     assert " of 160 unlabeled" in apart and " of 160 unlabeled" in whole
@@ -199,9 +201,14 @@ def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers:
     table.to_csv("leak.csv", index=False)
     words = ("--data", "leak.csv", "--label", "bought", "--positive", "yes")
     trained = pucli("auto", *words, "--model", "m", "--scored", "s.csv")
-    assert trained.code == 0 and "source" in trained.err
-    assert trained.out.count("a column leaks the label") == 6 and "if labelled at random" not in trained.out
-    assert "AUC, not determined" in trained.out
+    assert trained.code == 0
+    said = " ".join(trained.err.split())
+    assert "'source' probably gives the label away; leave it out with --drop source" in said
+    assert trained.out.count("cannot be told: a column leaks the label") == 4
+    assert "if labelled at random" not in trained.out
+    whole = pucli("auto", *words, "--verbose").out
+    assert whole.count("no: a column leaks the label") == 5
+    assert "AUC and F1 of the members: not determined" in whole
     predicted = pucli("predict", "--model", "m", "--data", "leak.csv", "--out", "p.csv")
     assert "'source'" in predicted.err
     for file in ("s.csv", "p.csv"):
@@ -254,3 +261,70 @@ def test_the_page_names_seed_folds_and_a_command_that_makes_the_same_classifier(
     assert command == first["command"]
     again = pucli(*shlex.split(command)[1:], "--json").document
     assert {**again, "seconds": 0, "report": 0} == {**first, "seconds": 0, "report": 0}
+
+
+def read_lines(result) -> list[str]:
+    """Return what a reader sees without the lines of progress."""
+    return [
+        line for line in (result.out + result.err).splitlines() if not re.match(r"auto \d|report \d|Compiling", line)
+    ]
+
+
+def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> None:
+    """22 lines of 80 characters, with two warnings and with every file."""
+    monkeypatch.setenv("COLUMNS", "80")
+    table = pd.read_csv(customers, keep_default_na=False)
+    table["constant"], table["other"] = 1, ""
+    table = table.assign(source=np.where(table["bought"] == "yes", "web", "shop"), customer=range(len(table)))
+    pd.concat([table, table.head(3)]).to_csv("leak.csv", index=False)
+    words = ("--label", "bought", "--positive", "yes", "--id", "customer")
+    files = ("--model", "m.model", "--scored", "s.csv", "--report", "a-long-name-of-a-page-about-the-model.html")
+    many = [f"number {k} {'word ' * 60}: keep one" for k in range(4)]
+    for data, more in ((customers, (*words[:4], *files)), ("leak.csv", (*words, *files))):
+        if data == "leak.csv":
+            monkeypatch.setattr(
+                "pucli.cli.commands.auto.warn_of_unknown_prior", lambda out, _: list(map(out.warn, many))
+            )
+        result = pucli("auto", "--data", data, *more)
+        assert result.code == 0, result.err
+        lines = read_lines(result)
+        assert len(lines) <= 22, lines
+        assert [line for line in lines if len(line) > 80 and str(customers) not in line] == []
+        assert result.err.count("warning: ") <= 2
+    assert "likeliest     customer " in result.out
+    assert "written       m.model, s.csv" in result.out
+    assert "\n3 more warnings or notes: add --verbose\n" in result.err and "word ... keep one\n" in result.err
+
+
+def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    document, result = pucli(*words, "--json").document, pucli(*words)
+    found = document["estimates"]
+    for name, start in (("recall", "finds"), ("precision", "precision")):
+        line = next(line for line in result.out.splitlines() if line.startswith(start))
+        assert f"({percent(found[name]['low'])} to {percent(found[name]['high'])} %)" in line
+    assert "if labelled at random" in result.out and "no proof" in result.out
+    first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
+    assert "row " in first and "probability" in first
+    shares = {"value": 0.2, "low": 0.1, "high": 0.25}
+    assert lift_of({"value": 0.8, "low": 0.5, "high": 1.0}, shares) == (4.0, 2.0, 10.0)
+    assert lift_of({"value": 0.8, "low": 0.5, "high": 1.0}, {"value": 0.0, "low": 0.0, "high": 0.0}) is None
+    assert [percent(share) for share in (0, 2e-4, 0.0294, 0.631, 0.9996, 1)] == [
+        "0",
+        "under 0.1",
+        "2.9",
+        "63",
+        "over 99",
+        "100",
+    ]
+
+
+def test_warnings_that_wait_are_printed_if_the_command_fails(capsys) -> None:
+    from pucli.cli.output import Output
+
+    with pytest.raises(ValueError, match="stop"), Output(as_json=False, quiet=True) as out:
+        out.hold()
+        out.warn("a column is odd")
+        assert capsys.readouterr().err == ""
+        raise ValueError("stop")
+    assert capsys.readouterr().err == "warning: a column is odd\n"

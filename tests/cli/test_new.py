@@ -4,10 +4,12 @@ import importlib.util
 import inspect
 import sys
 
+import pandas as pd
 import pytest
 import yaml
 
 from pucli.core import declared_files as declared
+from tests.helpers import ROOT
 
 
 def run_tests(path, tmp_path):
@@ -115,3 +117,36 @@ def test_a_missing_label_writes_nothing(pucli, tmp_path, customers):
 def test_the_folder_is_chosen(pucli, tmp_path):
     assert pucli("new", "experiment", "mine", "--out", "deep/er").code == 0
     assert (tmp_path / "deep" / "er" / "mine" / "mine.yaml").is_file()
+
+
+def test_the_table_to_try_is_made_by_the_script_and_never_replaced(pucli, tmp_path):
+    made = pucli("new", "data", "--out", "here", "--json")
+    assert made.code == 0, made.err
+    names = ["customers.csv", "customers_truth.csv"]
+    spec = importlib.util.spec_from_file_location("make_customers", ROOT / "examples" / "make_customers.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.write_customers(tmp_path)
+    for name in names:
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / name).read_bytes()
+        assert (ROOT / "examples" / name).read_bytes() == (tmp_path / name).read_bytes()
+    again = pucli("new", "data", "--out", "here")
+    assert again.code == 2 and "customers.csv is there already" in again.err
+    assert "takes no name" in pucli("new", "data", "table").err
+    assert "NAME is missing" in pucli("new", "method").err
+    table, truth = (pd.read_csv(tmp_path / name) for name in names)
+    marked = table.loc[table["bought"] == "yes", "customer"]
+    assert len(table) == 2000 and len(marked) == 150 and table["bought"].isna().sum() == 1850
+    assert set(truth.set_index("customer").loc[marked, "bought"]) == {"yes"}
+    columns = pucli("auto", "--data", tmp_path / names[0], "--label", "bought", "--columns", "--json").document[
+        "columns"
+    ]
+    assert {one["kind"] for one in columns} == {
+        "number",
+        "category",
+        "yes/no",
+        "date",
+        "text",
+        "identifier",
+        "constant",
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
 from pucli.cli.threshold_options import CutOptions, unkept_recall, warn_of_unknown_prior
 from pucli.core.errors import UsageError
 
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
 
 LABELLINGS = ("scar", "sar")
-# A smaller estimate is shown as 0.
-LEAST = 1e-6
-# A smaller share of rows that differ is worth a note.
-FEW_KINDS = 0.1
 EXAMPLES = """
 pucli auto --data customers.csv --label bought --positive yes
 pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
@@ -63,6 +58,9 @@ def command(  # noqa: C901, PLR0913, PLR0915
             show_default=False,
         ),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all estimates, their limits and the members of the ensemble.")
+    ] = False,
     boosting: Annotated[
         bool, typer.Option("--boosting", help="With --backend dask: boosted trees by LightGBM as well.")
     ] = False,
@@ -86,6 +84,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     `labelling` it found much more where labels depended on the features, and cost little where they were random.
     """
     from pucli.cli.compiling import tell_of_compiling
+    from pucli.cli.text.auto import print_short, print_whole
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.encode.duplicates import shape
     from pucli.data.files.writers import check_writable_format
@@ -105,6 +104,9 @@ def command(  # noqa: C901, PLR0913, PLR0915
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
     params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
+    if not verbose and not out.as_json:
+        out.hold()
+    likeliest, positive = None, ""
     if backend.in_blocks:
         if report is not None or scored is not None:
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
@@ -129,8 +131,10 @@ def command(  # noqa: C901, PLR0913, PLR0915
     results = {**summary(found, names), "seed": where.seed}
     if not backend.in_blocks:
         results["command"] = _again(where, labelling, chosen)
-    if scored is not None:
-        _write(scored, scored_rows(found, rows.labelled, rows.words, rows.marks), safe)
+        likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks)
+        positive = f"{rows.label_column} = {rows.words['1']}" if where.file is not None else ""
+    if scored is not None and likeliest is not None:
+        _write(scored, likeliest, safe)
     if report is not None:
         from pucli.models.auto.page import write_report
 
@@ -139,11 +143,11 @@ def command(  # noqa: C901, PLR0913, PLR0915
     files = {"model": model, "report": report, "scored": scored}
     document = {**about, **results, **files}
     out.document(document)
-    _print(out, title, document)
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
-    if model is None:
-        out.remark("The model was not saved; add --model FILE to save it for `pucli predict`.")
+    print_short(out, title.rpartition(", label column ")[0] or title, found, document, likeliest, positive)
+    if verbose:
+        print_whole(out, document)
 
 
 def _check_top(top: int | None, rows: TrainingRows) -> None:
@@ -168,10 +172,6 @@ def _write(path: Path, lines: pd.DataFrame, safe: bool) -> None:
 
     with replacing(path) as partial, open_writer(partial, safe=safe) as writer:
         writer.write(lines)
-
-
-def _files(paths: Sequence[str]) -> str | None:
-    return f"{len(paths)} files in {Path(paths[0]).parent}" if paths else None
 
 
 def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None) -> Fitted:
@@ -214,95 +214,3 @@ def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) 
         raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
     moved._measure(rows.X, rows.labelled)
     return replace(fitted, pipeline=Pipeline([*fitted.pipeline.steps[:-1], (name, moved)]))
-
-
-def _print(out: Output, title: str, document: dict[str, Any]) -> None:
-    for note in (*document["notes"], *_few_kinds(document)):
-        out.remark(f"note: {note}")
-    out.text(f"auto on {title}")
-    out.fields(
-        [
-            ("rows", f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"),
-            ("duplicate rows", document.get("duplicate_rows") or None),
-            ("cut", document["cut"]["why"]),
-            ("rows called positive", _called_positive(document)),
-            ("random labelling", _labelling(document["random_labelling"], document["labelling"])),
-            ("training time", f"{document['seconds']:.1f} s"),
-            *((name, document[name]) for name in ("model", "report", "scored")),
-            ("predictions", _files(document.get("predictions", ()))),
-        ]
-    )
-    out.text()
-    scar = document["labelling"] == "scar"
-    rests = dict.fromkeys(
-        document["estimates"],
-        "if nearly all top rows are positive" if scar else "if clear positives were labelled first",
-    )
-    rests["share"] = ""
-    if scar:
-        rests["recall"] = "if labelled at random"
-    unknown = "no: labelled rows are repeated" if document["repeated"] else "not determined"
-    unknown = "no: a column leaks the label" if document["leaks"] else unknown
-    estimates = [
-        [name, *(_share(found[end]) for end in ("value", "low", "high")), rests[name] if found["known"] else unknown]
-        for name, found in document["estimates"].items()
-    ]
-    out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
-    out.remark(
-        "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
-        "AUC also require that nearly all rows with the highest scores are positive. If even these are mixed, or the "
-        "classes overlap, they are too high; if most rows are positive, the prior is too low. The data cannot reveal "
-        "this. "
-        + (
-            f"With {document['labelled']} labelled rows, the prior may also be too low. "
-            if document["few_labelled"]
-            else ""
-        )
-        + "The prior is the share of "
-        f"positives among {'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is "
-        "that of training rows above the threshold, by models trained without them; it may be slightly larger for new "
-        "rows."
-        if scar
-        else "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
-        "AUC were mostly too high even then (benchmark `labelling`)."
-    )
-    out.text()
-    headers = [
-        f"{words} estimated" if document["estimates"][name]["known"] else f"{words}, not determined"
-        for name, words in (("auc", "AUC"), ("f1", "F1"))
-    ]
-    board = [[line["name"], line["pu_auc"], line["auc"], line["f1"]] for line in document["leaderboard"]]
-    out.table(["member", "PU-AUC", *headers], board)
-
-
-def _share(value: float) -> str:
-    return number(value, 3) if value >= LEAST else "0"
-
-
-def _few_kinds(document: dict[str, Any]) -> list[str]:
-    """Return a note if most rows are duplicates, since a threshold takes all equal rows or none."""
-    kinds = document["rows"] - document.get("duplicate_rows", 0)
-    if kinds > FEW_KINDS * document["rows"]:
-        return []
-    return [
-        f"only {kinds} of the {document['rows']} rows are distinct; a threshold takes all equal rows or none, so "
-        "counts and shares of predicted positives can be far from those requested"
-    ]
-
-
-def _labelling(test: dict[str, Any], labelling: str) -> str:
-    """Return the verdict on random labelling, with the feature that contradicts it most."""
-    verdict = str(test["verdict"])
-    if test["random"] or labelling != "scar" or "p =" not in verdict:
-        return verdict
-    return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
-
-
-def _called_positive(document: dict[str, Any]) -> str:
-    """Describe how many of the unlabeled rows are predicted positive."""
-    counted = f"{document['called_positive']} of {document['unlabeled']} unlabeled"
-    if not document["estimates"]["precision"]["known"]:
-        return f"{counted}; the number of true positives among them is unknown"
-    if document["scenario"] == "case-control":
-        return counted
-    return f"{counted}, which are positive less often than the precision says: it counts the labelled rows, too"

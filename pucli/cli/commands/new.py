@@ -1,4 +1,4 @@
-"""``pucli new``: write the initial files of a new method, data set or experiment."""
+"""``pucli new``: write the initial files of a new method, data set or experiment, or a table to try pucli on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pucli.cli.output import Output
 from pucli.core.errors import UsageError
 
 EXAMPLES = """
+pucli new data
 pucli new method nearest-mean
 pucli new dataset customers --data customers.csv --label bought --positive yes
 pucli new experiment my-table --dataset breast-cancer --method gllc --method svc-naive
 """
-KINDS = ("method", "dataset", "experiment")
+KINDS = ("data", "method", "dataset", "experiment")
 
 
 def command(  # noqa: PLR0913
@@ -25,10 +26,17 @@ def command(  # noqa: PLR0913
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="method|dataset|experiment", help="Kind of files to write.", autocompletion=completion.words(*KINDS)
+            metavar="data|method|dataset|experiment",
+            help="Kind of files to write.",
+            autocompletion=completion.words(*KINDS),
         ),
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, and the name of the new folder.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="Its name, and the name of the new folder; none for data.", show_default=False
+        ),
+    ] = None,
     parent: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder in which to create it.")] = Path(),
     data: Annotated[
         Path | None, typer.Option("--data", help="dataset: your table (csv, tsv, xlsx, arff).", show_default=False)
@@ -58,11 +66,12 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
 ) -> None:
-    """Write the files of a new method, data set or experiment.
+    """Write a table to try pucli on, or the files of a new method, data set or experiment.
 
     The files run as they are and include a test. A method is a small package to install. Existing files are kept.
+    `data` is an invented table of customers to try pucli on, with its hidden truth in a second file.
     """
-    from pucli.cli.new import new_dataset, new_experiment, new_method
+    from pucli.cli.new import new_data, new_dataset, new_experiment, new_method
 
     opt.choice("kind", kind, KINDS)
     of = {"data": "dataset", "label": "dataset", "positive": "dataset", "method": "experiment", "dataset": "experiment"}
@@ -70,7 +79,13 @@ def command(  # noqa: PLR0913
     for option, value in given.items():
         if value and of[option] != kind:
             raise UsageError(f"--{option} is an option of `pucli new {of[option]}`, not of `pucli new {kind}`.")
-    if kind == "method":
+    if kind == "data":
+        if name is not None:
+            raise UsageError(f"`pucli new data` takes no name; write it into a folder with --out {name}.")
+        made = new_data(parent)
+    elif name is None:
+        raise UsageError(f"a NAME is missing: `pucli new {kind} my-{kind}`.")
+    elif kind == "method":
         made = new_method(name, parent)
     elif kind == "dataset":
         made = new_dataset(name, parent, data=data, label=label, positive=positive)

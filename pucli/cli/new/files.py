@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pucli.core.atomic_files import check_folder
+from pucli.core.declared_files import declared_path
 from pucli.core.errors import PucliError, UsageError, unwritable
 
+# An invented table and its hidden truth, made by examples/make_customers.py.
+EXAMPLES = ("customers.csv", "customers_truth.csv")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _TEMPLATES = Path(__file__).parent / "templates"
 # ending of a data file -> its reader
@@ -42,6 +46,37 @@ class Made:
     folder: Path
     files: list[Path]
     commands: list[str]
+
+
+def new_data(parent: str | Path = ".") -> Made:
+    """Write an invented table to try pucli on, and its hidden truth.
+
+    Parameters
+    ----------
+    parent : path, default="."
+        The folder that gets ``customers.csv`` and ``customers_truth.csv``.
+
+    Returns
+    -------
+    Made
+        What was written.
+
+    Raises
+    ------
+    UsageError
+        One of the files is there already, or the folder cannot be written.
+    """
+    folder = Path(parent)
+    check_folder(folder, "--out")
+    files = [folder / name for name in EXAMPLES]
+    for file in files:
+        if file.exists():
+            raise UsageError(f"{file} is there already; it is not replaced. Name another folder with --out.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copyfile(declared_path(f"examples/{file.name}"), file)
+    words = "--label bought --positive yes --id customer --scored ranked.csv --report page.html"
+    return Made(folder, files, [f"pucli auto --data {shlex.quote(str(files[0]))} {words}"])
 
 
 def new_method(name: str, parent: str | Path = ".") -> Made:

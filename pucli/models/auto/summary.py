@@ -125,6 +125,26 @@ class Findings(NamedTuple):
                 return f"the {cut.wanted:g} likeliest {'rows, labelled ones included' if whole else 'unlabeled rows'}"
 
     @property
+    def goal(self) -> str:
+        """What the threshold is for, in words."""
+        cut = self.model.chosen_cut_
+        wanted = cut.wanted or 0.0
+        match cut.goal:
+            case "f1":
+                return "at the threshold for the largest F1"
+            case "recall" if self.model.labelling == "scar":
+                return f"to find {100 * wanted:g} % of the positives with 90 % confidence"
+            case "recall":
+                return f"to find {100 * wanted:g} % of the positives, if the model of the labels is right"
+            case "precision":
+                return f"so that {100 * wanted:g} % of those called are positive, by the more cautious of two estimates"
+            case "share":
+                return "at the wanted share"
+            case _:
+                rows = "rows, labelled ones included" if self.model.scenario != "case-control" else "unlabeled rows"
+                return f"from the {wanted:g} likeliest {rows}"
+
+    @property
     def verdict(self) -> str:
         """Whether the labels look like a random sample of the positives, in words."""
         if self.leaks:

@@ -1,0 +1,360 @@
+"""What ``pucli auto`` prints: at most `LINES` lines of `WIDTH` characters, or everything with --verbose."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.output import Output, number
+from pucli.cli.threshold_options import unknown_prior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.models.auto.summary import Findings
+
+LINES, WIDTH, INDENT = 22, 80, 14
+# Rows shown, warnings shown, and lines of a warning.
+LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 2
+# Called rows to check by hand: their share of positives is then known to within 15 points, with 90 % confidence.
+CHECKED = 30
+# A smaller estimate is shown as 0.
+LEAST = 1e-6
+# A smaller share of rows that differ is worth a note.
+FEW_KINDS = 0.1
+LONGEST_MARK = 24
+_WHOLE_WORDS: dict[str, Any] = {"width": WIDTH, "break_long_words": False, "break_on_hyphens": False}
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; no share but 1 is shown as 100, none but 0 as 0."""
+    value = 100.0 * share
+    if 0.0 < value < 0.1:
+        return "under 0.1"
+    if 99.5 <= value < 100.0:
+        return "over 99"
+    return f"{value:.0f}" if value >= 9.95 or value == 0.0 else f"{value:.2g}"
+
+
+def lift_of(recall: Mapping[str, float], share: Mapping[str, float]) -> tuple[float, float, float] | None:
+    """Return recall over share called, and an interval that takes both intervals at their far ends; None without rows.
+
+    It needs random labels and not the class prior: how many times as many positives the called rows hold as equally
+    many random rows of the population.
+    """
+    if min(share["value"], share["low"]) <= 0.0:
+        return None
+    return recall["value"] / share["value"], recall["low"] / share["high"], recall["high"] / share["low"]
+
+
+def print_short(
+    out: Output,
+    title: str,
+    found: Findings,
+    document: Mapping[str, Any],
+    likeliest: pd.DataFrame | None,
+    positive: str,
+) -> None:
+    """Print the answer, what it rests on, and what to do next."""
+    lines = [
+        *_item("learned from", _learned_from(title, document, positive)),
+        *_item("called", _called(found, document)),
+        *_estimates(found, document),
+        *_likeliest(likeliest, found),
+    ]
+    concerns = _concerns(out, found, document)
+    warned = [line for text in concerns[:WARNINGS] for line in _warning(text)]
+    if (more := len(concerns) - WARNINGS) > 0:
+        warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
+    written = _item("written", ", ".join(_written(document))) if any(_written(document)) else []
+    room = LINES - len(lines) - len(warned) - len(written)
+    for line in lines:
+        out.text(line)
+    if not out.as_json:
+        for line in warned:
+            print(line, file=sys.stderr, flush=True)
+    following: list[str] = []
+    for text in _next(document):
+        one = _item("" if following else "next", text)
+        if len(following) + len(one) <= room:
+            following += one
+    for line in (*following, *written):
+        out.text(line)
+
+
+def print_whole(out: Output, document: Mapping[str, Any]) -> None:
+    """Print what the short answer leaves out: the limits of the estimates, all of them, and the members."""
+    for note in (*document["notes"], *_few_kinds(document)):
+        out.remark(f"note: {note}")
+    out.text()
+    for name, text in (
+        ("duplicates", f"{document.get('duplicate_rows') or 'no'} duplicate rows"),
+        ("cut", document["cut"]["why"]),
+        ("called", _called_in_full(document)),
+        ("labels", f"random labelling {_labelling(document['random_labelling'], document['labelling'])}"),
+        ("time", f"{document['seconds']:.1f} s of training"),
+    ):
+        for line in _item(name, text):
+            out.text(line)
+    out.text()
+    scar = document["labelling"] == "scar"
+    rests = dict.fromkeys(
+        document["estimates"], "if nearly all top rows are positive" if scar else "if clear positives were labelled first"
+    )
+    rests["share"] = ""
+    if scar:
+        rests["recall"] = "if labelled at random"
+    unknown = _why_unknown(document)
+    estimates = [
+        [
+            name,
+            *(number(found[end], 3) if found[end] >= LEAST else "0" for end in ("value", "low", "high")),
+            rests[name] if found["known"] else unknown,
+        ]
+        for name, found in document["estimates"].items()
+    ]
+    out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
+    out.text()
+    for line in textwrap.wrap(_limits(document), **_WHOLE_WORDS):
+        out.text(line)
+    out.text()
+    board = [
+        [line["name"], *(number(line[key], 3) for key in ("pu_auc", "auc", "f1"))] for line in document["leaderboard"]
+    ]
+    out.table(["member", "PU-AUC", "AUC", "F1"], board)
+    loose = [words for name, words in (("auc", "AUC"), ("f1", "F1")) if not document["estimates"][name]["known"]]
+    if loose:
+        out.text(f"{' and '.join(loose)} of the members: not determined by these rows.")
+
+
+def _item(name: str, text: str) -> list[str]:
+    """Return a name and a text beside it, wrapped."""
+    lines = textwrap.wrap(text, **{**_WHOLE_WORDS, "width": WIDTH - INDENT}) or [""]
+    return [f"{name if not k else '':<{INDENT}}{line}" for k, line in enumerate(lines)]
+
+
+def _warning(text: str) -> list[str]:
+    """Return a warning of at most `WARNING_LINES` lines."""
+    whole = f"warning: {text}"
+    lines = textwrap.wrap(whole, **_WHOLE_WORDS)
+    if len(lines) <= WARNING_LINES:
+        return lines
+    way_out = re.split(r"[:;.] ", text)[-1]
+    end = f" ... {way_out}" if len(way_out) < WIDTH - INDENT else " ... (--verbose)"
+    return textwrap.wrap(textwrap.shorten(whole, WARNING_LINES * WIDTH - INDENT, placeholder=end), **_WHOLE_WORDS)
+
+
+def _learned_from(title: str, document: Mapping[str, Any], positive: str) -> str:
+    marked = f"{document['labelled']:,} labelled{f' ({positive})' if positive else ''}"
+    return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled"
+
+
+def _called(found: Findings, document: Mapping[str, Any]) -> str:
+    return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows, {found.goal}"
+
+
+def _why_unknown(document: Mapping[str, Any]) -> str:
+    if document["leaks"]:
+        return "no: a column leaks the label"
+    return "no: labelled rows are repeated" if document["repeated"] else "not determined"
+
+
+def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
+    """Return the lines of recall, lift, precision and number of positives, and what they rest on."""
+    estimates, whole = document["estimates"], document["scenario"] != "case-control"
+    recall, share, precision, prior = (estimates[name] for name in ("recall", "share", "precision", "prior"))
+    why = _why_unknown(document)
+    cannot = f"cannot be told: {why[4:]}" if why.startswith("no: ") else "cannot be told from these rows"
+    also = ", labelled ones included" if whole else ""
+
+    def between(low: float, high: float) -> str:
+        return f"({percent(low)} to {percent(high)} %)"
+
+    finds = lift = called = positives = cannot
+    if recall["known"]:
+        finds = f"{percent(recall['value'])} % of the positives {between(recall['low'], recall['high'])}"
+        times = lift_of(recall, share)
+        if times is not None:
+            value, low, high = (number(one, 3) for one in times)
+            lift = f"{value} times the positives of as many random rows ({low} to {high})"
+    if precision["known"]:
+        ends = between(precision["low"], precision["high"])
+        called = f"{percent(precision['value'])} % of the called rows are positive {ends}{also}"
+    count = document["rows"] if whole else document["unlabeled"]
+    low, high = math.floor(prior["low"] * count), math.ceil(prior["high"] * count)
+    of = f"of {count:,} {'rows' if whole else 'unlabeled rows'} ({low:,} to {high:,}){also}"
+    if prior["known"]:
+        positives = f"{round(prior['value'] * count):,} {of}"
+    lines = [*_item("finds", finds), *_item("lift", lift), *_item("precision", called), *_item("positives", positives)]
+    return [*lines, *_item("", _rests_on(found, document))]
+
+
+def _rests_on(found: Findings, document: Mapping[str, Any]) -> str:
+    """Return what the estimates rest on, in one sentence or two."""
+    if document["labelling"] == "sar":
+        return (
+            "90 % intervals; they hold only if labels were given by how clearly a row is positive, which the data "
+            "cannot reveal."
+        )
+    if not document["sound"]:
+        return ""
+    test = document["random_labelling"]
+    return (
+        "90 % intervals, if labelled at random; the last two also need nearly all top rows to be positive. The data "
+        f"cannot reveal either (test of random labels: p = {test['p_value']:.2g}, no proof)."
+    )
+
+
+def _likeliest(rows: pd.DataFrame | None, found: Findings) -> list[str]:
+    """Return a line for each of the likeliest unlabeled rows."""
+    if rows is None:
+        return []
+    known = found.known["prior"]
+    own = list(rows.columns[: list(rows.columns).index("labelled")])
+    shown = own[1:] or own
+    lines: list[str] = []
+    for row in rows[rows["labelled"] == 0].head(LIKELIEST).to_dict("records"):
+        marks = ", ".join(
+            f"{name} {textwrap.shorten(str(row[name]), LONGEST_MARK, placeholder='...')}" for name in shown
+        )
+        ends = f"{row['probability_low']:.2f} to {row['probability_high']:.2f}"
+        if found.leaks or found.repeated:
+            chance = "probability not determined"
+        else:
+            chance = f"probability {row['probability']:.2f} ({ends})" if known else f"probability {ends}"
+        lines.append(
+            f"{'' if lines else 'likeliest':<{INDENT}}{_cut_to(marks, WIDTH - INDENT - len(chance) - 2)}: {chance}"
+        )
+    return lines
+
+
+def _cut_to(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
+def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list[str]:
+    """Return the warnings and notes, the gravest first, each with what resolves it."""
+    grave, later = [], []
+    prior, test = found.model.estimates_["prior"], document["random_labelling"]
+    of_prior = unknown_prior(prior, found.model.ranks_)
+    if found.leaks:
+        named = re.match(r"column '(.*?)' ", found.leaks[0])
+        name = named[1] if named else ""
+        more = f" and {len(found.leaks) - 1} more" if len(found.leaks) > 1 else ""
+        grave.append(
+            f"column {name!r}{more} probably gives the label away; leave it out with --drop {shlex.quote(name)}"
+            if named
+            else found.leaks[0]
+        )
+    if found.repeated:
+        count = found.repeated.partition(" are equal")[0]
+        grave.append(f"{count} are equal to another labelled row, so results are too good; keep one row of each case")
+    if document["labelling"] == "scar" and not (found.leaks or found.repeated or test["random"]):
+        grave.append(
+            f"random labelling is unlikely (p = {test['p_value']:.2g}; most different: "
+            f"{textwrap.shorten(str(test['differs_most']), LONGEST_MARK, placeholder='...')}); if clear positives were "
+            "labelled first, add --labelling sar"
+        )
+    if not found.model.ranks_:
+        grave.append("the order of the rows could not be told from chance; label more rows or add columns")
+    for text in out.held or []:
+        if text in found.leaks or (found.repeated and text.startswith(found.repeated)):
+            continue
+        if text == of_prior:
+            later.append(
+                f"probabilities rest on a share of positives that is anything from {percent(prior.low)} to "
+                f"{percent(prior.high)} %; use their order only, or label more rows"
+            )
+            continue
+        grave.append(text)
+    return [*grave, *later, *document["notes"], *_few_kinds(document)]
+
+
+def _next(document: Mapping[str, Any]) -> list[str]:
+    """Return what to do next, the most useful first."""
+    called, kept = document["called_positive"], document["model"]
+    steps = []
+    if called > CHECKED:
+        steps.append(
+            f"check {CHECKED} random called rows by hand: their share of positives is the precision, to within 15 "
+            "points"
+        )
+    elif called:
+        steps.append(f"check the called {'rows' if called > 1 else 'row'} by hand: it tells the precision")
+    else:
+        steps.append("no row is called; --recall 0.9 or --top 20 lowers the threshold")
+    if kept:
+        steps.append(f"score new rows: pucli predict --model {shlex.quote(str(kept))} --data new.csv")
+    if document["report"]:
+        steps.append(f"open {document['report']}")
+    missing = [f"{option} FILE ({what})" for option, what in _FILES.items() if not document[option[2:]]]
+    blocks = "blocks" in document
+    if missing and not blocks:
+        steps.append(f"add {', '.join(missing)}")
+    elif blocks and not kept:
+        steps.append("add --model FILE to keep the model")
+    return [*steps, "see all estimates, limits and members: --verbose"]
+
+
+_FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
+
+
+def _written(document: Mapping[str, Any]) -> list[str]:
+    named = [str(document[name]) for name in ("model", "scored", "report") if document[name]]
+    paths: Sequence[str] = document.get("predictions", ())
+    return [*named, *([f"{len(paths)} files in {Path(paths[0]).parent}"] if paths else [])]
+
+
+def _limits(document: Mapping[str, Any]) -> str:
+    """Return the limits of the estimates in full."""
+    if document["labelling"] != "scar":
+        return (
+            "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
+            "AUC were mostly too high even then (benchmark `labelling`)."
+        )
+    few = f"With {document['labelled']} labelled rows, the prior may just as well be too low. "
+    return (
+        "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
+        "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
+        "mixed, or the classes overlap, they are too high; where most rows are positive, the prior is too low. The "
+        "data cannot reveal this. "
+        f"{few if document['few_labelled'] else ''}The prior is the share of positives among "
+        f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
+        "rows above the cut, by models trained without them; among new rows it may be slightly larger. The interval of "
+        "the lift takes those of recall and share at their far ends."
+    )
+
+
+def _few_kinds(document: Mapping[str, Any]) -> list[str]:
+    """Return a note if nearly all rows are like another: a threshold takes all rows that are alike, or none."""
+    kinds = document["rows"] - document.get("duplicate_rows", 0)
+    if kinds > FEW_KINDS * document["rows"]:
+        return []
+    return [
+        f"only {kinds} of the {document['rows']} rows differ; a threshold takes all rows that are alike or none, so "
+        "that counts and shares of predicted positives can be far from what was asked for"
+    ]
+
+
+def _labelling(test: Mapping[str, Any], labelling: str) -> str:
+    """Return the verdict on random labelling, with the feature that speaks most against it."""
+    verdict = str(test["verdict"])
+    if test["random"] or labelling != "scar" or "p =" not in verdict:
+        return verdict
+    return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
+
+
+def _called_in_full(document: Mapping[str, Any]) -> str:
+    """Return how many of the unlabeled rows are called positive, in words."""
+    counted = f"{document['called_positive']} of {document['unlabeled']} unlabeled"
+    if not document["estimates"]["precision"]["known"]:
+        return f"{counted}; how many of them are positive is not determined"
+    if document["scenario"] == "case-control":
+        return counted
+    return f"{counted}, which are positive less often than the precision says: it counts the labelled rows, too"
