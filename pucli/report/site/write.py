@@ -140,7 +140,7 @@ def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[
     story = results / "README.md"
     if story.is_file():
         html = to_html(story.read_text(encoding="utf-8"), lambda target: _in_site(target, out))
-        written.append(write(out / "story.html", render("prose.html", title="What agrees, in words", html=html)))
+        written.append(write(out / "story.html", render("prose.html", title="Agreement with print", html=html)))
     return story.is_file(), speed, written
 
 
