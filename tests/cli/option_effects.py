@@ -228,7 +228,7 @@ SHOWN = {
     ("merge", "folders"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("merge", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("merge", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
-    ("merge", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("merge", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "scheduler"): "test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
     ("reproduce", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
@@ -241,14 +241,14 @@ SHOWN = {
     ("compare", "methods"): "test_compare.py::test_page_and_latex",
     ("compare", "mirror"): "test_compare.py::test_a_mirror_is_used",
     ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
-    ("status", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("status", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
     **{
         ("new", name): "test_new.py::test_a_data_set_from_a_table_of_the_user" for name in ("data", "label", "positive")
     },
     **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
-    ("reproduce", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
-    ("report", "catalogue"): "../test_plug_ins.py::test_another_catalogue_is_named",
+    ("reproduce", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
+    ("report", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
 }
 SHARED_BY_ALL = {"json_document", "quiet"}
