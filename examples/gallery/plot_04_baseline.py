@@ -7,8 +7,7 @@ A plain class-balanced SVC that takes unlabeled rows as negatives is hard to bea
 
 import matplotlib.pyplot as plt
 
-from pucli.models.compare import compare, declared_task
-from pucli.models.compare import verdict as judge
+from pucli.models.compare import compare, declared_task, judge
 from pucli.report.figures.style import colour
 
 tasks = [declared_task(name) for name in ("breast-cancer", "wine", "iris")]
