@@ -13,15 +13,18 @@ import io
 import json
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import pucli.cli.commands
+from pucli.cli.help import HelpfulCommand, examples_text, groups
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped, tell
 from pucli.core.errors import FULL_DISK, PucliError, unknown
@@ -100,11 +103,6 @@ def _shared_options(
     """Hold the options that every command has."""
 
 
-def examples_text(examples: str) -> str:
-    r"""Return `examples` as the end of a help page; ``\b`` keeps the line breaks."""
-    return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
-
-
 def _module_name(command: str) -> str:
     return f"pucli.cli.commands.{command.replace('-', '_')}"
 
@@ -124,10 +122,24 @@ class CommandGroup(TyperGroup):
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(
             cmd_name,
+            cls=HelpfulCommand,
             epilog=examples_text(module.EXAMPLES),
             context_settings={"help_option_names": ["-h", "--help"]},
         )(_runner(module.command, cmd_name))
         return typer.main.get_command(single)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write usage, purpose, examples, commands by group, and options."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+        for title, names in groups(self.list_commands(ctx)).items():
+            width = formatter.width - 6 - max(map(len, command_names()))
+            with formatter.section(title):
+                formatter.write_dl([(name, self.get_command(ctx, name).get_short_help_str(width)) for name in names])
+        records = [record for one in self.get_params(ctx) if (record := one.get_help_record(ctx)) is not None]
+        with formatter.section("Options"):
+            formatter.write_dl(records)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command named by `args`; the error suggests the nearest names."""
@@ -156,13 +168,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples_text(
         """
-        pucli list methods
-        pucli train --method glpual --dataset wifi
-        pucli train --method glpual --data customers.csv --label bought --model bought.model
+        pucli auto --data customers.csv --label bought --positive yes
         pucli predict --model bought.model --data new.csv
+        pucli train --method glpual --dataset wifi
+        pucli list methods
         pucli reproduce table-3.1 --profile quick
 
-        Results go to stdout, progress and remarks to stderr. `pucli COMMAND --help` has more examples.
+        Results go to stdout, progress and remarks to stderr.
+        `pucli COMMAND --help` has more examples.
         """
     ),
 )
@@ -231,7 +244,7 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         if type(error).__name__ == "NoArgsIsHelpError":
             return "help", error.format_message(), 2
         page = f" `{context.command_path} --help` lists its options." if context else ""
-        text = _of_value(error) or " ".join(error.format_message().split())
+        text = _of_value(error) or _of_file(error) or " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "run", "the system allows no more open files; close some, or raise the limit (`ulimit -n`).", 1
@@ -253,6 +266,16 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         "command again to see where it happened.",
         1,
     )
+
+
+def _of_file(error: Any) -> str:
+    """Return what to write instead of a file that stands without --data, or "" if the error is of another kind."""
+    found = re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.+)\)", error.format_message())
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if found is None or not any("--data" in one.opts for one in getattr(command, "params", ())):
+        return ""
+    file = next((word for word in found[1].split() if Path(word).suffix), "")
+    return f"{file} stands without an option; use --data {file}." if file else ""
 
 
 def _of_value(error: Any) -> str:

@@ -21,6 +21,7 @@ import typer
 import yaml
 
 from pucli import __version__
+from pucli.cli.help import GROUPS, groups
 from pucli.cli.main import app, command_names, main
 from pucli.cli.output import Lines, number
 from pucli.core.errors import RunError, UsageError
@@ -46,14 +47,34 @@ def examples(page):
     return re.findall(r"^\s*(?:\.venv/bin/)?pucli (\w.*)$", page, flags=re.MULTILINE)
 
 
-def test_help_lists_every_command(pucli):
+def test_help_lists_every_command_in_groups(pucli):
     done = pucli("--help")
     assert done.code == 0
-    listed = re.findall(
-        r"^  (\S+) +\S", done.out.partition("Commands:")[2].partition("Examples:")[0], flags=re.MULTILINE
-    )
-    assert listed == command_names()
-    assert "..." not in done.out.partition("Commands:")[2]  # no description is cut off
+    first = examples(done.out)[0]
+    assert first.startswith("auto --data")
+    titles = list(GROUPS)
+    for title, following in itertools.pairwise([*titles, "Options"]):
+        part = done.out.partition(f"\n{title}:")[2].partition(f"\n{following}:")[0]
+        assert re.findall(r"^  (\S+) +\S", part, flags=re.MULTILINE) == groups(command_names())[title]
+    assert sorted(itertools.chain(*groups(command_names()).values())) == sorted(command_names())
+    assert "..." not in done.out.partition(titles[0])[2]  # no description is cut off
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_help_has_examples_first_and_few_options_before_the_others(pucli, name):
+    page = pucli(name, "--help").out
+    start, _, rest = page.partition("Examples:")
+    assert "--quiet" not in start and len(start.splitlines()) <= 6
+    before = rest.partition("\nMore:")[0]
+    assert len(re.findall(r"^  (?:-\w, )?--[a-z]", before, flags=re.MULTILINE)) <= 12
+    assert len(re.findall(r"^  (?:-\w, )?--[a-z]", rest, flags=re.MULTILINE)) >= 3
+
+
+def test_a_file_without_its_option_is_explained(pucli):
+    done = pucli("auto", "customers.csv", "--label", "bought")
+    assert done.code == 2
+    assert done.err.startswith("pucli: customers.csv stands without an option; use --data customers.csv.")
 
 
 @pytest.mark.parametrize("name", command_names())
@@ -90,7 +111,7 @@ def test_version(pucli):
 def test_no_command_shows_the_help_and_is_wrong_usage(pucli):
     done = pucli()
     assert (done.code, done.out) == (2, "")
-    assert "Commands:" in done.err
+    assert "Start here:" in done.err
 
 
 @pytest.mark.parametrize(

@@ -66,10 +66,11 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
 ) -> None:
-    """Write a table to try pucli on, or the files of a new method, data set or experiment.
+    """Write a table to try pucli on, or files to start from.
 
-    The files run as they are and include a test. A method is a small package to install. Existing files are kept.
-    `data` is an invented table of customers to try pucli on, with its hidden truth in a second file.
+    The files of a method, a data set or an experiment run as they are and include a test. A method is a small package
+    to install. Existing files are kept. `data` is an invented table of customers to try pucli on, with its hidden truth
+    in a second file.
     """
     from pucli.cli.new import new_data, new_dataset, new_experiment, new_method
 

@@ -1,0 +1,82 @@
+"""Help pages: examples first, then the options in panels, those that are seldom needed last."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from typer.core import TyperCommand
+
+# Options that a new user needs, by panel; all others are under "More".
+PANELS = {
+    "Data": ("--data", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
+    "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
+    "Output": ("--model", "--out", "--report", "--scored", "--trials", "--plot", "--results", "--format", "--tex"),
+}
+MORE = "More"
+# Most options before "More".
+MOST = 12
+# Commands that read a model file, where --model belongs to the model.
+READERS = frozenset({"predict", "evaluate"})
+# The commands by what a new user wants; all others are under the last.
+GROUPS = {
+    "Start here": ("auto", "predict", "evaluate", "new"),
+    "Single methods": ("train", "tune", "advise", "prior", "compare"),
+    "Published experiments": ("reproduce", "status", "report", "merge", "site"),
+    "Data sets and maintenance": (),
+}
+
+
+def panels(command: str, options: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return the options of a command by panel; each panel keeps the order of `PANELS`."""
+    named = {word: option for option in options for word in option.opts}
+    found: dict[str, list[Any]] = {name: [] for name in PANELS}
+    count = 0
+    for panel, words in PANELS.items():
+        for word in words:
+            if word in named and count < MOST:
+                place = "Model" if word == "--model" and command in READERS else panel
+                found[place].append(named[word])
+                count += 1
+    shown = [option for part in found.values() for option in part]
+    found[MORE] = [option for option in options if not any(option is one for one in shown)]
+    return found
+
+
+def groups(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the commands by group, in the order of `GROUPS`."""
+    found = {group: [name for name in members if name in names] for group, members in GROUPS.items()}
+    placed = {name for members in found.values() for name in members}
+    found[list(GROUPS)[-1]] = [name for name in names if name not in placed]
+    return found
+
+
+def examples_text(examples: str) -> str:
+    r"""Return `examples` as part of a help page; ``\b`` keeps the line breaks."""
+    return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
+
+
+class HelpfulCommand(TyperCommand):
+    """Command whose help page has its examples first and its options in panels."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write usage, purpose, examples, options, and the rest of the description."""
+        first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
+        self.format_usage(ctx, formatter)
+        for text in (first, self.epilog or "", None, rest):
+            if text is None:
+                self._write_options(ctx, formatter)
+            elif text:
+                formatter.write_paragraph()
+                with formatter.indentation():
+                    formatter.write_text(text)
+
+    def _write_options(self, ctx: Any, formatter: Any) -> None:
+        options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
+        arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        for title, parts in {"Arguments": arguments, **panels(self.name or "", options)}.items():
+            records = [record for one in parts if (record := one.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
