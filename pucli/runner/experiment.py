@@ -17,6 +17,7 @@ Verdict = Literal[
     "better",
     "worse",
     "inconclusive",
+    "not judged",
     "degenerate",
     "not reproduced",
     "not run",
@@ -249,6 +250,7 @@ class Experiment(Strict):
     notes: list[KnownNote] = []
     figures: list[FigureSpec] = []
     options: dict[str, Any] = Field(default={}, description="options of the protocol")
+    random: bool = Field(default=True, description="whether repeats differ; if not, one repeat is enough for a verdict")
     reuses: list[str] = Field(
         default=[],
         description="experiments whose finished cells are reused here if everything that determines them agrees",

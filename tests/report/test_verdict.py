@@ -63,7 +63,7 @@ def test_models_that_predict_one_class_reproduce_nothing():
 
 
 def test_a_missing_standard_deviation_is_replaced_by_the_other_with_a_note():
-    found = judge(Sample(53, math.nan, 1), Sample(50, 4, 10), "f1")
+    found = judge(Sample(53, math.nan, 1), Sample(50, 4, 10), "f1", random=False)
     assert found.verdict == "inconclusive" and "published sd assumed" in found.remark
     found = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")
     assert found.verdict == "better" and math.isnan(found.difference_in_sd) and "obtained sd assumed" in found.remark
@@ -84,10 +84,29 @@ def test_every_disagreement_has_a_named_cause():
         for flags in np.ndindex(2, 2):
             reduced, fewer = map(bool, flags)
             cause = automatic_cause(given, reduced=reduced, fewer_repeats=fewer)
-            assert (cause == "") == (given in ("reproduced", "not run")) and (not cause or cause in CAUSES)
+            assert (cause == "") == (given in ("reproduced", "not judged", "not run")) and (
+                not cause or cause in CAUSES
+            )
     assert automatic_cause("worse", reduced=False, fewer_repeats=False) == "unexplained"
 
 
 def test_declared_words_are_those_of_the_report():
     assert set(Verdict.__args__) == set(VERDICTS)
     assert set(Cause.__args__) <= set(CAUSES)
+
+
+def test_fewer_than_three_repeats_are_not_judged():
+    """Unless the experiment has no randomness: then one repeat is all that there is to know."""
+    for n in (1, 2):
+        found = judge(Sample(80.5, 2.0, n), Sample(80.0, 2.0, 10), "f1")
+        assert found.verdict == "not judged" and found.remark.startswith(f"{n} repeat")
+        assert verdict((60.0, 1.0, n), (80.0, 1.0, 10)) == "not judged"
+    assert verdict((80.5, 2.0, 3), (80.0, 2.0, 10)) != "not judged"
+    assert verdict((80.0, math.nan, 1), (80.0, math.nan, 1), random=False) == "reproduced"
+    assert automatic_cause("not judged", reduced=True, fewer_repeats=True) == ""
+
+
+def test_the_quick_profile_of_the_first_table_ends_in_verdicts():
+    from pucli.runner.loading import load_experiment
+
+    assert load_experiment("table-3.1").profiles["quick"].repeats >= 3

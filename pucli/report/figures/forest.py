@@ -25,7 +25,7 @@ OFF = 0.17
 # mark and colour of the obtained figure by verdict
 MARKS = {
     "reproduced": ("o", GREEN), "reproduced by a variant": ("D", GREEN), "better": ("^", BLUE), "worse": ("v", RED),
-    "inconclusive": ("s", GREY), "degenerate": ("x", GREY), "not reproduced": ("P", RED),
+    "inconclusive": ("s", GREY), "degenerate": ("x", GREY), "not reproduced": ("P", RED), "not judged": (".", GREY),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 # relation of the obtained figure to the published one
 _MARKS = {
     "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
-    "degenerate": "1", "not reproduced": "n",
+    "degenerate": "1", "not reproduced": "n", "not judged": "o",
 }  # fmt: skip
 
 
@@ -41,7 +41,8 @@ def _table(report: Report, metric: str) -> str:
     caption = (
         f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it. "
         f"Profile {report.profile}: {reductions}; {report.counts['done']} of {report.counts['total']} cells. "
-        "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced."
+        "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced"
+        + (", o not judged." if any(row.verdict == "not judged" for row in rows) else ".")
         + "".join(f" {remark}" for remark in report.remarks)
     )
     head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
 from pucli.report.tables.causes import CAUSES
-from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+from pucli.report.tables.verdict import NOT_JUDGED, NOT_RUN, VERDICTS
 
 if TYPE_CHECKING:
     from pucli.metrics import Ranking
@@ -41,7 +41,7 @@ sqrt(s_o^2/n_o + s_p^2/n_p) of the difference:
 - **better**, **worse**: beyond two standard errors.
 - **degenerate**: at least half of the models predict one class only; such figures reproduce nothing.
 - **not reproduced**: no repeat gave a value, or the metric has no better side.
-
+{few}
 Flags count finished cells: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
 converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats; in brackets, adjusted
 for the number of rows in which the pair is tested (Benjamini-Hochberg). The repeats share the rows of a data set, which
@@ -54,7 +54,8 @@ def _how_to_read(report: Report) -> list[str]:
         metric = get_metric(name)
         size = f"{100 * metric.margin:g} % of the published figure" if metric.relative else f"{metric.margin:g}"
         margins.append(f"{name}: {size}{' points' if metric.unit == '%' and not metric.relative else ''}")
-    text = _LEGEND.format(margins=", ".join(margins) or "nothing is published in figures")
+    few = "- **not judged**: fewer than three repeats.\n" if NOT_JUDGED in report.verdicts else ""
+    text = _LEGEND.format(margins=", ".join(margins) or "nothing is published in figures", few=few)
     causes = [f"- *{cause}*: {CAUSES[cause]}." for cause in CAUSES if cause in report.causes]
     return ["## How to read this", text, *(["Causes:\n\n" + "\n".join(causes)] if causes else [])]
 

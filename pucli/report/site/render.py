@@ -26,7 +26,7 @@ from pucli.runner.store import StoredRows
 # relation of the obtained figure to the published one
 SIGNS = {
     "reproduced": "=", "reproduced by a variant": "≈", "better": "▲", "worse": "▼", "inconclusive": "?",
-    "degenerate": "◌", "not reproduced": "≠", "not run": "–",
+    "degenerate": "◌", "not reproduced": "≠", "not judged": "·", "not run": "–",
 }  # fmt: skip
 SHORT = {"reproduced by a variant": "by a variant", "not reproduced": "differs"}
 # pages of experiments with more cells do not show single repeats

@@ -7,7 +7,7 @@ published. Any other disagreement is unexplained.
 
 from __future__ import annotations
 
-from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_RUN, REPRODUCED
+from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_JUDGED, NOT_RUN, REPRODUCED
 
 SELECTION = "data selection guessed"
 FORM = "form of the method"
@@ -57,7 +57,7 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool) -> str:
     str
         A key of `CAUSES`, or "".
     """
-    if verdict in ("", REPRODUCED, NOT_RUN):
+    if verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN):
         return ""
     if verdict == DEGENERATE:
         return ONE_CLASS

@@ -12,7 +12,16 @@ from pucli.core.json_values import json_values
 from pucli.report.tables.causes import automatic_cause
 from pucli.report.tables.published import PublishedFigure, read_published, setting_key
 from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
-from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, NOT_RUN, REPRODUCED, Judgement, Sample, judge
+from pucli.report.tables.verdict import (
+    BY_VARIANT,
+    DEGENERATE,
+    NOT_JUDGED,
+    NOT_RUN,
+    REPRODUCED,
+    Judgement,
+    Sample,
+    judge,
+)
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
 from pucli.runner.store import StoredRows
@@ -121,7 +130,14 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         judged = Judgement(NOT_RUN)
     elif figure is not None and not math.isnan(figure.mean):
         there = Sample(figure.mean, figure.sd, figure.repeats)
-        judged = judge(obtained, there, metric, rounding=figure.rounding, one_class=status.one_class)
+        judged = judge(
+            obtained,
+            there,
+            metric,
+            rounding=figure.rounding,
+            one_class=status.one_class,
+            random=experiment.random,
+        )
     elif figure is not None:
         judged = Judgement("", remark=f"published: {figure.text}")
     base = base_name(column)
@@ -157,7 +173,7 @@ def _by_variants(rows: list[TableRow]) -> None:
     A degenerate row stays degenerate; its note names the variant.
     """
     for row in rows:
-        if row.primary and row.verdict not in ("", REPRODUCED, NOT_RUN):
+        if row.primary and row.verdict not in ("", REPRODUCED, NOT_JUDGED, NOT_RUN):
             agreeing = [
                 other.variant or other.method
                 for other in rows

@@ -10,6 +10,7 @@ that of the metric (`pucli.metrics.registry`). Half a unit of the last printed d
     better, worse   |d| > 2 s, according to the better side of the metric
     not reproduced  |d| > 2 s and the metric has no better side, or no repeat gave a value
     degenerate      at least half of the repeats predict one class only, whatever the figures
+    not judged      fewer than three repeats gave a value, and the experiment has randomness
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ WORSE = "worse"
 INCONCLUSIVE = "inconclusive"
 DEGENERATE = "degenerate"
 NOT_REPRODUCED = "not reproduced"
+NOT_JUDGED = "not judged"
 NOT_RUN = "not run"
-VERDICTS = (REPRODUCED, BY_VARIANT, BETTER, WORSE, INCONCLUSIVE, DEGENERATE, NOT_REPRODUCED, NOT_RUN)
+VERDICTS = (REPRODUCED, BY_VARIANT, BETTER, WORSE, INCONCLUSIVE, DEGENERATE, NOT_REPRODUCED, NOT_JUDGED, NOT_RUN)
+# repeats without which a mean of random values is not judged
+FEWEST_REPEATS = 3
 
 STANDARD_ERRORS = 2.0
 # level of the two one-sided tests; the confidence level of the interval is 1 - 2 LEVEL
@@ -68,7 +72,15 @@ class Judgement:
     remark: str = ""
 
 
-def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float = 0.0, one_class: int = 0) -> Judgement:
+def judge(
+    obtained: Sample,
+    published: Sample,
+    metric: str,
+    *,
+    rounding: float = 0.0,
+    one_class: int = 0,
+    random: bool = True,
+) -> Judgement:
     """Return the verdict on an obtained mean; see the module docstring.
 
     Parameters
@@ -82,6 +94,8 @@ def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float =
         Half a unit of the last digit of the published mean.
     one_class : int
         Number of repeats that predict only one class.
+    random : bool
+        Whether repeats differ; if not, a single one is judged.
 
     Returns
     -------
@@ -105,6 +119,9 @@ def judge(obtained: Sample, published: Sample, metric: str, *, rounding: float =
     low, high = difference - half, difference + half
     margin = get_metric(metric).margin_at(published.mean) + rounding
     better = get_metric(metric).better
+    if random and obtained.n < FEWEST_REPEATS:
+        counted = f"{obtained.n} repeat{'s' * (obtained.n > 1)}, {FEWEST_REPEATS} are needed"
+        return Judgement(NOT_JUDGED, in_sd, low, high, "; ".join(filter(None, [counted, remark])))
     if one_class >= DEGENERATE_SHARE * obtained.n:
         remark = "; ".join(filter(None, [f"one class predicted in {one_class} of {obtained.n} repeats", remark]))
         verdict = DEGENERATE
