@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pucli.methods import METHODS, estimator_class, make_estimator
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 
-OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.estimators.")]
+OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.estimators.") and name != "auto"]
 PU = [name for name in OURS if METHODS[name].kind == "pu"]
 DEEP = [name for name in OURS if METHODS[name].extra == "deep"]
 SEMI_SUPERVISED = [name for name in OURS if METHODS[name].kind == "semi-supervised"]

@@ -11,8 +11,8 @@ PERMISSIVE = re.compile(
     r"\b(0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|Zlib|CC0|BSL|Unlicense|HPND|CNRI|MPL|Mozilla|ZPL)\b",
     re.IGNORECASE,
 )
-# Packages of which a part that is not imported has another licence.
-PARTLY = {"docutils": "its mode for Emacs is under the GPL"}
+# Packages of which a part that is not imported has another licence, or that name a choice without the word OR.
+PARTLY = {"docutils": "its mode for Emacs is under the GPL", "odfpy": "the Apache licence may be chosen"}
 SPREADS = re.compile(r"\b(A?GPL|GNU (Affero )?General Public)", re.IGNORECASE)
 
 

@@ -42,7 +42,7 @@ def choose(
         Seed of the folds.
     standardise : bool
         Whether to standardise the features by the training rows, as in ``pucli train``.
-    **settings
+    **settings : object
         Further arguments of `pucli.tuning.tune`.
 
     Raises

@@ -124,7 +124,7 @@ def auto_on_blocks(
     blocks : sequence of Block
     columns : Columns
     params : dict
-        Constructor parameters of `pucli.auto.AutoPU`; `random_state` is a number.
+        Constructor parameters of `pucli.AutoPU`; `random_state` is a number.
     client : distributed.Client, optional
         Where LightGBM trains boosted trees; None leaves them out.
 

@@ -70,7 +70,7 @@ class Planner:
             split.
         shares : sequence of str, default=("data", "split")
             Parts of the key that cells of one group have in common.
-        **more
+        **more : object
             Further parts of the key.
 
         Returns
@@ -121,7 +121,7 @@ def declared_method(
     given : collection of str, default=()
         Parameters that the protocol sets for each fit, whose default is thus irrelevant; those of a grid and
         ``random_state`` are always included.
-    **more
+    **more : object
         Further entries, e.g. ``grid``.
 
     Returns
@@ -172,7 +172,7 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
         The result of `declared_method`.
     params : mapping, optional
         Parameters that replace and include those of the key.
-    **given
+    **given : object
         Parameters that override all others.
 
     Returns

@@ -1,6 +1,6 @@
 """Reports from stored cells: published and obtained figures, verdicts, tests between methods, plots, provenance."""
 
-from pucli.metrics import Ranking
+
 from pucli.report.all_experiments import report_all
 from pucli.report.build import assemble, build_report, collect, largest_profile
 from pucli.report.formats.render import FORMATS, table_csv
@@ -13,7 +13,6 @@ __all__ = [
     "FORMATS",
     "Comparison",
     "Failure",
-    "Ranking",
     "Report",
     "Status",
     "TableRow",

@@ -29,7 +29,7 @@ def results_page(results: Path, **given: Any) -> str:
     ----------
     results : Path
         Folder of all experiments, with the template.
-    **given
+    **given : object
         Further values for the template.
 
     Returns
@@ -170,7 +170,7 @@ class Figures:
             Name of the benchmark.
         column : str
             Key of the value.
-        **where
+        **where : object
             Keys and values that exactly one row has.
         """
         path = self.results / "bench" / f"{name}.json.gz"
@@ -193,7 +193,7 @@ class Figures:
             Path of the CSV file below the results folder.
         column : str
             Name of the column that is summed.
-        **where
+        **where : object
             Columns and the values that a line must have to count.
         """
         lines = [line for line in self.lines(file) if all(line[key] == value for key, value in where.items())]

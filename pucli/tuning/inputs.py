@@ -152,7 +152,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
     seed : int
         Seed of the sample and of the folds.
     estimator : str, default "auto"
-        The estimate of `pucli.auto.AutoPU`, or a method of `pucli.solvers.prior.estimate`.
+        The estimate of `pucli.AutoPU`, or a method of `pucli.solvers.prior.estimate`.
     """
     from scipy.sparse import issparse
 

@@ -101,7 +101,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("predict", "top"): Effect(
         "predict --model own.model --data new.csv", "predict --model own.model --data new.csv --top 3"
     ),
-    ("auto", "safe"): Effect(AUTO, f"{AUTO} --spreadsheet-safe", refused="is for the file of --scored"),
+    ("auto", "safe"): Effect(AUTO, f"{AUTO} --spreadsheet-safe", refused="applies to --scored FILE"),
     ("evaluate", "model"): Effect(EVALUATE, EVALUATE.replace("own", "other")),
     ("evaluate", "data"): Effect(EVALUATE, EVALUATE.replace("true.csv", "few.csv")),
     ("evaluate", "label"): Effect(EVALUATE, EVALUATE.replace("really", "reversed")),

@@ -1,5 +1,7 @@
 """The remark while solvers are compiled."""
 
+from types import SimpleNamespace
+
 import pytest
 from numba.core import event
 
@@ -19,7 +21,7 @@ def listeners():
 @pytest.mark.parametrize(("quiet", "written"), [(False, 1), (True, 0)])
 def test_a_long_compilation_is_told_once_on_stderr(listeners, monkeypatch, capsys, quiet, written):
     now = iter([0.0, 0.1, 2.0, 3.0])
-    monkeypatch.setattr(compiling.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(compiling, "time", SimpleNamespace(monotonic=lambda: next(now)))
     compiling.tell_of_compiling(Output(as_json=True, quiet=quiet))
     lines = []
     for _ in range(4):

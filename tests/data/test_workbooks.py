@@ -102,12 +102,11 @@ def test_kinds_of_cells(sheet):
     assert frame["t"].tolist() == ["x", "007"]
 
 
-def test_a_far_cell_costs_nothing_and_a_header_alone_has_no_rows(sheet):
+def test_a_far_cell_is_refused_and_a_header_alone_has_no_rows(sheet):
     def far(book):
         book.active.cell(1_000_000, 16_384, 7)
 
-    with pytest.warns(UserWarning, match="called 'Unnamed: 16383'"):
-        frame = sheet([["a", "y"], [1, 0]], change=far).frame
-    assert frame.shape == (2, 3)
+    with pytest.raises(UsageError, match="5 filled cells in a table of 1000000 rows and 16384 columns"):
+        sheet([["a", "y"], [1, 0]], change=far)
     frame = sheet([["a", "y"]]).frame
     assert (list(frame.columns), len(frame)) == (["a", "y"], 0)

@@ -61,7 +61,23 @@ def print_short(
     likeliest: pd.DataFrame | None,
     positive: str,
 ) -> None:
-    """Print the answer, what it rests on, and what to do next."""
+    """Print the answer, what it rests on, and what to do next.
+
+    Parameters
+    ----------
+    out : Output
+        Where it is printed.
+    title : str
+        Name of the table.
+    found : Findings
+        The fitted model and its estimates.
+    document : mapping of str to object
+        The JSON document of the command.
+    likeliest : DataFrame or None
+        The rows with the highest scores, the likeliest first, if they could be ranked.
+    positive : str
+        Word of the positive class.
+    """
     lines = [
         *_item("learned from", _learned_from(title, document, positive)),
         *_item("called", _called(found, document)),

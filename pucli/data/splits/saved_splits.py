@@ -61,7 +61,7 @@ def save_splits(
         Hash of its (X, y); `load_splits` refuses other data.
     rows : int
         Number of its rows.
-    **settings
+    **settings : object
         JSON values to store as well, such as scenario, label_frequency and seed.
 
     Raises

@@ -164,7 +164,7 @@ def make_split(
         Source of randomness.
     tilt : array of shape (n,), optional
         Log of the relative chance of each row to be the next one labelled; None for equal chances.
-    **options
+    **options : object
         `unlabeled_train` or `train`, the share of the scenario.
 
     Examples
@@ -210,7 +210,7 @@ def repeated_splits(
         How positives are labelled, see `pucli.data.splits.labelling`.
     X : array of shape (n, m), optional
         Rows, which a labelling other than "scar" needs.
-    **options
+    **options : object
         See `make_split`.
     """
     if repeats < 1:

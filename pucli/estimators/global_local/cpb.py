@@ -66,7 +66,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         Convex problems per start (dc, None is 100), iterations (admm, 5000), or updates (thesis form, 150: there the
         count is part of the method, since f grows without bound while its direction settles).
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
-        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+        Estimator of a prior that is not given: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None

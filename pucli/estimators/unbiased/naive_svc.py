@@ -63,7 +63,7 @@ class NaiveSVC(PUClassifier):
         Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
         training rows, scored out of fold, is positive; "estimate" estimates it first. None cuts at zero.
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
-        Estimator for ``prior="estimate"``: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+        Estimator for ``prior="estimate"``: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the estimate.
     pos_label : label or None, default=None

@@ -54,7 +54,7 @@ class RampPU(KernelPU):
     max_iter : int, default=100
         Largest number of convex problems.
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
-        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+        Estimator of a prior that is not given: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior, and of a random start.
     pos_label : label or None, default=None

@@ -133,7 +133,7 @@ class NNPU(_NetworkPU):
     gamma : float in [0, 1], default=1.0
         Size of the step that raises the negative risk.
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
-        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+        Estimator of a prior that is not given: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
@@ -256,7 +256,7 @@ class UPU(_NetworkPU, FeatureModel):
     max_iter : int, default=1000
         Newton steps (double hinge only).
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
-        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+        Estimator of a prior that is not given: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None

@@ -75,7 +75,7 @@ class USMO(KernelPU):
         Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
         all variables equal. It only affects speed.
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
-        Estimator of a prior that is not given: that of `pucli.auto.AutoPU`, best bins, or kernel mean embedding.
+        Estimator of a prior that is not given: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
         Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None

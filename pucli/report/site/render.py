@@ -104,7 +104,7 @@ def render(template: str, *, root: str = "", standalone: bool = False, **values:
         Path from the page to the folder of the site, "" or "../".
     standalone : bool
         Whether to embed style and script, for a page outside of a site.
-    **values
+    **values : object
         Values for the template.
 
     Returns

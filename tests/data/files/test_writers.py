@@ -28,7 +28,7 @@ def test_missing_texts_stay_missing():
     stream = io.StringIO()
     with open_writer("ignored.csv", stream, safe=True) as writer:
         writer.write(frame)
-    assert stream.getvalue() == 'a\n=x\n""\n'
+    assert stream.getvalue() == 'a\n\'=x\n""\n'
 
 
 def test_texts_stay_as_they_are_unless_a_spreadsheet_is_to_read_them():
