@@ -1,6 +1,5 @@
 """Reports from stored cells: published and obtained figures, verdicts, tests between methods, plots, provenance."""
 
-
 from pucli.report.all_experiments import report_all
 from pucli.report.build import assemble, build_report, collect, largest_profile
 from pucli.report.formats.render import FORMATS, table_csv

@@ -121,7 +121,8 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     out.text()
     scar = document["labelling"] == "scar"
     rests = dict.fromkeys(
-        document["estimates"], "if nearly all top rows are positive" if scar else "if clear positives were labelled first"
+        document["estimates"],
+        "if nearly all top rows are positive" if scar else "if clear positives were labelled first",
     )
     rests["share"] = ""
     if scar:
