@@ -234,10 +234,11 @@ def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -
     assert biased["labelling"] == "sar"
     assert biased["estimates"]["prior"]["value"] > plain["estimates"]["prior"]["value"]
     assert "clearer a positive" in biased["random_labelling"]["verdict"]
-    pucli(*words, "--labelling", "sar", "--model", "biased.model")
+    trained = pucli(*words, "--labelling", "sar", "--model", "biased.model")
+    assert trained.code == 0, trained.err
     moved = pucli("predict", "--model", "biased.model", "--data", customers, "--recall", 0.9, "--out", "p.csv")
     assert "do not determine the recall" in " ".join(moved.err.split())
-    assert "which no rows can confirm" in " ".join(moved.err.split())
+    assert "which no data can confirm" in " ".join(moved.err.split())
     refused = pucli(*words, "--labelling", "some")
     assert refused.code == 2
     assert "scar" in refused.err

@@ -14,6 +14,7 @@ KIND = "numba:compile"
 @pytest.fixture
 def listeners():
     before = list(event._registered[KIND])
+    event._registered[KIND][:] = []  # those of commands in other tests
     yield
     event._registered[KIND][:] = before
 

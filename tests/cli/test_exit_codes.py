@@ -40,7 +40,8 @@ ANY = {
     "experiment", "folder", "grid", "ids", "json_document", "kinds", "label", "labels", "mirror", "missing",
     "model",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
-    "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune", "watch",
+    "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune", "verbose",
+    "watch",
 }  # fmt: skip
 OPTIONS = [entry for entry in all_options() if any(word.startswith("--") for word in entry[2])]
 

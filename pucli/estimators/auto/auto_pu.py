@@ -343,9 +343,9 @@ class AutoPU(PUClassifier):
         self._prior_of_cut = found.value
         self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
         found = replace(found, labelled=share)
+        hidden = self.__dict__.pop("_gaussian_share", None)
         if self.labelling == "scar":  # if clear positives are labelled first, the estimate is not too high
             found = found.less_overlap(float(auc(self._positive, self._population)))
-            hidden = self.__dict__.pop("_gaussian_share", None)
             if hidden is not None:
                 found = found.at(hidden, GAUSSIAN_ERROR)
         self.prior_estimate_, self.prior_ = found, found.value

@@ -93,12 +93,12 @@ def _by_chance(X: Floats, group: Ints) -> float:
 
 def _near_rows(X: Floats, labelled: Bools) -> Ints | None:
     """Return pairs of labelled rows that are near copies, shape (k, 2), None if they are not many."""
-    n_p, m = int(np.count_nonzero(labelled)), X.shape[1]
+    deviation = X.std(axis=0)
+    n_p, m = int(np.count_nonzero(labelled)), int(np.count_nonzero(deviation > 0.0))
     if not 10 <= n_p <= MOST_LABELLED or m < LEAST_FEATURES:
         return None
     from sklearn.neighbors import NearestNeighbors
 
-    deviation = X.std(axis=0)
     Z = X[:, deviation > 0.0] / deviation[deviation > 0.0]
     rows, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
     rest = rest[np.linspace(0, len(rest) - 1, min(len(rest), MOST_UNLABELED)).astype(int)]
