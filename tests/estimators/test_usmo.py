@@ -143,7 +143,7 @@ def test_memory_is_bounded_by_the_cache_size():
     if np.isnan(peak):
         pytest.skip("no /proc: the peak of resident memory is not known here")
     assert model.converged_
-    assert peak < 40
+    assert peak < 64  # half of the matrix; other tests of the process move the figure by ten
 
 
 def test_input_may_be_a_read_only_memory_map(data, tmp_path):
