@@ -175,7 +175,7 @@ def toolbox_upu(problem: Problem) -> Prediction:
     from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import StandardScaler
 
-    from pucli.solvers.ensemble.ranking import pu_auc
+    from pucli.metrics.ranking import pu_auc
 
     scaler = StandardScaler().fit(problem.X)
     X, s = scaler.transform(problem.X), problem.labelled.astype(int)

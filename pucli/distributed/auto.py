@@ -26,12 +26,12 @@ from pucli.distributed.sample import Checked, Sample, Shares, checked, sample, s
 from pucli.distributed.training import Runner, checked_columns, saved, words_of
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
+from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.models.saved import SavedModel, make_pipeline
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
 from pucli.solvers.ensemble.members import Views, make_views
-from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.ridge import (
     CHOOSING_ROWS,
     KernelRidge,

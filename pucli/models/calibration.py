@@ -18,12 +18,12 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import stream
 from pucli.data.encode.standardise import Standardiser
+from pucli.metrics.ranking import pu_auc
 from pucli.models.fitting import decision_values
 from pucli.models.validation import HeldOutScores, drawn
 from pucli.solvers.ensemble.calibration import KNOTS, Calibration, calibration_curves, greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
-from pucli.solvers.ensemble.ranking import pu_auc
 from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 
 # More columns would take longer than the method itself, as would more rows of each kind.

@@ -214,6 +214,8 @@ def test_a_recall_that_cannot_be_kept(pucli, customers):
     said = "a recall of 0.999 cannot be guaranteed, so every row is predicted positive"
     much = pucli(*words, "--recall", 0.999, "--model", "m.model")
     assert said in " ".join(much.err.split())
+    whole = pucli(*words, "--recall", 0.999, "--verbose")
+    assert "may also be too low" in " ".join((whole.out + whole.err).split())
     table = pd.read_csv(customers.new)
     pd.concat([table, table + 0.01 * table.select_dtypes("number")]).assign(remark="x").to_csv("more.csv", index=False)
     predict = ("predict", "--model", "m.model", "--data", "more.csv", "--out", "p.csv")

@@ -194,7 +194,7 @@ def test_two_columns_of_one_name_are_named(tmp_path):
 
 @pytest.mark.slow  # pyarrow takes half a second to import
 def test_columns_of_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow")
+    pa = pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     import datetime
 
     from pyarrow.parquet import write_table

@@ -46,7 +46,7 @@ def zipped(raw):
 
 
 def zstd(raw):
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     return pyarrow.compress(raw, "zstd", asbytes=True)
 
 
@@ -148,7 +148,7 @@ def test_lines_above_the_header_are_skipped(tmp_path):
 @pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
 def test_a_sheet_can_be_named(tmp_path, suffix):
     if suffix == ".ods":
-        pytest.importorskip("odf")
+        pytest.importorskip("odf", reason="the extra [ods] is not installed")
     path = tmp_path / f"book{suffix}"
     with pd.ExcelWriter(path, engine="odf" if suffix == ".ods" else "openpyxl") as book:
         pd.DataFrame({"Read me": ["first"]}).to_excel(book, sheet_name="Cover", index=False)
@@ -192,7 +192,7 @@ def test_integers_of_json_stay_exact(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".feather", ".arrow"])
 def test_feather_is_read(tmp_path, suffix):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     path = tmp_path / f"rows{suffix}"
     table().replace("", None).to_feather(path)
     same_as_plain(path)

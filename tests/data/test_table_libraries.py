@@ -56,7 +56,7 @@ def with_categories() -> pd.DataFrame:
 
 
 def in_arrow() -> Any:
-    pa = pytest.importorskip("pyarrow")
+    pa = pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     return pa.table({name: pa.array(cells) for name, cells in COLUMNS.items()})
 
 
@@ -71,7 +71,7 @@ def with_a_dictionary() -> Any:
 
 
 def in_polars() -> Any:
-    return pytest.importorskip("polars").DataFrame(COLUMNS)
+    return pytest.importorskip("polars", reason="polars is not installed").DataFrame(COLUMNS)
 
 
 def in_lazy_polars() -> Any:
@@ -79,7 +79,7 @@ def in_lazy_polars() -> Any:
 
 
 def in_polars_with_categories() -> Any:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="polars is not installed")
     return in_polars().with_columns(pl.col("town").cast(pl.Categorical))
 
 
@@ -140,7 +140,7 @@ def test_a_method_names_the_column_that_it_cannot_use_or_that_is_elsewhere(make:
 
 
 def test_labels_of_any_library() -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="polars is not installed")
     X, y = _rng.normal(size=(60, 2)), (np.arange(60) < 15).astype(int)
     wanted = GLPUAL().fit(X, y).decision_function(X)
     for labels in (

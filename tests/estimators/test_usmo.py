@@ -1,5 +1,7 @@
 """The USMO estimator: scikit-learn's checks, the peers, errors a user can act on."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -8,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pucli.estimators.unbiased.ramp import RampPU
 from pucli.estimators.unbiased.usmo import USMO
-from pucli.protocols.usmo_curves.protocol import measured
+from tests.helpers import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -133,17 +135,28 @@ def test_the_size_of_the_cache_does_not_change_the_result(data):
         assert np.abs(fit.decision_function(X) - fits[0].decision_function(X)).max() < 0.05
 
 
+MEMORY = """
+import numpy as np
+from pucli.estimators.unbiased.usmo import USMO
+from pucli.protocols.usmo_curves.protocol import measured
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4050, 5)) + np.where(rng.random(4050) < 0.4, 1.0, -1.0)[:, None]
+model = USMO(prior=0.4, lam=0.01, width=3.0, cache_size=8, random_state=0)
+model.fit(X[:150], np.arange(150) < 50)
+_, peak = measured(lambda: model.fit(X, np.arange(4050) < 50))
+print(peak, model.converged_)
+"""
+
+
 def test_memory_is_bounded_by_the_cache_size():
-    """4000 rows: a square matrix takes 128 MB; the cache is given 8."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4050, 5)) + np.where(rng.random(4050) < 0.4, 1.0, -1.0)[:, None]
-    model = USMO(prior=0.4, lam=0.01, width=3.0, cache_size=8, random_state=0)
-    model.fit(X[:150], np.arange(150) < 50)
-    _, peak = measured(lambda: model.fit(X, np.arange(4050) < 50))
-    if np.isnan(peak):
+    """4000 rows: a square matrix takes 128 MB; the cache is given 8. Other tests move the figure of this process."""
+    done = subprocess.run([sys.executable, "-c", MEMORY], cwd=ROOT, capture_output=True, text=True, check=True)
+    peak, converged = done.stdout.split()
+    if peak == "nan":
         pytest.skip("no /proc: the peak of resident memory is not known here")
-    assert model.converged_
-    assert peak < 64  # half of the matrix; other tests of the process move the figure by ten
+    assert converged == "True"
+    assert float(peak) < 40
 
 
 def test_input_may_be_a_read_only_memory_map(data, tmp_path):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.metrics import classification
-from pucli.metrics.ranking import auc, noise_limit
+from pucli.metrics.ranking import CHANCE, auc, chance_limit, noise_limit, pu_auc
 from pucli.models.compare.chance import Ranked, chance
-from pucli.solvers.ensemble.ranking import CHANCE, chance_limit, pu_auc
 
 
 def test_every_route_counts_pairs():

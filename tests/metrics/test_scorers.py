@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from pucli.core.errors import UsageError
 from pucli.estimators import BLSSVM
 from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_scorer, scorers
-from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.metrics.ranking import pu_auc
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import shutil
 import sqlite3
 
@@ -216,19 +217,24 @@ def test_damaged_trials(blob):
 def test_cells_csv_with_a_blank_or_cut_last_line(tmp_path):
     text = cells_csv(CELLS, read_rows(filled(tmp_path)))
     path = tmp_path / FILE
-    if FILE.endswith(".gz"):
-        pytest.skip("the file is packed")
-    path.write_text(text + "\n\n")
+
+    def write(content):
+        path.write_bytes(gzip.compress(content.encode()))
+
+    write(text + "\n\n")
     assert len(read_cells_csv(tmp_path)) == 6
     for cut in (text + '"', text[:-20], text + "abc,d\n"):
-        path.write_text(cut)
+        write(cut)
         with pytest.raises(UsageError, match=f"{FILE}: line"):
             read_cells_csv(tmp_path)
-    path.write_text(text.replace("0.75", "7.5", 1))
+    path.write_bytes(gzip.compress(text.encode())[:-20])
+    with pytest.raises(UsageError, match=f"{FILE}: "):
+        read_cells_csv(tmp_path)
+    write(text.replace("0.75", "7.5", 1))
     with pytest.raises(UsageError, match=r"line 2: f1 is 7\.5"):
         read_cells_csv(tmp_path)
     for wrong in ("[]", '{"made_with": 3}', '{"made_with": [1]}', "{", '{"profile": 3}'):
-        path.write_text(text)
+        write(text)
         (tmp_path / "provenance.json").write_text(wrong)
         assert len(read_cells_csv(tmp_path)) == 6
 

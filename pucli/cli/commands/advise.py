@@ -148,7 +148,7 @@ def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:
 
 
 def _warn_of_chance(out: Output, ranked: dict[str, HeldOut]) -> None:
-    from pucli.solvers.ensemble.ranking import chance_limit
+    from pucli.metrics.ranking import chance_limit
 
     limits = [chance_limit(checked.labelled, checked.unlabeled) for checked in ranked.values()]
     if ranked and all(checked.pu_auc <= limits[0] for checked in ranked.values()):

@@ -208,7 +208,7 @@ def _report(
 
 def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:
     """Warn if the best point predicts nearly every row positive, or labelled rows no more often than unlabeled ones."""
-    from pucli.solvers.ensemble.ranking import CHANCE, chance_limit
+    from pucli.metrics.ranking import CHANCE, chance_limit
 
     called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labelled"] / best["n_labelled"]
     n = min(n_labelled, best["n_labelled"])  # repeated folds hold the same rows

@@ -335,21 +335,21 @@ def _limits(document: Mapping[str, Any]) -> str:
             "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
             "AUC were mostly too high even then (benchmark `labelling`)."
         )
-    few = f"With {document['labelled']} labelled rows, the prior may just as well be too low. "
+    few = f"With {document['labelled']} labelled rows, the prior may also be too low. "
     return (
         "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
-        "AUC also need a pure top: the rows with the highest scores must nearly all be positive. Where even these are "
-        "mixed, or the classes overlap, they are too high; where most rows are positive, the prior is too low. The "
-        "data cannot reveal this. "
+        "AUC also require that nearly all rows with the highest scores are positive. If even these are mixed, or the "
+        "classes overlap, they are too high; if most rows are positive, the prior is too low. The data cannot reveal "
+        "this. "
         f"{few if document['few_labelled'] else ''}The prior is the share of positives among "
         f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
-        "rows above the cut, by models trained without them; among new rows it may be slightly larger. The interval of "
+        "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The interval of "
         "the lift takes those of recall and share at their far ends."
     )
 
 
 def _few_kinds(document: Mapping[str, Any]) -> list[str]:
-    """Return a note if nearly all rows are like another: a threshold takes all rows that are alike, or none."""
+    """Return a note if most rows are duplicates, since a threshold takes all equal rows or none."""
     kinds = document["rows"] - document.get("duplicate_rows", 0)
     if kinds > FEW_KINDS * document["rows"]:
         return []

@@ -39,13 +39,13 @@ from pucli.estimators.auto.leaderboard import leaderboard
 from pucli.estimators.auto.member_list import SavedTypes, all_members
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import estimate_prior
 from pucli.solvers.ensemble.members import Member
-from pucli.solvers.ensemble.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.ridge import CHOOSING_ROWS, pick_landmarks
 
 NAME = "SVC, unlabeled as negative"

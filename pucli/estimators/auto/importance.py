@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.ridge import pick_landmarks
 
 if TYPE_CHECKING:

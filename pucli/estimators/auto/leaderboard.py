@@ -7,10 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from pucli.estimators.auto import baseline
+from pucli.metrics.ranking import pu_auc, true_auc
 from pucli.solvers.ensemble.ensemble import Ensemble
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.hidden_share import hidden_share
-from pucli.solvers.ensemble.ranking import pu_auc, true_auc
 from pucli.solvers.ensemble.sar import auc_and_recall
 from pucli.solvers.ensemble.threshold import recall_above
 

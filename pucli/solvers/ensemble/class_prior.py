@@ -16,11 +16,11 @@ from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray
 from pucli.core.seeding import sample_of_each_kind, stream
+from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, resampled
 from pucli.solvers.ensemble.members import MEMBERS
-from pucli.solvers.ensemble.ranking import auc
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
 from pucli.solvers.prior.density_ratio import density_ratio

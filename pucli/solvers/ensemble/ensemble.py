@@ -14,8 +14,8 @@ import numpy as np
 
 from pucli.core.saved_state import ANY_PORTION, Each, Held, Plain, Scalar, State, Word
 from pucli.core.seeding import stream
+from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.members import Member, Model, TrainingRows, Views
-from pucli.solvers.ensemble.ranking import pu_auc
 
 Result = TypeVar("Result")
 

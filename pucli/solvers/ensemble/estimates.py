@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.saved_state import STATEMENT, State
+from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.hidden_share import PriorEstimate, resampled
-from pucli.solvers.ensemble.ranking import auc, true_auc
 from pucli.solvers.ensemble.threshold import recall_above
 from pucli.solvers.prior.estimate import FOLD, WIDEST
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.saved_state import PORTION, Array, State
-from pucli.solvers.ensemble.ranking import true_auc
+from pucli.metrics.ranking import true_auc
 from pucli.solvers.prior.best_bin import best_bin
 
 

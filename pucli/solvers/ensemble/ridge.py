@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 
 from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
 from pucli.core.seeding import sample_of_each_kind
-from pucli.solvers.ensemble.ranking import pu_auc
+from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.rows import balanced_weights
 
 # The most landmarks, which are rows that span the kernel's features.

@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pucli import AutoPU
 from pucli.core.errors import DegenerateModelWarning, UsageError
+from pucli.metrics.ranking import auc
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.solvers.ensemble.members import MEMBERS
-from pucli.solvers.ensemble.ranking import auc
 from tests.estimators.auto.helpers import two_clouds
 
 FEW = tuple(member for member in MEMBERS if member.name in ("ridge-laplace", "extra-trees"))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pucli.core.errors import UsageError
+from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import PriorEstimate, estimate_prior, two_groups
-from pucli.solvers.ensemble.ranking import auc, true_auc
 from pucli.solvers.ensemble.threshold import (
     SHARES,
     best_share,

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import fit_members
 from pucli.solvers.ensemble.members import MEMBERS, Member, make_views
-from pucli.solvers.ensemble.ranking import auc
 from pucli.solvers.ensemble.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
 from pucli.solvers.ensemble.rows import stratified_folds
 from tests.estimators.auto.helpers import two_clouds

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble import ridge
-from pucli.solvers.ensemble.ranking import pu_auc
 from pucli.solvers.ensemble.ridge import (
     LANDMARKS,
     MOST_LANDMARKS,

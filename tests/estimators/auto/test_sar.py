@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.ensemble.members import MEMBERS
-from pucli.solvers.ensemble.ranking import auc
 from pucli.solvers.ensemble.sar import (
     auc_and_recall,
     positive_scores,

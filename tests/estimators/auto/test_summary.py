@@ -9,10 +9,10 @@ import pytest
 
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto.summary import Findings, summary, training_probabilities
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
-from pucli.solvers.ensemble.ranking import auc, true_auc
 from pucli.solvers.ensemble.threshold import Cut
 
 
