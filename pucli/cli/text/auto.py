@@ -111,7 +111,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     out.text()
     for name, text in (
         ("duplicates", f"{document.get('duplicate_rows') or 'no'} duplicate rows"),
-        ("cut", document["cut"]["why"]),
+        ("threshold", document["cut"]["why"]),
         ("called", _called_in_full(document)),
         ("labels", f"random labelling {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{document['seconds']:.1f} s of training"),
@@ -343,8 +343,8 @@ def _limits(document: Mapping[str, Any]) -> str:
         "this. "
         f"{few if document['few_labelled'] else ''}The prior is the share of positives among "
         f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
-        "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The interval of "
-        "the lift takes those of recall and share at their far ends."
+        "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The interval "
+        "of the lift takes those of recall and share at their far ends."
     )
 
 
