@@ -193,6 +193,24 @@ class Parts:
             part.check(item, f"{where}[{number}]", sizes)
 
 
+class Either:
+    """What one of several declarations allows."""
+
+    def __init__(self, *items: Any) -> None:
+        self.items = items
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Raise StateError for another value."""
+        errors = []
+        for item in self.items:
+            try:
+                item.check(value, where, sizes)
+            except StateError as error:
+                errors.append(error)
+        if len(errors) == len(self.items):
+            raise errors[-1]
+
+
 @dataclass(frozen=True)
 class Each:
     """A list or tuple of any length, or a dict with texts as keys, whose values are all of one kind."""

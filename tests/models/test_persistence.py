@@ -61,6 +61,41 @@ def test_every_method_can_be_saved(tmp_path, name):
     assert np.array_equal(found.pipeline.predict(X), pipeline.predict(X))
 
 
+def unlike_scales():
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(1, 1, (40, 3)), random.normal(-1, 1, (40, 3))]) * [1.0, 1e5, 1e-3]
+    return X, np.where(random.random(80) < 0.3, np.repeat([0, 1], 40), -1)
+
+
+def few_wide_rows():
+    random = np.random.default_rng(0)
+    return random.normal(size=(30, 5200)), np.arange(30) < 10
+
+
+def shifted_rows():
+    random = np.random.default_rng(0)
+    X = np.vstack([random.normal(2, 1, (30, 3)), random.normal(-2, 1, (90, 3))]) * 1e4 + 1e6
+    return X, np.arange(120) < 15
+
+
+@pytest.mark.parametrize(
+    ("name", "rows_of", "params"),
+    [
+        ("classtering", unlike_scales, {}),
+        ("glpual", few_wide_rows, {}),
+        ("upu", few_wide_rows, {"loss": "squared", "prior": 0.3}),
+        ("nnpu", shifted_rows, {"prior": 0.2, "hidden": 10}),
+    ],
+)
+def test_fits_that_transform_their_rows_can_be_saved(tmp_path, name, rows_of, params):
+    """Features scaled one by one, coordinates of few wide rows, and features far from zero."""
+    X, y = rows_of()
+    pipeline = make_pipeline(make_estimator(name, **params), standardise=False).fit(X, y)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    found = load_model(save_model(tmp_path / "model.model", SavedModel(pipeline, name, names)))
+    assert np.array_equal(found.pipeline.predict(X), pipeline.predict(X))
+
+
 def refuse(path, *words):
     with pytest.raises(UsageError) as caught:
         load_model(path)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import DegenerateModelWarning
-from pucli.core.saved_state import ABOVE_ZERO, Array, Labels, Parts, Scalar, State, StateError, Whole
+from pucli.core.saved_state import ABOVE_ZERO, Array, Either, Labels, Parts, Scalar, State, StateError, Whole
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows
@@ -141,7 +141,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         "n_factors_": Whole(1, size="k"),
         "n_components_": Whole(1, size="S"),
         "_offset": Array("m"),
-        "_scale": ABOVE_ZERO,
+        "_scale": Either(ABOVE_ZERO, Array("m", low=float(np.finfo(float).tiny))),
         "_posterior": Parts(
             Parts(*[Array("m")] * 3, Scalar(), Scalar(), Scalar(), Array("K", low=0.0)),
             Parts(
